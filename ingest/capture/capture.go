@@ -1,0 +1,157 @@
+// Package capture holds the one model that every reader of evidence produces and that everything after the
+// readers works on: what a process held, from whom, and, for a trace, when.
+//
+// A reader fills a Capture; nothing behind it knows a file format. Captures are kept on disk as artifacts
+// (Write, Read), so no later step reads evidence again.
+package capture
+
+import (
+	"strings"
+	"time"
+)
+
+// A Kind names the kind of evidence a capture was read from, as reports print it.
+type Kind string
+
+// The kinds of evidence.
+const (
+	KindUMDHSnapshot Kind = "umdh-snapshot"
+	KindUMDHDiff     Kind = "umdh-diff"
+)
+
+// A Shape says what the numbers of a capture mean. Analysis goes by the shape, never by the Kind.
+type Shape uint8
+
+const (
+	// ShapeSnapshot is everything outstanding at one instant: one Snapshot.
+	ShapeSnapshot Shape = iota
+	// ShapeDifference is an old and a new instant, of which the evidence lists only the stacks that
+	// changed: two Snapshots, and no statement about stacks that are absent.
+	ShapeDifference
+)
+
+// A Capture is what one process held at the instants the evidence covers.
+type Capture struct {
+	Kind      Kind
+	Shape     Shape
+	Process   Process
+	Snapshots []Snapshot // oldest first
+	Modules   []Module
+	Heaps     []Heap
+	Stacks    Stacks
+	Sites     []Site
+	Blocks    Blocks // of the only snapshot; empty where the evidence has no addresses
+	Warnings  []Warning
+}
+
+// A Process identifies whose memory it is. Zero fields are unknown.
+type Process struct {
+	Name    string // image name with extension, "app.exe"
+	PID     uint32
+	Bits    uint8 // 32 or 64
+	Machine string
+}
+
+// A Snapshot is one instant. TakenAt is the traced machine's own wall clock in an unknown zone, kept as if it
+// were UTC; it is zero where the evidence does not say.
+type Snapshot struct {
+	TakenAt time.Time
+	// LowerBound says that the evidence ends early: what it lists was there, but not everything is listed.
+	LowerBound bool
+}
+
+// A SymbolKind says where the names of a module's frames come from. The set is open: a reader may pass on what
+// the evidence says in other words.
+type SymbolKind string
+
+// The kinds of symbols that reports know.
+const (
+	SymbolsNone    SymbolKind = "none"    // addresses only
+	SymbolsPrivate SymbolKind = "private" // PDB with lines
+	SymbolsPublic  SymbolKind = "public"  // PDB without lines
+	SymbolsExport  SymbolKind = "export"  // nearest export: unreliable far from its start
+	SymbolsText    SymbolKind = "text"    // names came with the evidence, their source unknown
+)
+
+// A Module is an image loaded in the process.
+type Module struct {
+	Path    string // as the evidence spells it; may be a bare name
+	Base    uint64 // 0 where only the name is known
+	Size    uint64 // SizeOfImage in bytes
+	PDB     string // file name of its PDB, "" if unknown
+	DebugID string // GUID as 32 upper-case hex digits and the age in hex, "" if unknown
+	Symbols SymbolKind
+}
+
+// FileName is the module's name with extension, "ntdll.dll".
+func (m Module) FileName() string { return m.Path[strings.LastIndexAny(m.Path, `\/`)+1:] }
+
+// Name is the module's name as debuggers print it before the "!", "ntdll".
+func (m Module) Name() string {
+	name := m.FileName()
+	if dot := strings.LastIndexByte(name, '.'); dot > 0 {
+		return name[:dot]
+	}
+	return name
+}
+
+// A Heap is one heap of the process.
+type Heap struct {
+	Handle uint64
+	// Partial says that the evidence ends inside this heap's data.
+	Partial bool
+}
+
+// NoHeap is the heap index of a site whose evidence does not name the heap.
+const NoHeap = int32(-1)
+
+// A SiteKind says by what means memory was allocated.
+type SiteKind uint8
+
+// Heap memory comes from HeapAlloc and its kin, virtual memory from VirtualAlloc.
+const (
+	KindHeap SiteKind = iota
+	KindVirtual
+)
+
+func (k SiteKind) String() string {
+	if k == KindVirtual {
+		return "virtual"
+	}
+	return "heap"
+}
+
+// A Site is memory of one kind that one stack allocated from one heap. Readers give one site per identity that
+// the evidence has (a UMDH BackTrace id in a heap); analysis merges the sites whose stacks are equal.
+type Site struct {
+	Stack StackID // NoStack where the evidence has none
+	// Aliases are further stacks the evidence offers for the same allocations: any of them, or Stack, made each.
+	Aliases []StackID
+	Heap    int32 // index into Capture.Heaps, or NoHeap
+	Kind    SiteKind
+	Trace   uint64  // the evidence's own id of the stack, valid inside one process life; 0 for none
+	Usage   []Usage // one per Snapshot
+}
+
+// Usage counts outstanding blocks. Bytes are requested bytes, Overhead what the heap added to them; both are
+// signed so that differences have the same type.
+type Usage struct{ Count, Bytes, Overhead int64 }
+
+// Add returns the sum of two usages.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{u.Count + v.Count, u.Bytes + v.Bytes, u.Overhead + v.Overhead}
+}
+
+// Sub returns the difference u − v.
+func (u Usage) Sub(v Usage) Usage {
+	return Usage{u.Count - v.Count, u.Bytes - v.Bytes, u.Overhead - v.Overhead}
+}
+
+// Total sums the sites' usage at the snapshot with the given index.
+func (c *Capture) Total(snapshot int) Usage {
+	var sum Usage
+	for i := range c.Sites {
+		sum = sum.Add(c.Sites[i].Usage[snapshot])
+	}
+	return sum
+}

@@ -1,0 +1,211 @@
+package capture
+
+// The payload of each section, written and read side by side.
+
+func putHeader(e *encoder, c *Capture) {
+	e.string(string(c.Kind))
+	e.uint(uint64(c.Shape))
+	e.string(c.Process.Name)
+	e.uint(uint64(c.Process.PID))
+	e.uint(uint64(c.Process.Bits))
+	e.string(c.Process.Machine)
+}
+
+func takeHeader(d *decoder, c *Capture) {
+	c.Kind = Kind(d.string())
+	c.Shape = Shape(d.uint())
+	c.Process = Process{Name: d.string(), PID: uint32(d.uint()), Bits: uint8(d.uint()), Machine: d.string()}
+}
+
+func putSnapshots(e *encoder, c *Capture) {
+	e.uint(uint64(len(c.Snapshots)))
+	for _, s := range c.Snapshots {
+		e.time(s.TakenAt)
+		e.bool(s.LowerBound)
+	}
+}
+
+func takeSnapshots(d *decoder, c *Capture) {
+	c.Snapshots = make([]Snapshot, d.count(2))
+	for i := range c.Snapshots {
+		c.Snapshots[i] = Snapshot{TakenAt: d.time(), LowerBound: d.bool()}
+	}
+}
+
+func putModules(e *encoder, c *Capture) {
+	e.uint(uint64(len(c.Modules)))
+	for _, m := range c.Modules {
+		e.string(m.Path)
+		e.uint(m.Base)
+		e.uint(m.Size)
+		e.string(m.PDB)
+		e.string(m.DebugID)
+		e.string(string(m.Symbols))
+	}
+}
+
+func takeModules(d *decoder, c *Capture) {
+	c.Modules = make([]Module, d.count(6))
+	for i := range c.Modules {
+		c.Modules[i] = Module{Path: d.string(), Base: d.uint(), Size: d.uint(), PDB: d.string(), DebugID: d.string(), Symbols: SymbolKind(d.string())}
+	}
+}
+
+func putHeaps(e *encoder, c *Capture) {
+	e.uint(uint64(len(c.Heaps)))
+	for _, h := range c.Heaps {
+		e.uint(h.Handle)
+		e.bool(h.Partial)
+	}
+}
+
+func takeHeaps(d *decoder, c *Capture) {
+	c.Heaps = make([]Heap, d.count(2))
+	for i := range c.Heaps {
+		c.Heaps[i] = Heap{Handle: d.uint(), Partial: d.bool()}
+	}
+}
+
+func putTexts(e *encoder, c *Capture) {
+	texts := c.Stacks.texts
+	e.uint(uint64(len(texts)))
+	for _, t := range texts {
+		e.string(t.Module)
+		e.string(t.Function)
+		e.uint(t.Offset)
+		e.string(t.File)
+		e.uint(uint64(t.Line))
+		e.bool(t.Inline)
+	}
+}
+
+func takeTexts(d *decoder, c *Capture) {
+	texts := make([]Text, d.count(6))
+	ids := make(map[Text]uint32, len(texts))
+	for i := range texts {
+		texts[i] = Text{Module: d.string(), Function: d.string(), Offset: d.uint(), File: d.string(), Line: uint32(d.uint()), Inline: d.bool()}
+		if i > 0 {
+			ids[texts[i]] = uint32(i)
+		}
+	}
+	if len(texts) > 0 {
+		c.Stacks.texts, c.Stacks.textIDs = texts, ids
+	}
+}
+
+func putFrames(e *encoder, c *Capture) {
+	e.uint(uint64(len(c.Stacks.frames)))
+	var last uint64
+	for _, f := range c.Stacks.frames {
+		e.int(int64(f.Address - last))
+		e.uint(uint64(f.Text))
+		last = f.Address
+	}
+}
+
+func takeFrames(d *decoder, c *Capture) {
+	frames := make([]Frame, d.count(2))
+	ids := make(map[Frame]FrameID, len(frames))
+	var last uint64
+	for i := range frames {
+		last += uint64(d.int())
+		frames[i] = Frame{Address: last, Text: uint32(d.uint())}
+		ids[frames[i]] = FrameID(i)
+	}
+	c.Stacks.frames, c.Stacks.frameIDs = frames, ids
+}
+
+func putStacks(e *encoder, c *Capture) {
+	s := &c.Stacks
+	e.uint(uint64(s.Count() - 1))
+	for id := StackID(1); int(id) < s.Count(); id++ {
+		stack := s.Stack(id)
+		e.uint(uint64(len(stack)))
+		for _, f := range stack {
+			e.uint(uint64(f))
+		}
+	}
+}
+
+func takeStacks(d *decoder, c *Capture) {
+	for range d.count(2) {
+		stack := make([]FrameID, d.count(1))
+		for i := range stack {
+			stack[i] = FrameID(d.uint())
+		}
+		if before := c.Stacks.Count(); int(c.Stacks.AddStack(stack)) != before {
+			d.bad = true // an empty stack, or one twice, would shift the numbers of all behind it
+			return
+		}
+	}
+}
+
+func putSites(e *encoder, c *Capture) {
+	e.uint(uint64(len(c.Sites)))
+	for i := range c.Sites {
+		s := &c.Sites[i]
+		e.uint(uint64(s.Stack))
+		e.uint(uint64(len(s.Aliases)))
+		for _, a := range s.Aliases {
+			e.uint(uint64(a))
+		}
+		e.int(int64(s.Heap))
+		e.uint(uint64(s.Kind))
+		e.uint(s.Trace)
+		for _, u := range s.Usage {
+			e.int(u.Count)
+			e.int(u.Bytes)
+			e.int(u.Overhead)
+		}
+	}
+}
+
+// takeSites relies on the snapshots section before it for the number of usages.
+func takeSites(d *decoder, c *Capture) {
+	per := len(c.Snapshots)
+	c.Sites = make([]Site, d.count(5+3*per))
+	usage := make([]Usage, per*len(c.Sites))
+	for i := range c.Sites {
+		s := &c.Sites[i]
+		s.Stack = StackID(d.uint())
+		if n := d.count(1); n > 0 {
+			s.Aliases = make([]StackID, n)
+			for k := range s.Aliases {
+				s.Aliases[k] = StackID(d.uint())
+			}
+		}
+		s.Heap, s.Kind, s.Trace = int32(d.int()), SiteKind(d.uint()), d.uint()
+		s.Usage, usage = usage[:per:per], usage[per:]
+		for k := range s.Usage {
+			s.Usage[k] = Usage{Count: d.int(), Bytes: d.int(), Overhead: d.int()}
+		}
+	}
+}
+
+func putBlocks(e *encoder, c *Capture) {
+	e.uint(uint64(c.Blocks.n))
+	e.b = append(e.b, c.Blocks.log...)
+}
+
+func takeBlocks(d *decoder, c *Capture) {
+	c.Blocks = Blocks{n: d.count(3), log: d.b}
+	for c.Blocks.last = range c.Blocks.All() { //nolint:revive // runs to the last block, so that Add can go on
+	}
+}
+
+func putWarnings(e *encoder, c *Capture) {
+	e.uint(uint64(len(c.Warnings)))
+	for _, w := range c.Warnings {
+		e.string(string(w.Code))
+		e.string(w.Message)
+		e.string(w.Place)
+		e.int(w.Count)
+	}
+}
+
+func takeWarnings(d *decoder, c *Capture) {
+	c.Warnings = make([]Warning, d.count(4))
+	for i := range c.Warnings {
+		c.Warnings[i] = Warning{Code: Code(d.string()), Message: d.string(), Place: d.string(), Count: d.int()}
+	}
+}

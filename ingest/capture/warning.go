@@ -1,0 +1,46 @@
+package capture
+
+// A Code names a fact about the evidence that limits what may be concluded from it. Codes are stable: scripts
+// and pages rely on them.
+type Code string
+
+// The codes that readers and analysis give. Each message says the fact in words and what to do about it.
+const (
+	Truncated            Code = "truncated"
+	PartialHeap          Code = "partial-heap"
+	NoStacks             Code = "no-stacks"
+	StackMissing         Code = "stack-missing"
+	AmbiguousStack       Code = "ambiguous-stack"
+	BaseAssumed          Code = "base-assumed"
+	BaseMismatch         Code = "base-mismatch"
+	PIDChanged           Code = "pid-changed"
+	ModuleMoved          Code = "module-moved"
+	EncodingGuessed      Code = "encoding-guessed"
+	NoSymbols            Code = "no-symbols"
+	BrokenSDK            Code = "umdh-broken-sdk"
+	UnattributedOverhead Code = "unattributed-overhead"
+	Unsupported          Code = "unsupported"
+	// Malformed counts lines or records that were not understood and are not in the numbers.
+	Malformed Code = "malformed"
+	// Inconsistent counts entries whose own numbers contradict each other.
+	Inconsistent Code = "inconsistent"
+)
+
+// Lossy reports whether a warning of this code means that numbers may be too low or too high, so that no clean
+// verdict may rest on them.
+func (c Code) Lossy() bool {
+	switch c {
+	case Truncated, PartialHeap, NoStacks, StackMissing, BrokenSDK, Malformed, Inconsistent, BaseAssumed, BaseMismatch:
+		return true
+	}
+	return false
+}
+
+// A Warning is one fact about the evidence. Count is how often it was met, in the unit the message names;
+// Place says where first ("line 12", "offset 0x40"), "" where it concerns the whole.
+type Warning struct {
+	Code    Code
+	Message string
+	Place   string
+	Count   int64
+}
