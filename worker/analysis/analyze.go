@@ -1,0 +1,252 @@
+package analysis
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"heapdrift/ingest/capture"
+)
+
+// depthLimit is the number of frames that Windows records in a stack at most: 32, and 16 in old versions. A
+// stack of that depth lacks its outer end.
+const depthLimit, oldDepthLimit = 32, 16
+
+// timeLayout prints a wall clock without a zone.
+const timeLayout = "2006-01-02T15:04:05"
+
+// Analyze makes the report on one process from evidence in the order of time. Its error is an *Error where the
+// input cannot be analysed, else the context's.
+func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) {
+	parts, warnings, err := choose(inputs, opt)
+	if err != nil {
+		return nil, err
+	}
+	s, err := merge(ctx, parts)
+	if err != nil {
+		return nil, err
+	}
+	last := parts[len(parts)-1]
+	r := &Report{
+		Schema:    Schema,
+		Process:   processOf(last.Process),
+		Evidence:  evidence(inputs, parts),
+		Modules:   modules(parts),
+		Snapshots: s.snapshots(),
+		Heaps:     []Heap{},
+		MatchedBy: s.matchedBy(),
+	}
+	if err := s.fillSites(ctx, r); err != nil {
+		return nil, err
+	}
+	s.fillTotals(r)
+	r.Warnings = append(append(append([]Warning{}, warnings...), readerWarnings(parts)...), s.warnings...)
+	r.Warnings = append(r.Warnings, symbolWarning(r)...)
+	r.Verdict = decide(r)
+	return r, nil
+}
+
+func processOf(p capture.Process) Process { return Process{p.Name, p.PID, int(p.Bits)} }
+
+// evidence lists the files, each once, with the process that its first capture shows.
+func evidence(inputs []Input, parts []part) []Evidence {
+	used := map[int]bool{}
+	for _, p := range parts {
+		used[p.input] = true
+	}
+	list := make([]Evidence, 0, len(inputs))
+	for i, in := range inputs {
+		e := Evidence{File: in.File, SHA256: in.SHA256, Bytes: in.Bytes, Used: used[i]}
+		for k, c := range in.Captures {
+			if k == 0 {
+				e.Kind, e.Process = string(c.Kind), processOf(c.Process)
+				e.TakenAt = takenAt(c.Snapshots[len(c.Snapshots)-1].TakenAt)
+			}
+			e.Snapshots += len(c.Snapshots)
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+func takenAt(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(timeLayout)
+}
+
+// modules lists every module once by path, as the last part that has it shows it, in order of first appearance.
+func modules(parts []part) []Module {
+	list, at := []Module{}, map[string]int{}
+	for _, p := range parts {
+		for _, m := range p.Modules {
+			out := Module{Name: m.FileName(), Path: m.Path, Size: m.Size, PDB: m.PDB, DebugID: m.DebugID, Symbols: m.Symbols}
+			if m.Size > 0 {
+				out.Base = hexNumber(m.Base)
+			}
+			key := strings.ToLower(m.Path)
+			i, ok := at[key]
+			if !ok {
+				at[key] = len(list)
+				list = append(list, out)
+				continue
+			}
+			list[i] = out
+		}
+	}
+	return list
+}
+
+func (s *series) matchedBy() string {
+	switch {
+	case len(s.parts) == 1:
+		return ""
+	case s.lives[len(s.lives)-1] == 0:
+		return "id"
+	}
+	return "stack"
+}
+
+// snapshots lists the instants; fillTotals adds their figures.
+func (s *series) snapshots() []Snapshot {
+	list := make([]Snapshot, len(s.instants))
+	var start time.Time
+	for i, at := range s.instants {
+		from := s.parts[at.part].Snapshots[at.snapshot]
+		list[i] = Snapshot{File: s.parts[at.part].file, TakenAt: takenAt(from.TakenAt), LowerBound: from.LowerBound}
+		if i == 0 {
+			start = from.TakenAt
+		}
+		if !start.IsZero() && !from.TakenAt.IsZero() {
+			list[i].AtNS = from.TakenAt.Sub(start).Nanoseconds()
+		}
+	}
+	return list
+}
+
+// fillSites makes the report's sites, most growth first.
+func (s *series) fillSites(ctx context.Context, r *Report) error {
+	made := make([]*frames, len(s.parts))
+	r.Sites = make([]Site, 0, len(s.order))
+	for i, m := range s.order {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return fmt.Errorf("analysis: %w", context.Cause(ctx))
+		}
+		if made[m.stackOf] == nil {
+			made[m.stackOf] = newFrames(s.keys[m.stackOf])
+		}
+		r.Sites = append(r.Sites, s.site(m, made[m.stackOf], r.Snapshots))
+	}
+	slices.SortStableFunc(r.Sites, func(a, b Site) int {
+		return cmp.Or(compareGrowth(&b, &a), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes),
+			cmp.Compare(a.Signature, b.Signature), cmp.Compare(a.Heap, b.Heap))
+	})
+	return nil
+}
+
+func compareGrowth(a, b *Site) int {
+	if a.Growth == nil {
+		return 0
+	}
+	return cmp.Or(cmp.Compare(a.Growth.Bytes, b.Growth.Bytes), cmp.Compare(a.Growth.Count, b.Growth.Count))
+}
+
+// site makes one site of the report.
+func (s *series) site(m *merged, f *frames, snapshots []Snapshot) Site {
+	out := Site{
+		Kind: m.key.Kind.String(), Amounts: amounts(m.usage), Key: m.key, Flags: []string{},
+		Stack: f.stack(m.stack), Series: make([]Point, len(m.usage)),
+	}
+	for i, u := range m.usage {
+		out.Series[i] = Point{snapshots[i].AtNS, Amount{u.Count, u.Bytes}}
+	}
+	if m.key.Heap != capture.NoHeap {
+		out.Heap = hexNumber(s.heaps[m.key.Heap])
+	}
+	for _, trace := range m.traces {
+		out.Traces = append(out.Traces, strings.ToUpper(fmt.Sprintf("%x", trace)))
+	}
+	for _, alias := range m.aliases {
+		out.Aliases = append(out.Aliases, f.stack(alias))
+	}
+	if len(out.Aliases) > 0 {
+		out.Flags = append(out.Flags, FlagAmbiguous)
+	}
+	if isTruncated(out.Stack) {
+		out.Flags = append(out.Flags, FlagTruncated)
+	}
+	if len(out.Stack) == 0 {
+		out.Flags = append(out.Flags, FlagNoStack)
+	}
+	if i := BlameFrame(out.Stack); i >= 0 {
+		b := out.Stack[i]
+		out.Blame = &Blame{b.Module, b.Function, b.Offset, b.File, b.Line}
+	}
+	out.Signature = signature(&s.h, m.key, out.Stack)
+	out.Verdict = classify(out.Amounts, snapshots)
+	return out
+}
+
+// isTruncated reports whether a stack ends because no more frames were recorded. At the old limit only a stack
+// that does not end in the start of a thread counts.
+func isTruncated(stack []*Frame) bool {
+	n := len(stack)
+	return n >= depthLimit || n == oldDepthLimit && !isThreadStart(stack[n-1])
+}
+
+// amounts gives outstanding and growth of a series of usages.
+func amounts(usage []capture.Usage) Amounts {
+	last := usage[len(usage)-1]
+	a := Amounts{Outstanding: Amount{last.Count, last.Bytes}}
+	if len(usage) > 1 {
+		d := last.Sub(usage[0])
+		a.Growth = &Amount{d.Count, d.Bytes}
+	}
+	return a
+}
+
+// fillTotals sums the sites by kind, by heap and by instant.
+func (s *series) fillTotals(r *Report) {
+	n := len(s.instants)
+	kinds := [2][]capture.Usage{make([]capture.Usage, n), make([]capture.Usage, n)}
+	heaps := make([][]capture.Usage, len(s.heaps))
+	for i := range heaps {
+		heaps[i] = make([]capture.Usage, n)
+	}
+	for _, m := range s.order {
+		for i, u := range m.usage {
+			kinds[m.key.Kind][i] = kinds[m.key.Kind][i].Add(u)
+			if m.key.Heap != capture.NoHeap {
+				heaps[m.key.Heap][i] = heaps[m.key.Heap][i].Add(u)
+			}
+		}
+	}
+	r.Totals = Totals{Heap: amounts(kinds[capture.KindHeap]), Virtual: amounts(kinds[capture.KindVirtual])}
+	for slot, handle := range s.heaps {
+		r.Heaps = append(r.Heaps, Heap{hexNumber(handle), amounts(heaps[slot])})
+	}
+	for i := range r.Snapshots {
+		sum := kinds[capture.KindHeap][i].Add(kinds[capture.KindVirtual][i])
+		r.Snapshots[i].Amount = Amount{sum.Count, sum.Bytes}
+	}
+}
+
+// signature names a site's stack so that it can be told in other runs: by its functions where they are known,
+// else by module and offset. It stays the same over address changes and, with symbols, over rebuilds that
+// leave the calls as they are. The prefix says by which rule it was made.
+func signature(h *hasher, key SiteKey, stack []*Frame) string {
+	h.string(key.Kind.String())
+	for _, f := range stack {
+		h.string(strings.ToLower(f.Module))
+		if f.Function != "" {
+			h.string(f.Function)
+		} else {
+			h.string(f.Offset)
+		}
+	}
+	return "sig0:" + h.key().String()
+}

@@ -1,0 +1,72 @@
+package export
+
+import (
+	stdcsv "encoding/csv"
+	"strconv"
+	"strings"
+
+	"heapdrift/worker/analysis"
+)
+
+// folded writes one line per stack, outermost frame first, as flame graph tools read it. The number is growth
+// in bytes where there is any to show, else outstanding bytes; stacks that shrank or hold nothing are left out,
+// because the format has no negative widths.
+func folded(p *printer, r *analysis.Report, _ Options) {
+	safe := strings.NewReplacer(";", ",", "\n", " ", "\r", " ")
+	for i := range r.Sites {
+		s := &r.Sites[i]
+		bytes := s.Outstanding.Bytes
+		if s.Growth != nil {
+			bytes = s.Growth.Bytes
+		}
+		if bytes <= 0 {
+			continue
+		}
+		names := []string{s.Kind}
+		for k := len(s.Stack) - 1; k >= 0; k-- {
+			names = append(names, safe.Replace(s.Stack[k].Name()))
+		}
+		if len(s.Stack) == 0 {
+			names = append(names, "[no stack]")
+		}
+		p.line("%s %d", strings.Join(names, ";"), bytes)
+	}
+}
+
+// csv writes one row per site with stable column names.
+func csv(p *printer, r *analysis.Report, _ Options) {
+	w := stdcsv.NewWriter(p.w)
+	_ = w.Write([]string{"signature", "kind", "heap", "verdict", "growth_bytes", "growth_count", "outstanding_bytes", "outstanding_count",
+		"blame_module", "blame_function", "blame_file", "blame_line", "flags", "stack"})
+	for i := range r.Sites {
+		s := &r.Sites[i]
+		row := []string{s.Signature, s.Kind, s.Heap, string(s.Verdict), "", "", number(s.Outstanding.Bytes), number(s.Outstanding.Count),
+			"", "", "", "", strings.Join(s.Flags, " "), stackText(s.Stack)}
+		if s.Growth != nil {
+			row[4], row[5] = number(s.Growth.Bytes), number(s.Growth.Count)
+		}
+		if b := s.Blame; b != nil {
+			row[8], row[9], row[10], row[11] = b.Module, formula(b.Function), formula(b.File), number(int64(b.Line))
+		}
+		_ = w.Write(row) // the error stays in the writer below
+	}
+	w.Flush()
+}
+
+func number(n int64) string { return strconv.FormatInt(n, 10) }
+
+// formula keeps spreadsheets from running a name as one: names come from outside.
+func formula(s string) string {
+	if s != "" && strings.ContainsAny(s[:1], "=+-@") {
+		return "'" + s
+	}
+	return s
+}
+
+func stackText(stack []*analysis.Frame) string {
+	names := make([]string, len(stack))
+	for i, f := range stack {
+		names[i] = f.Text()
+	}
+	return strings.Join(names, " < ")
+}

@@ -1,0 +1,99 @@
+package export
+
+import (
+	"fmt"
+	"strings"
+
+	"heapdrift/worker/analysis"
+)
+
+// text writes a report for a terminal.
+func text(p *printer, r *analysis.Report, opt Options) {
+	p.line("%s", strings.ToUpper(string(r.Verdict.Status)))
+	p.line("%s", r.Verdict.Sentence)
+	p.line("")
+	p.line("process    %s, pid %d, %d bit", orUnknown(r.Process.Name), r.Process.PID, r.Process.Bits)
+	for i, s := range r.Snapshots {
+		bound := ""
+		if s.LowerBound {
+			bound = "  (cut short: lower bound)"
+		}
+		p.line("snapshot %d %s  %-19s %10s in %s blocks%s", i+1, s.File, orUnknown(s.TakenAt), analysis.Bytes(s.Bytes), analysis.Count(s.Count), bound)
+	}
+	if g := r.Totals.Heap.Growth; g != nil {
+		p.line("growth     %s, %s blocks", change(g.Bytes), changeCount(g.Count))
+	}
+	for _, h := range r.Heaps {
+		p.line("heap %-18s %10s in %s blocks%s", h.Handle, analysis.Bytes(h.Outstanding.Bytes), analysis.Count(h.Outstanding.Count), growthNote(h.Growth))
+	}
+	if len(r.Warnings) > 0 {
+		p.line("")
+	}
+	for _, w := range r.Warnings {
+		p.line("warning: %s", Warning(w))
+	}
+	shown, left := top(r, opt)
+	for i := range shown {
+		textSite(p, i+1, &shown[i])
+	}
+	if left > 0 {
+		p.line("")
+		p.line("%s more sites; --top 0 or --format json shows all.", analysis.Count(int64(left)))
+	}
+}
+
+// Warning prints a warning on one line with its place.
+func Warning(w analysis.Warning) string {
+	place := ""
+	if w.File != "" && !strings.Contains(w.Message, w.File) {
+		place = w.File + ": "
+	}
+	if w.Place != "" {
+		place += w.Place + ": "
+	}
+	return fmt.Sprintf("%s%s [%s]", place, w.Message, w.Code)
+}
+
+func textSite(p *printer, number int, s *analysis.Site) {
+	p.line("")
+	flags := ""
+	if len(s.Flags) > 0 {
+		flags = "  [" + strings.Join(s.Flags, ", ") + "]"
+	}
+	heap := ""
+	if s.Heap != "" {
+		heap = "  heap " + s.Heap
+	}
+	p.line("#%d %s  %s in %s blocks%s  %s%s%s", number, s.Where(), analysis.Bytes(s.Outstanding.Bytes),
+		analysis.Count(s.Outstanding.Count), growthNote(s.Growth), s.Verdict, heap, flags)
+	if len(s.Series) > 2 {
+		var points []string
+		for _, pt := range s.Series {
+			points = append(points, analysis.Bytes(pt.Bytes))
+		}
+		p.line("    series %s", strings.Join(points, ", "))
+	}
+	for _, f := range s.Stack {
+		p.line("    %s", f.Text())
+	}
+	for _, alias := range s.Aliases {
+		p.line("    or, under the same id:")
+		for _, f := range alias {
+			p.line("    %s", f.Text())
+		}
+	}
+}
+
+func growthNote(g *analysis.Amount) string {
+	if g == nil {
+		return ""
+	}
+	return fmt.Sprintf("  %s (%s)", change(g.Bytes), changeCount(g.Count))
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}

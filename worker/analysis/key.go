@@ -1,0 +1,122 @@
+package analysis
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"heapdrift/ingest/capture"
+)
+
+// A Key is a 128-bit content hash.
+type Key [16]byte
+
+func (k Key) String() string { return hex.EncodeToString(k[:]) }
+
+// A SiteKey tells sites apart: their stack by content, their heap by its place in the report, their kind.
+type SiteKey struct {
+	Stack Key // zero where there is none
+	Heap  int32
+	Kind  capture.SiteKind
+}
+
+// hasher builds a Key from fields; each field is closed by its length, so that no two lists of fields collide.
+type hasher struct{ b []byte }
+
+func (h *hasher) string(s string) {
+	h.b = append(h.b, s...)
+	h.b = binary.LittleEndian.AppendUint32(h.b, uint32(len(s)))
+}
+func (h *hasher) uint(v uint64) { h.b = binary.LittleEndian.AppendUint64(h.b, v) }
+func (h *hasher) key() Key {
+	sum := sha256.Sum256(h.b)
+	h.b = h.b[:0]
+	return Key(sum[:16])
+}
+
+// stackKeys computes the keys of a capture's stacks. Addresses count as module and offset in it, so equal
+// stacks have equal keys wherever the modules were loaded; an address outside every module counts as it is.
+type stackKeys struct {
+	capture *capture.Capture
+	modules *capture.ModuleMap
+	frames  []Key // by FrameID
+	lower   []string
+	h       hasher
+}
+
+func newStackKeys(c *capture.Capture) *stackKeys {
+	k := &stackKeys{capture: c, modules: capture.NewModuleMap(c.Modules), frames: make([]Key, c.Stacks.FrameCount())}
+	for _, m := range c.Modules {
+		k.lower = append(k.lower, strings.ToLower(m.Name()))
+	}
+	for id := range k.frames {
+		k.frames[id] = k.frame(c.Stacks.Frame(capture.FrameID(id)))
+	}
+	return k
+}
+
+func (k *stackKeys) frame(f capture.Frame) Key {
+	text := k.capture.Stacks.Text(f)
+	module := k.modules.Find(f.Address)
+	switch {
+	case text != nil && (text.Function != "" || f.Address == 0):
+		k.h.string("text")
+		k.h.string(strings.ToLower(text.Module))
+		k.h.string(text.Function)
+		k.h.uint(text.Offset)
+	case module >= 0:
+		k.h.string("rva")
+		k.h.string(k.lower[module])
+		k.h.uint(k.capture.Modules[module].Size) // another size is another build: its offsets mean other code
+		k.h.uint(f.Address - k.capture.Modules[module].Base)
+	default:
+		k.h.string("address")
+		k.h.uint(f.Address)
+	}
+	return k.h.key()
+}
+
+// stack returns the key of a stack; NoStack has the zero key.
+func (k *stackKeys) stack(id capture.StackID) Key {
+	frames := k.capture.Stacks.Stack(id)
+	if len(frames) == 0 {
+		return Key{}
+	}
+	for _, f := range frames {
+		k.h.b = append(k.h.b, k.frames[f][:]...)
+	}
+	return k.h.key()
+}
+
+// candidates returns the keys of all stacks that a site may stem from, sorted, each once.
+func (k *stackKeys) candidates(s *capture.Site) []Key {
+	if s.Stack == capture.NoStack {
+		return nil
+	}
+	keys := []Key{k.stack(s.Stack)}
+	for _, alias := range s.Aliases {
+		keys = append(keys, k.stack(alias))
+	}
+	if len(keys) > 1 {
+		slices.SortFunc(keys, func(a, b Key) int { return slices.Compare(a[:], b[:]) })
+		keys = slices.Compact(keys)
+	}
+	return keys
+}
+
+// joint is the key of a set of candidate stacks: that of the only one, or one of their own.
+func joint(h *hasher, candidates []Key) Key {
+	switch len(candidates) {
+	case 0:
+		return Key{}
+	case 1:
+		return candidates[0]
+	}
+	h.string("alias")
+	for _, c := range candidates {
+		h.b = append(h.b, c[:]...)
+	}
+	return h.key()
+}

@@ -1,0 +1,75 @@
+package analysis
+
+import (
+	"fmt"
+	"strings"
+
+	"heapdrift/ingest/capture"
+)
+
+// findLives tells which parts show the same life of the process. Ids of stacks, heap handles and addresses mean
+// the same only within a life.
+func (s *series) findLives() {
+	s.lives = make([]int, len(s.parts))
+	for p := 1; p < len(s.parts); p++ {
+		before, now := s.parts[p-1], s.parts[p]
+		s.lives[p] = s.lives[p-1]
+		moved, which := movedModules(before.Modules, now.Modules)
+		switch {
+		case before.Process.PID != 0 && now.Process.PID != 0 && before.Process.PID != now.Process.PID:
+			s.lives[p]++
+			s.warn(capture.PIDChanged, 1, fmt.Sprintf(
+				"%s shows process %d, %s shows process %d: another process life, so stacks are matched by module and offset, heaps by their order, and growth between the two compares two runs",
+				before.file, before.Process.PID, now.file, now.Process.PID))
+		case moved == imageMoved:
+			s.lives[p]++
+			s.warn(capture.ModuleMoved, 1, fmt.Sprintf(
+				"%s lies at another address in %s than in %s although the process id is the same: the process was restarted, so stacks are matched by module and offset",
+				which, now.file, before.file))
+		case moved == libraryMoved:
+			s.warn(capture.ModuleMoved, 1, fmt.Sprintf("%s was unloaded and loaded again elsewhere between %s and %s; its frames are matched by offset", which, before.file, now.file))
+		}
+		s.checkOrder(before, now)
+	}
+}
+
+// checkOrder says when the clocks of two neighbours contradict the order given. Equal times are no
+// contradiction: the clock may be as coarse as a minute.
+func (s *series) checkOrder(before, now part) {
+	a, b := before.Snapshots[len(before.Snapshots)-1].TakenAt, now.Snapshots[0].TakenAt
+	if !a.IsZero() && !b.IsZero() && b.Before(a) {
+		s.warn("clock-disorder", 1, fmt.Sprintf("%s was taken at %s, before %s at %s; the order given is kept",
+			now.file, b.Format("2006-01-02 15:04"), before.file, a.Format("2006-01-02 15:04")))
+	}
+}
+
+type move int
+
+const (
+	nothingMoved move = iota
+	libraryMoved
+	imageMoved // the program itself or ntdll, which never move within a life
+)
+
+// movedModules compares where modules of the same path lie, and names one that moved.
+func movedModules(before, now []capture.Module) (move, string) {
+	bases := map[string]uint64{}
+	for _, m := range before {
+		if m.Base != 0 {
+			bases[strings.ToLower(m.Path)] = m.Base
+		}
+	}
+	what, which := nothingMoved, ""
+	for _, m := range now {
+		base, ok := bases[strings.ToLower(m.Path)]
+		if !ok || m.Base == 0 || m.Base == base {
+			continue
+		}
+		name := strings.ToLower(m.FileName())
+		if strings.HasSuffix(name, ".exe") || name == "ntdll.dll" {
+			return imageMoved, m.FileName()
+		}
+		what, which = libraryMoved, m.FileName()
+	}
+	return what, which
+}

@@ -1,0 +1,191 @@
+// Package analysis turns captures into a report: it merges the snapshots of a process into a series, matches
+// stacks across them, says what grew and what may be concluded. It knows captures only, no file format.
+package analysis
+
+import "heapdrift/ingest/capture"
+
+// Schema names the layout of Report as JSON. Fields are added freely; a change of meaning needs a new name.
+const Schema = "heapdrift.report/v1"
+
+// A Report is what heapdrift says about one process. Bytes are requested bytes, times nanoseconds.
+type Report struct {
+	Schema   string     `json:"schema"`
+	Evidence []Evidence `json:"evidence"`
+	Warnings []Warning  `json:"warnings"`
+	Modules  []Module   `json:"modules"`
+	Totals   Totals     `json:"totals"`
+	Heaps    []Heap     `json:"heaps"`
+	Verdict  Verdict    `json:"verdict"`
+	Process  Process    `json:"process"`
+	// Snapshots are the instants of the series, oldest first.
+	Snapshots []Snapshot `json:"snapshots"`
+	// MatchedBy says how stacks were matched across snapshots: "id", "stack", or "" for a single capture.
+	MatchedBy string `json:"matched_by,omitempty"`
+	Sites     []Site `json:"sites"` // merged by stack, heap and kind; most growth first
+}
+
+// Evidence is one file that the report rests on. Kind names what it is.
+type Evidence struct {
+	File      string  `json:"file"`
+	SHA256    string  `json:"sha256"`
+	Kind      string  `json:"kind"`
+	Process   Process `json:"process"`
+	TakenAt   string  `json:"taken_at,omitempty"` // local time of the traced machine, no zone
+	Bytes     int64   `json:"bytes"`
+	Events    int64   `json:"events"`    // 0 for snapshots
+	Snapshots int     `json:"snapshots"` // instants in the file
+	Used      bool    `json:"used"`      // false where the report leaves it out; a warning says why
+}
+
+// Process identifies whose memory it is.
+type Process struct {
+	Name string `json:"name"`
+	PID  uint32 `json:"pid"`
+	Bits int    `json:"bits"`
+}
+
+// A Warning limits what may be concluded. Count is in the unit that the message names.
+type Warning struct {
+	Code    capture.Code `json:"code"`
+	Message string       `json:"message"`
+	Count   int64        `json:"count"`
+	File    string       `json:"file,omitempty"`
+	Place   string       `json:"place,omitempty"`
+}
+
+// A Module is an image of the process. Base is that of the last snapshot.
+type Module struct {
+	Name    string             `json:"name"`
+	Path    string             `json:"path,omitempty"`
+	Base    string             `json:"base,omitempty"`
+	Size    uint64             `json:"size"`
+	PDB     string             `json:"pdb,omitempty"`
+	DebugID string             `json:"debug_id,omitempty"`
+	Symbols capture.SymbolKind `json:"symbols"`
+}
+
+// An Amount counts blocks and bytes.
+type Amount struct {
+	Count int64 `json:"count"`
+	Bytes int64 `json:"bytes"`
+}
+
+// Amounts are the figures of a site, a heap or a kind. Growth is nil where there is nothing to compare with.
+type Amounts struct {
+	Outstanding Amount  `json:"outstanding"`
+	Growth      *Amount `json:"growth,omitempty"`
+}
+
+// Totals are the figures of all sites by kind.
+type Totals struct {
+	Heap    Amounts `json:"heap"`
+	Virtual Amounts `json:"virtual"`
+}
+
+// A Heap has the figures of all sites in it.
+type Heap struct {
+	Handle string `json:"handle"`
+	Amounts
+}
+
+// A Snapshot is one instant of the series with the totals of the process.
+type Snapshot struct {
+	AtNS       int64  `json:"at_ns"` // since the first snapshot; 0 where the evidence has no times
+	TakenAt    string `json:"taken_at,omitempty"`
+	File       string `json:"file"`
+	LowerBound bool   `json:"lower_bound,omitempty"`
+	Amount
+}
+
+// A Point is a site's outstanding memory at one instant.
+type Point struct {
+	AtNS int64 `json:"at_ns"`
+	Amount
+}
+
+// A Class is what the growth of a site looks like.
+type Class string
+
+// The classes that a report may give.
+const (
+	ClassGrowing Class = "growing"
+	ClassStable  Class = "stable"
+	ClassUnknown Class = "unknown"
+)
+
+// Flags of a site.
+const (
+	FlagAmbiguous = "ambiguous-stack"
+	FlagTruncated = "truncated-stack"
+	FlagNoStack   = "no-stack"
+)
+
+// A Site is memory that one stack allocated from one heap by one kind of allocation.
+type Site struct {
+	Signature string `json:"signature"`
+	Kind      string `json:"kind"`
+	Heap      string `json:"heap,omitempty"`
+	Amounts
+	Series  []Point    `json:"series"`
+	Score   *float64   `json:"score,omitempty"`
+	Verdict Class      `json:"verdict"`
+	Blame   *Blame     `json:"blame,omitempty"`
+	Flags   []string   `json:"flags"`
+	Traces  []string   `json:"traces,omitempty"` // the evidence's ids of the stack in the last snapshot that has it
+	Stack   []*Frame   `json:"stack"`            // innermost first
+	Aliases [][]*Frame `json:"aliases,omitempty"`
+
+	// Key identifies the site within the report and its stack everywhere.
+	Key SiteKey `json:"-"`
+}
+
+// Blame names the frame that a site's memory is counted against.
+type Blame struct {
+	Module   string `json:"module"`
+	Function string `json:"function"`
+	Offset   string `json:"offset,omitempty"`
+	File     string `json:"file"`
+	Line     uint32 `json:"line"`
+}
+
+// A Layer says what part a frame has in a stack.
+type Layer string
+
+// The layers that are told apart: allocator frames at the inner end, thread start frames at the outer end.
+const (
+	LayerNone      Layer = ""
+	LayerAllocator Layer = "alloc"
+	LayerBase      Layer = "base"
+)
+
+// A Frame is one call. Without Function, Offset counts from the start of the module; without Module, Address is
+// all there is.
+type Frame struct {
+	Module   string `json:"module"`
+	Function string `json:"function"`
+	Offset   string `json:"offset"`
+	Address  string `json:"address,omitempty"` // return address in the last snapshot that has the stack
+	File     string `json:"file,omitempty"`
+	Line     uint32 `json:"line,omitempty"`
+	Inline   bool   `json:"inline"`
+	Layer    Layer  `json:"layer,omitempty"`
+}
+
+// A Status is the outcome of an analysis.
+type Status string
+
+// The outcomes.
+const (
+	StatusLeak         Status = "leak"
+	StatusNoLeak       Status = "no-leak"
+	StatusInconclusive Status = "inconclusive"
+)
+
+// A Verdict is the report's conclusion and the sentence that says it.
+type Verdict struct {
+	Status   Status `json:"status"`
+	Leaks    int    `json:"leaks"`
+	Sentence string `json:"sentence"`
+	// SnapshotsMissing is how many more snapshots a verdict needs; 0 when more would not decide.
+	SnapshotsMissing int `json:"snapshots_missing,omitempty"`
+}

@@ -1,0 +1,176 @@
+package analysis
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"heapdrift/ingest/capture"
+)
+
+// A series is the snapshots of one program merged: every site with its usage at each instant.
+type series struct {
+	parts    []part
+	instants []instant
+	keys     []*stackKeys // by part
+	lives    []int        // by part: which process life it shows
+	heaps    []uint64     // handle of each heap slot, as in the last part that has it
+	sites    map[SiteKey]*merged
+	order    []*merged // by first appearance
+	warnings []Warning
+	h        hasher
+}
+
+// An instant is one snapshot of one part.
+type instant struct{ part, snapshot int }
+
+// merged is one site over the whole series.
+type merged struct {
+	key     SiteKey
+	part    int // the last part that has it, for addresses and ids
+	site    *capture.Site
+	stack   capture.StackID // in the part stackOf
+	aliases []capture.StackID
+	stackOf int
+	traces  []uint64
+	usage   []capture.Usage
+}
+
+// merge builds the series. The parts are in the order given, which is the order in time.
+func merge(ctx context.Context, parts []part) (*series, error) {
+	s := &series{parts: parts, sites: map[SiteKey]*merged{}}
+	for p := range parts {
+		s.keys = append(s.keys, newStackKeys(parts[p].Capture))
+		for snapshot := range parts[p].Snapshots {
+			s.instants = append(s.instants, instant{p, snapshot})
+		}
+	}
+	s.findLives()
+	ids := s.resolveIDs()
+	slots := s.heapSlots()
+	first := 0
+	for p := range parts {
+		for i := range parts[p].Sites {
+			if i%4096 == 0 && ctx.Err() != nil {
+				return nil, fmt.Errorf("analysis: %w", context.Cause(ctx))
+			}
+			s.add(p, &parts[p].Sites[i], first, ids[s.lives[p]], slots[p])
+		}
+		first += len(parts[p].Snapshots)
+	}
+	return s, nil
+}
+
+// add counts one site of one part in; first is the index of the part's first instant.
+func (s *series) add(p int, site *capture.Site, first int, ids map[uint64]origin, slots []int32) {
+	from := origin{part: p, site: site, candidates: s.keys[p].candidates(site)}
+	if known, ok := ids[site.Trace]; ok && site.Trace != 0 && covers(known.candidates, from.candidates) {
+		from = known
+	}
+	key := SiteKey{Stack: joint(&s.h, from.candidates), Heap: capture.NoHeap, Kind: site.Kind}
+	if key.Stack == (Key{}) && site.Trace != 0 { // the id is all there is to tell it by
+		s.h.string("id")
+		s.h.uint(uint64(s.lives[p]))
+		s.h.uint(site.Trace)
+		key.Stack = s.h.key()
+	}
+	if site.Heap != capture.NoHeap {
+		key.Heap = slots[site.Heap]
+	}
+	m := s.sites[key]
+	if m == nil {
+		m = &merged{key: key, part: -1, usage: make([]capture.Usage, len(s.instants))}
+		s.sites[key] = m
+		s.order = append(s.order, m)
+	}
+	if m.part != p {
+		m.part, m.site, m.traces = p, site, nil
+	}
+	if m.stack == capture.NoStack || from.part > m.stackOf {
+		m.stack, m.aliases, m.stackOf = from.site.Stack, from.site.Aliases, from.part
+	}
+	if site.Trace != 0 && !slices.Contains(m.traces, site.Trace) {
+		m.traces = append(m.traces, site.Trace)
+	}
+	for i, u := range site.Usage {
+		m.usage[first+i] = m.usage[first+i].Add(u)
+	}
+}
+
+// An origin is a site whose stack or stacks stand for an id.
+type origin struct {
+	part       int
+	site       *capture.Site
+	candidates []Key
+}
+
+// resolveIDs says for each process life which stacks an id stands for. Within a life an id keeps its meaning,
+// so a snapshot that lost an id's stack, or shows only some of its aliases, borrows from one that has more.
+func (s *series) resolveIDs() []map[uint64]origin {
+	lives := make([]map[uint64]origin, s.lives[len(s.lives)-1]+1)
+	contradicted := map[uint64]bool{}
+	for p := range s.parts {
+		ids := lives[s.lives[p]]
+		if ids == nil {
+			ids = map[uint64]origin{}
+			lives[s.lives[p]] = ids
+		}
+		for i := range s.parts[p].Sites {
+			site := &s.parts[p].Sites[i]
+			if site.Trace == 0 || site.Stack == capture.NoStack {
+				continue
+			}
+			here := origin{p, site, s.keys[p].candidates(site)}
+			known, ok := ids[site.Trace]
+			switch {
+			case !ok || covers(here.candidates, known.candidates):
+				ids[site.Trace] = here
+			case !covers(known.candidates, here.candidates):
+				contradicted[site.Trace] = true
+			}
+		}
+	}
+	if n := len(contradicted); n > 0 {
+		s.warn(capture.Inconsistent, int64(n), fmt.Sprintf("%d stack ids name different stacks in different snapshots although the process is the same; each snapshot's own stack is used", n))
+	}
+	return lives
+}
+
+// covers reports whether the sorted set all holds every key of part.
+func covers(all, part []Key) bool {
+	for _, k := range part {
+		if !slices.Contains(all, k) {
+			return false
+		}
+	}
+	return true
+}
+
+// heapSlots gives each heap of each part its place in the report. Within a process life a heap is told by its
+// handle; across lives, where handles differ, by its place in the order of the evidence.
+func (s *series) heapSlots() [][]int32 {
+	slots := make([][]int32, len(s.parts))
+	var handles map[uint64]int32
+	for p := range s.parts {
+		if p == 0 || s.lives[p] != s.lives[p-1] {
+			handles = map[uint64]int32{}
+		}
+		for _, heap := range s.parts[p].Heaps {
+			slot, ok := handles[heap.Handle]
+			if !ok {
+				slot = int32(len(handles))
+				handles[heap.Handle] = slot
+			}
+			slots[p] = append(slots[p], slot)
+			for int(slot) >= len(s.heaps) {
+				s.heaps = append(s.heaps, 0)
+			}
+			s.heaps[slot] = heap.Handle
+		}
+	}
+	return slots
+}
+
+func (s *series) warn(code capture.Code, count int64, message string) {
+	s.warnings = append(s.warnings, Warning{Code: code, Message: message, Count: count})
+}
