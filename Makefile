@@ -1,0 +1,31 @@
+# The house's commands. `make` alone lists them.
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint generate bench
+
+# Modules with tests: the product, and the tools that keep their dependencies to themselves (docs/adr/0002).
+TOOL_MODULES := tools/testsummary tools/deploycheck
+GOLANGCI := go tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## build, then start everything on this machine with a demo project
+	go build -o bin/heapdrift ./cmd/heapdrift
+	bin/heapdrift up --demo
+
+# -count=1: a cached result would not notice another corpus, browser or server, nor files outside a module.
+test: ## run every test under the race detector; skips and a count close the output
+	@go run tools/testsummary/main.go . $(TOOL_MODULES) -- -race -count=1 ./...
+
+lint: ## go vet, golangci-lint (the first time builds it, about a minute), templ's formatting
+	go vet ./...
+	$(GOLANGCI) run
+	@for module in $(TOOL_MODULES); do (set -x; cd $$module && go vet ./... && $(GOLANGCI) run) || exit 1; done
+	go tool templ fmt -fail .
+
+generate: ## rewrite generated files; they are committed
+	go tool templ generate
+
+bench: ## run every benchmark
+	go test -run '^$$' -bench . -benchmem ./...
