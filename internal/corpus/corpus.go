@@ -1,0 +1,43 @@
+// Package corpus finds the evidence that tests compare with. It lies outside the repository, because it has origins and
+// licences of its own; where it is absent the tests that need it skip.
+package corpus
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Path returns the path of a file or folder of the corpus, or skips the test. The corpus is at HEAPDRIFT_CORPUS, by
+// default shared/corpus beside the repository.
+func Path(t testing.TB, elements ...string) string {
+	t.Helper()
+	root := os.Getenv("HEAPDRIFT_CORPUS")
+	if root == "" {
+		root = filepath.Join(repository(t), "..", "shared", "corpus")
+	}
+	path := filepath.Join(append([]string{root}, elements...)...)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("the corpus is not here (%v); HEAPDRIFT_CORPUS names its folder", err)
+	}
+	return path
+}
+
+// repository is the folder that holds go.mod.
+func repository(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			t.Fatal("no go.mod above the test")
+		}
+		dir = parent
+	}
+}

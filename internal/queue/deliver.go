@@ -1,0 +1,137 @@
+package queue
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"heapdrift/internal/store"
+)
+
+// errShutdown ends jobs that outlast the grace of a shutdown.
+var errShutdown = errors.New("queue: this worker shuts down")
+
+// progressInterval is how often progress goes to the store at most.
+const progressInterval = 250 * time.Millisecond
+
+// deliver runs one job. It returns nil whatever happens: the broker must not keep an opinion of its own.
+func (n *Node) deliver(ctx context.Context, task *asynq.Task) error {
+	if len(task.Payload()) != 8 {
+		n.opt.Log.Error("queue: task without a job number", "payload", task.Payload())
+		return nil
+	}
+	id := int64(binary.BigEndian.Uint64(task.Payload())) //nolint:gosec // written from one
+	lease, err := n.store.ClaimJob(ctx, id, n.opt.Lease)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil // a second delivery
+	}
+	if err != nil {
+		n.opt.Log.Error("queue: cannot claim a job", "job", id, "error", err) // it is handed over again
+		return nil
+	}
+	log := n.opt.Log.With("job", id, "kind", lease.Kind, "run", lease.RunID, "attempt", lease.Attempt)
+	start := time.Now()
+	err = n.run(ctx, lease)
+	after := context.WithoutCancel(ctx)
+	switch {
+	case err == nil:
+		log.Info("queue: job done", "took", time.Since(start).Round(time.Millisecond))
+	case errors.Is(err, store.ErrFenced):
+		log.Warn("queue: job passed to another worker", "error", err)
+	case errors.Is(err, errShutdown):
+		log.Info("queue: job given back for shutdown")
+		err = n.store.ReleaseJob(after, lease)
+	default:
+		log.Error("queue: job failed", "error", err)
+		if err = n.store.FailJob(after, lease, failure(err)); errors.Is(err, store.ErrFenced) {
+			err = nil
+		}
+	}
+	if err != nil {
+		log.Error("queue: the outcome could not be stored; the lease will run out", "error", err)
+	}
+	return nil
+}
+
+// failure is what the job's row says of an error. What is not meant for users stays in the log.
+func failure(err error) store.Failure {
+	var known *Error
+	if errors.As(err, &known) {
+		return store.Failure{Code: known.Code, Message: known.Message, Final: known.Final}
+	}
+	return store.Failure{Code: "internal", Message: "the server failed to do this; its log says why"}
+}
+
+// run calls the handler while keeping the lease alive.
+func (n *Node) run(ctx context.Context, lease store.Lease) (err error) {
+	handler := n.handlers[lease.Kind]
+	if handler == nil {
+		return &Error{Code: "internal", Message: fmt.Sprintf("no handler for jobs of kind %q; is an older version running?", lease.Kind)}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	progress := make(chan report, 1)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		n.attend(ctx, lease, progress, cancel)
+	}()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("queue: job %d panicked: %v\n%s", lease.ID, p, debug.Stack())
+		}
+		if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, store.ErrFenced) {
+			err = cause // why the handler was stopped says more than that it was
+		}
+		cancel(nil)
+		<-ended
+	}()
+	return handler(ctx, &Job{Lease: lease, progress: func(percent int, stage string) {
+		select { // only the latest counts
+		case <-progress:
+		default:
+		}
+		select {
+		case progress <- report{percent, stage}:
+		default:
+		}
+	}})
+}
+
+type report struct {
+	percent int
+	stage   string
+}
+
+// attend renews the lease and passes progress on until ctx is done. A lost lease cancels the job.
+func (n *Node) attend(ctx context.Context, lease store.Lease, progress <-chan report, cancel context.CancelCauseFunc) {
+	beat := time.NewTicker(n.opt.Lease / 3)
+	defer beat.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-beat.C:
+			switch err := n.store.RenewLease(ctx, lease, n.opt.Lease); {
+			case errors.Is(err, store.ErrFenced):
+				cancel(store.ErrFenced)
+				return
+			case err != nil && ctx.Err() == nil:
+				n.opt.Log.Warn("queue: cannot renew a lease", "job", lease.ID, "error", err)
+			}
+		case p := <-progress:
+			if err := n.store.SetProgress(ctx, lease, p.percent, p.stage); err != nil && ctx.Err() == nil {
+				n.opt.Log.Warn("queue: cannot store progress", "job", lease.ID, "error", err)
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(progressInterval):
+			}
+		}
+	}
+}

@@ -1,0 +1,186 @@
+// Package queue runs jobs. The jobs table is the truth and the outbox; the broker (Redis, through asynq) carries job
+// numbers only. A job may start more than once, after a crash say, but its result is stored exactly once: the
+// store takes it only from the holder of the job's lease.
+package queue
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"heapdrift/internal/store"
+)
+
+// taskType is the only type of task: what is to be done stands in the job's row.
+const taskType = "job"
+
+// asynqTimeout is far beyond any job's time: the lease, not the broker, ends a job that hangs.
+const asynqTimeout = 24 * time.Hour
+
+// Options tune a node. Zero durations take the defaults.
+type Options struct {
+	RedisURL    string        // redis://[:password@]host:port/db
+	Concurrency int           // jobs at once on this node; 2 by default
+	Lease       time.Duration // how long a job stays with a worker that gives no sign of life; 30 s
+	Poll        time.Duration // how often due jobs are looked for; 200 ms
+	Resend      time.Duration // when a job is handed to the broker once more; 30 s
+	Grace       time.Duration // how long a shutdown waits for running jobs; 20 s
+	// FreshBroker says that the broker is this process's own and starts empty.
+	FreshBroker bool
+	Log         *slog.Logger
+}
+
+func (o *Options) defaults() {
+	for _, d := range []struct {
+		value    *time.Duration
+		fallback time.Duration
+	}{{&o.Lease, 30 * time.Second}, {&o.Poll, 200 * time.Millisecond}, {&o.Resend, 30 * time.Second}, {&o.Grace, 20 * time.Second}} {
+		if *d.value <= 0 {
+			*d.value = d.fallback
+		}
+	}
+	if o.Concurrency <= 0 {
+		o.Concurrency = 2
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+}
+
+// An Error is a handler's word on why a job failed. Any other error is tried again.
+type Error struct {
+	Code    string // stable, shown to users
+	Message string
+	Final   bool // trying again gives the same
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// A Job is a claimed job as its handler sees it.
+type Job struct {
+	store.Lease
+	progress func(percent int, stage string)
+}
+
+// Progress tells pages how far the job is. It may be called often; the store hears of it a few times a second.
+func (j *Job) Progress(percent int, stage string) { j.progress(percent, stage) }
+
+// A Handler does a job and stores its result through the lease. It must return soon after ctx is done.
+type Handler func(ctx context.Context, job *Job) error
+
+// A Node hands due jobs to the broker and, when it has handlers, runs jobs.
+type Node struct {
+	opt      Options
+	store    *store.Store
+	redis    asynq.RedisConnOpt
+	client   *asynq.Client
+	handlers map[string]Handler // by kind; nil for a node that only hands over
+}
+
+// New makes a node. Run starts it.
+func New(s *store.Store, handlers map[string]Handler, opt Options) (*Node, error) {
+	opt.defaults()
+	redis, err := asynq.ParseRedisURI(opt.RedisURL)
+	if err != nil {
+		return nil, fmt.Errorf("queue: Redis URL: %w", err)
+	}
+	return &Node{opt: opt, store: s, redis: redis, client: asynq.NewClient(redis), handlers: handlers}, nil
+}
+
+// Ping reports whether the broker answers.
+func (n *Node) Ping() error {
+	if err := n.client.Ping(); err != nil {
+		return fmt.Errorf("queue: Redis does not answer: %w", err)
+	}
+	return nil
+}
+
+// Run works until ctx is done, then waits for running jobs and gives back those that do not end in time.
+func (n *Node) Run(ctx context.Context) error {
+	if n.opt.FreshBroker {
+		if err := n.store.ForgetSent(ctx); err != nil {
+			return err
+		}
+	}
+	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
+	var server *asynq.Server
+	if n.handlers != nil {
+		server = asynq.NewServer(n.redis, asynq.Config{
+			Concurrency: n.opt.Concurrency, TaskCheckInterval: n.opt.Poll, LogLevel: asynq.ErrorLevel, Logger: asynqLog{n.opt.Log},
+			ShutdownTimeout: n.opt.Grace, BaseContext: func() context.Context { return work },
+		})
+		if err := server.Start(asynq.HandlerFunc(n.deliver)); err != nil {
+			return fmt.Errorf("queue: start: %w", err)
+		}
+	}
+	var loops sync.WaitGroup
+	loops.Go(func() { n.every(ctx, n.opt.Poll, "hand jobs over", n.dispatch) })
+	loops.Go(func() { n.every(ctx, n.opt.Lease/3, "take lost jobs back", n.reap) })
+	<-ctx.Done()
+	loops.Wait()
+	if server != nil {
+		server.Stop()
+		timer := time.AfterFunc(n.opt.Grace-n.opt.Grace/10, func() { stop(errShutdown) })
+		server.Shutdown()
+		timer.Stop()
+	}
+	if err := n.client.Close(); err != nil {
+		return fmt.Errorf("queue: stop: %w", err)
+	}
+	return nil
+}
+
+// every calls f again and again. A failure is logged and tried again: database and broker come back.
+func (n *Node) every(ctx context.Context, pause time.Duration, what string, f func(context.Context) error) {
+	for {
+		if err := f(ctx); err != nil && ctx.Err() == nil {
+			n.opt.Log.Error("queue: cannot "+what, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+// dispatch hands due jobs to the broker. A job that stays with the broker under the same attempt is not sent twice.
+func (n *Node) dispatch(ctx context.Context) error {
+	due, err := n.store.DueJobs(ctx, n.opt.Resend)
+	if err != nil {
+		return err
+	}
+	for _, job := range due {
+		_, err := n.client.EnqueueContext(ctx, asynq.NewTask(taskType, binary.BigEndian.AppendUint64(nil, uint64(job.ID))), //nolint:gosec // ids are positive
+			asynq.TaskID("job-"+strconv.FormatInt(job.ID, 10)+"-"+strconv.Itoa(job.Attempt)), asynq.MaxRetry(0), asynq.Timeout(asynqTimeout))
+		if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
+			return fmt.Errorf("queue: hand job %d over: %w", job.ID, err) // sent again after the resend interval
+		}
+	}
+	return nil
+}
+
+func (n *Node) reap(ctx context.Context) error {
+	count, err := n.store.ReapJobs(ctx)
+	if count > 0 {
+		n.opt.Log.Warn("queue: took jobs back from lost workers", "jobs", count)
+	}
+	return err
+}
+
+// asynqLog passes the broker's complaints on.
+type asynqLog struct{ log *slog.Logger }
+
+func (l asynqLog) Debug(args ...any) { l.log.Debug(fmt.Sprint(args...)) }
+func (l asynqLog) Info(args ...any)  { l.log.Info(fmt.Sprint(args...)) }
+func (l asynqLog) Warn(args ...any)  { l.log.Warn(fmt.Sprint(args...)) }
+func (l asynqLog) Error(args ...any) { l.log.Error(fmt.Sprint(args...)) }
+func (l asynqLog) Fatal(args ...any) { l.log.Error(fmt.Sprint(args...)) }

@@ -1,0 +1,367 @@
+package queue_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/embedded"
+	"heapdrift/internal/queue"
+	"heapdrift/internal/store"
+	"heapdrift/internal/testdb"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(workerEnv) != "" {
+		childWorker()
+		return
+	}
+	testdb.Main(m, store.Migrate)
+}
+
+// brokers are what the same tests run on: the one inside the process, and a real server where there is one.
+var brokers = map[string]func(*testing.T) string{
+	"miniredis": func(t *testing.T) string {
+		r, err := embedded.StartRedis()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(r.Stop)
+		return "redis://" + r.Addr()
+	},
+	"redis-server": func(t *testing.T) string {
+		binary, err := exec.LookPath("redis-server")
+		if err != nil {
+			t.Skip("redis-server is not installed")
+		}
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		_ = l.Close()
+		server := exec.Command(binary, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", t.TempDir())
+		if err := server.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
+		for range 200 {
+			if c, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
+				_ = c.Close()
+				return "redis://127.0.0.1:" + port
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		t.Fatal("redis-server does not answer")
+		return ""
+	},
+}
+
+func onBrokers(t *testing.T, test func(t *testing.T, s *store.Store, databaseURL, redisURL string)) {
+	for name, start := range brokers {
+		t.Run(name, func(t *testing.T) {
+			redisURL := start(t)
+			url := testdb.New(t)
+			s, err := store.Open(t.Context(), url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(s.Close)
+			test(t, s, url, redisURL)
+		})
+	}
+}
+
+// fast makes lost workers and lost messages show within a test's patience.
+func fast(redisURL string) queue.Options {
+	return queue.Options{RedisURL: redisURL, Concurrency: 2, Lease: 1500 * time.Millisecond, Poll: 50 * time.Millisecond, Resend: time.Second, Grace: time.Second}
+}
+
+// start runs a node until the test ends or stop is called.
+func start(t *testing.T, s *store.Store, handlers map[string]queue.Handler, opt queue.Options) (stop func()) {
+	t.Helper()
+	node, err := queue.New(s, handlers, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- node.Run(ctx) }()
+	var stopped atomic.Bool
+	stop = func() {
+		if stopped.Swap(true) {
+			return
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+func addEvidence(t *testing.T, s *store.Store, run string) store.Evidence {
+	t.Helper()
+	e, err := s.AddEvidence(t.Context(), store.Target{Project: "p", Build: "1", Scenario: "s", Run: run}, store.Evidence{Name: "a.txt", SHA256: run, Bytes: 1, Kind: "umdh"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// await polls until the condition holds.
+func await(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(60 * time.Second); !condition(); time.Sleep(30 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for: %s", what)
+		}
+	}
+}
+
+func jobs(t *testing.T, s *store.Store, run int64) []store.Job {
+	t.Helper()
+	list, err := s.JobsOfRun(t.Context(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func inState(t *testing.T, s *store.Store, run int64, state string) func() bool {
+	return func() bool { return jobs(t, s, run)[0].State == state }
+}
+
+// save stores a capture that says who made it, as the read job does.
+func save(ctx context.Context, s *store.Store, job *queue.Job, by string) error {
+	c := &capture.Capture{Kind: capture.KindUMDHSnapshot, Process: capture.Process{Name: by}, Snapshots: make([]capture.Snapshot, 1)}
+	return s.SaveCaptures(ctx, job.Lease, []store.StoredCapture{{Capture: c, Artifact: by}})
+}
+
+// noAnalysis does nothing for the jobs that follow a read.
+func noAnalysis(context.Context, *queue.Job) error { return nil }
+
+func TestJobsRunOnceEach(t *testing.T) {
+	onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
+		var ran atomic.Int32
+		handlers := map[string]queue.Handler{store.JobAnalyse: noAnalysis, store.JobRead: func(ctx context.Context, job *queue.Job) error {
+			ran.Add(1)
+			job.Progress(50, "halfway")
+			return save(ctx, s, job, "once")
+		}}
+		for range 2 { // two workers compete
+			start(t, s, handlers, fast(redisURL))
+		}
+		var evidence []store.Evidence
+		for i := range 40 {
+			evidence = append(evidence, addEvidence(t, s, fmt.Sprint("run-", i)))
+		}
+		for _, e := range evidence {
+			await(t, "job done", inState(t, s, e.RunID, "done"))
+			if refs, _, _ := s.CapturesOfRun(t.Context(), e.RunID); len(refs) != 1 {
+				t.Errorf("run %d has %d captures", e.RunID, len(refs))
+			}
+		}
+		if ran.Load() != 40 {
+			t.Errorf("40 jobs ran %d times", ran.Load())
+		}
+	})
+}
+
+const workerEnv = "HEAPDRIFT_TEST_WORKER" // "database redis": makes this test binary a worker that never ends a job
+
+// childWorker claims jobs, says so, and hangs until it is killed.
+func childWorker() {
+	var databaseURL, redisURL string
+	if _, err := fmt.Sscan(os.Getenv(workerEnv), &databaseURL, &redisURL); err != nil {
+		panic(err)
+	}
+	s, err := store.Open(context.Background(), databaseURL)
+	if err != nil {
+		panic(err)
+	}
+	node, err := queue.New(s, map[string]queue.Handler{store.JobRead: func(ctx context.Context, job *queue.Job) error {
+		fmt.Println("claimed", job.ID)
+		<-ctx.Done()
+		return ctx.Err()
+	}}, fast(redisURL))
+	if err != nil {
+		panic(err)
+	}
+	_ = node.Run(context.Background())
+}
+
+func TestKilledWorkerLosesNoJob(t *testing.T) {
+	onBrokers(t, func(t *testing.T, s *store.Store, databaseURL, redisURL string) {
+		e := addEvidence(t, s, "killed")
+		for kill := 1; kill <= 2; kill++ {
+			child := exec.Command(os.Args[0], "-test.run=^$")
+			child.Env = append(os.Environ(), workerEnv+"="+databaseURL+" "+redisURL)
+			child.Stderr = os.Stderr
+			out, err := child.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := child.Start(); err != nil {
+				t.Fatal(err)
+			}
+			line, err := bufio.NewReader(out).ReadString('\n')
+			if err != nil || !strings.HasPrefix(line, "claimed") {
+				t.Fatalf("the child said %q, %v", line, err)
+			}
+			if err := child.Process.Kill(); err != nil { // SIGKILL, in the middle of the job
+				t.Fatal(err)
+			}
+			_ = child.Wait() // killed
+			if job := jobs(t, s, e.RunID)[0]; job.State != "running" || job.Attempt != kill {
+				t.Fatalf("after kill %d: %+v", kill, job)
+			}
+		}
+		var ran atomic.Int32
+		start(t, s, map[string]queue.Handler{store.JobAnalyse: noAnalysis, store.JobRead: func(ctx context.Context, job *queue.Job) error {
+			ran.Add(1)
+			return save(ctx, s, job, "survivor")
+		}}, fast(redisURL))
+		await(t, "job done by the survivor", inState(t, s, e.RunID, "done"))
+		time.Sleep(2 * time.Second) // a second delivery would come now
+		refs, revision, err := s.CapturesOfRun(t.Context(), e.RunID)
+		if err != nil || len(refs) != 1 || refs[0].Artifact != "survivor" || revision != 1 || ran.Load() != 1 {
+			t.Errorf("%+v, revision %d, ran %d times, %v: the result must be stored once", refs, revision, ran.Load(), err)
+		}
+		if job := jobs(t, s, e.RunID)[0]; job.Attempt != 3 {
+			t.Errorf("attempt %d, want 3", job.Attempt)
+		}
+	})
+}
+
+// A worker that was only slow finds its lease taken: its handler is stopped and its result refused.
+func TestSlowWorkerIsFenced(t *testing.T) {
+	onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
+		e := addEvidence(t, s, "slow")
+		stolen, fenced := make(chan store.Lease, 1), make(chan error, 1)
+		start(t, s, map[string]queue.Handler{store.JobAnalyse: noAnalysis, store.JobRead: func(ctx context.Context, job *queue.Job) error {
+			if job.Attempt > 1 {
+				return save(ctx, s, job, "second")
+			}
+			stolen <- job.Lease
+			<-ctx.Done() // until the heartbeat finds the lease gone
+			err := save(context.WithoutCancel(ctx), s, job, "first")
+			fenced <- err
+			return err
+		}}, fast(redisURL))
+		lease := <-stolen
+		if err := s.RenewLease(t.Context(), lease, -time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := s.ReapJobs(t.Context()); n > 1 || err != nil {
+			t.Fatal(n, err)
+		}
+		if err := <-fenced; !errors.Is(err, store.ErrFenced) {
+			t.Errorf("the slow worker's result: %v", err)
+		}
+		await(t, "second attempt", inState(t, s, e.RunID, "done"))
+		if refs, _, _ := s.CapturesOfRun(t.Context(), e.RunID); len(refs) != 1 || refs[0].Artifact != "second" {
+			t.Errorf("stored %+v", refs)
+		}
+	})
+}
+
+// The broker may lose everything: the jobs are handed over again.
+func TestLostBrokerDelaysOnly(t *testing.T) {
+	_, url := "", testdb.New(t)
+	s, err := store.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	first, err := embedded.StartRedis()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := addEvidence(t, s, "lost")
+	stop := start(t, s, nil, fast("redis://"+first.Addr())) // hands over, runs nothing
+	await(t, "handed over", func() bool {
+		due, err := s.DueJobs(t.Context(), time.Hour)
+		return err == nil && len(due) == 0
+	})
+	stop()
+	first.Stop()
+	second, err := embedded.StartRedis()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(second.Stop)
+	start(t, s, map[string]queue.Handler{store.JobAnalyse: noAnalysis, store.JobRead: func(ctx context.Context, job *queue.Job) error {
+		return save(ctx, s, job, "late")
+	}}, fast("redis://"+second.Addr()))
+	await(t, "job done through the second broker", inState(t, s, e.RunID, "done"))
+}
+
+func TestFailuresReachTheEvidence(t *testing.T) {
+	onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
+		final, panics := addEvidence(t, s, "final"), addEvidence(t, s, "panics")
+		start(t, s, map[string]queue.Handler{store.JobAnalyse: noAnalysis, store.JobRead: func(ctx context.Context, job *queue.Job) error {
+			switch {
+			case *job.EvidenceID == final.ID:
+				return fmt.Errorf("reading: %w", &queue.Error{Code: "unknown-format", Message: "not evidence", Final: true})
+			case job.Attempt == 1:
+				panic("a bug")
+			}
+			return save(ctx, s, job, "second attempt")
+		}}, fast(redisURL))
+		await(t, "final failure", inState(t, s, final.RunID, "failed"))
+		e, err := s.EvidenceByID(t.Context(), final.ID)
+		if err != nil || e.ErrorCode != "unknown-format" || e.Error != "not evidence" {
+			t.Errorf("%+v, %v", e, err)
+		}
+		await(t, "the job that panicked once", inState(t, s, panics.RunID, "done"))
+	})
+}
+
+// A shutdown gives running jobs back and does not count them as failures.
+func TestShutdownGivesJobsBack(t *testing.T) {
+	onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
+		e := addEvidence(t, s, "shutdown")
+		running := make(chan struct{})
+		stop := start(t, s, map[string]queue.Handler{store.JobRead: func(ctx context.Context, _ *queue.Job) error {
+			close(running)
+			<-ctx.Done()
+			return ctx.Err()
+		}}, fast(redisURL))
+		<-running
+		stop()
+		if job := jobs(t, s, e.RunID)[0]; job.State != "queued" || job.Attempt != 0 {
+			t.Errorf("after shutdown: %+v", job)
+		}
+	})
+}
+
+func TestProgressIsStored(t *testing.T) {
+	onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
+		e := addEvidence(t, s, "progress")
+		release := make(chan struct{})
+		start(t, s, map[string]queue.Handler{store.JobAnalyse: noAnalysis, store.JobRead: func(ctx context.Context, job *queue.Job) error {
+			for i := range 1000 {
+				job.Progress(i/20, "reading")
+			}
+			<-release
+			return save(ctx, s, job, "x")
+		}}, fast(redisURL))
+		await(t, "progress", func() bool {
+			job := jobs(t, s, e.RunID)[0]
+			return job.Percent > 0 && job.Stage == "reading"
+		})
+		close(release)
+		await(t, "done", inState(t, s, e.RunID, "done"))
+	})
+}

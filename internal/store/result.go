@@ -1,0 +1,155 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/worker/analysis"
+)
+
+// A Result is the report of a run and what it rests on.
+type Result struct {
+	Report   *analysis.Report
+	Key      string // blob of the whole report
+	Revision int64  // as CapturesOfRun gave it
+}
+
+// SaveResult replaces a run's result and ends the job, in one transaction. A result that rests on older captures
+// than the one that is stored is dropped: the newer one stays. It returns ErrFenced when the lease is lost.
+func (s *Store) SaveResult(ctx context.Context, l Lease, result Result) error {
+	// Stacks are content: to have some that no site names does no harm, so they need not be in the transaction.
+	stacks, err := s.internStacks(ctx, result.Report.Sites)
+	if err != nil {
+		return err
+	}
+	return s.tx(ctx, "save result", func(tx pgx.Tx) error {
+		if err := finish(ctx, tx, l); err != nil {
+			return err
+		}
+		var stored int64
+		if err := tx.QueryRow(ctx, `select report_rev from runs where id = $1 for update`, l.RunID).Scan(&stored); err != nil {
+			return err
+		}
+		if stored > result.Revision {
+			return nil
+		}
+		if err := replaceSites(ctx, tx, l.RunID, result.Report, stacks); err != nil {
+			return err
+		}
+		return updateRun(ctx, tx, l.RunID, result)
+	})
+}
+
+func updateRun(ctx context.Context, tx pgx.Tx, run int64, result Result) error {
+	head := *result.Report
+	head.Sites = nil
+	summary, err := json.Marshal(&head)
+	if err != nil {
+		return fmt.Errorf("store: summary: %w", err)
+	}
+	_, err = tx.Exec(ctx, `
+		update runs set report_rev = $2, analysed_at = now(), report_key = $3, summary = $4, status = $5, sentence = $6, site_count = $7,
+			error_code = '', error = '' where id = $1`,
+		run, result.Revision, result.Key, summary, string(head.Verdict.Status), head.Verdict.Sentence, len(result.Report.Sites))
+	return err
+}
+
+// replaceSites puts the report's sites and findings in the place of those stored before.
+func replaceSites(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Report, stacks []siteStacks) error {
+	batch := &pgx.Batch{}
+	batch.Queue(`delete from sites where run_id = $1`, run)
+	batch.Queue(`delete from site_names where run_id = $1`, run)
+	batch.Queue(`delete from findings where run_id = $1`, run)
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return err
+	}
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"sites"}, []string{"run_id", "ordinal", "signature", "kind", "heap", "verdict", "blame", "place",
+		"outstanding_count", "outstanding_bytes", "growth_count", "growth_bytes", "series", "flags", "traces", "stack_id", "alias_ids"},
+		pgx.CopyFromSlice(len(r.Sites), func(i int) ([]any, error) { return siteRow(run, i, &r.Sites[i], stacks[i]), nil }))
+	if err != nil {
+		return err
+	}
+	if err := insertNames(ctx, tx, run, r); err != nil {
+		return err
+	}
+	// A finding takes the gravest class of its sites.
+	_, err = tx.Exec(ctx, `
+		insert into findings (run_id, signature, verdict, title, sites, outstanding_count, outstanding_bytes, growth_count, growth_bytes)
+		select run_id, signature, (array_agg(verdict order by array_position(array['leak', 'growing', 'cache', 'one-time', 'transient', 'unknown', 'stable'], verdict)))[1],
+			min(blame), count(*), sum(outstanding_count), sum(outstanding_bytes), sum(growth_count), sum(growth_bytes)
+		from sites where run_id = $1 group by run_id, signature`, run)
+	return err
+}
+
+// insertNames stores what text finds which sites.
+func insertNames(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Report) error {
+	lists := map[string]*[]int32{}
+	list := func(name string) *[]int32 {
+		name = strings.ToLower(name)
+		if lists[name] == nil {
+			lists[name] = new([]int32)
+		}
+		return lists[name]
+	}
+	add := func(list *[]int32, site int) {
+		if n := len(*list); n == 0 || (*list)[n-1] != int32(site) {
+			*list = append(*list, int32(site))
+		}
+	}
+	frames := map[*analysis.Frame][]*[]int32{} // frames are shared by many stacks: each is named once
+	for i := range r.Sites {
+		for _, stack := range append(r.Sites[i].Aliases, r.Sites[i].Stack) {
+			for _, f := range stack {
+				named, ok := frames[f]
+				if !ok {
+					for _, name := range f.Names() {
+						named = append(named, list(name))
+					}
+					frames[f] = named
+				}
+				for _, list := range named {
+					add(list, i)
+				}
+			}
+			if blame := analysis.BlameFrame(stack); blame >= 0 {
+				add(list(stack[blame].Name()), i)
+				add(list(stack[blame].Place()), i)
+			}
+		}
+	}
+	names := slices.Collect(maps.Keys(lists))
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"site_names"}, []string{"run_id", "name", "ordinals"}, pgx.CopyFromSlice(len(names), func(i int) ([]any, error) {
+		return []any{run, names[i], *lists[names[i]]}, nil
+	}))
+	return err
+}
+
+func siteRow(run int64, ordinal int, s *analysis.Site, stacks siteStacks) []any {
+	blame, place := "", ""
+	if i := analysis.BlameFrame(s.Stack); i >= 0 {
+		blame, place = s.Stack[i].Name(), s.Stack[i].Place()
+	}
+	series := make([]int64, len(s.Series))
+	for i, p := range s.Series {
+		series[i] = p.Bytes
+	}
+	var growthCount, growthBytes *int64
+	if s.Growth != nil {
+		growthCount, growthBytes = &s.Growth.Count, &s.Growth.Bytes
+	}
+	return []any{run, ordinal, s.Signature, s.Kind, s.Heap, string(s.Verdict), blame, place, s.Outstanding.Count, s.Outstanding.Bytes,
+		growthCount, growthBytes, series, orEmpty(s.Flags), orEmpty(s.Traces), stacks.stack, stacks.aliases}
+}
+
+func orEmpty(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}

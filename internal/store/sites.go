@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/worker/analysis"
+)
+
+// A SiteRow is one site as a table shows it.
+type SiteRow struct {
+	Ordinal     int
+	Signature   string
+	Kind        string
+	Heap        string
+	Verdict     string
+	Blame       string
+	Place       string
+	Count       int64
+	Bytes       int64
+	GrowthCount *int64
+	GrowthBytes *int64
+	Series      []int64 // bytes at each snapshot
+	Flags       []string
+	Traces      []string
+	StackID     *int64
+	AliasIDs    []int64
+}
+
+// A SiteOrder is a column that sites can be sorted by.
+type SiteOrder string
+
+// siteOrders maps what a page may ask for to an index of the table; all end in the rank, so pages never overlap.
+var siteOrders = map[SiteOrder]string{
+	"growth": `ordinal`,
+	"bytes":  `outstanding_bytes desc, ordinal`,
+	"blocks": `outstanding_count desc, ordinal`,
+	"count":  `growth_count desc nulls last, ordinal`,
+	"name":   `blame, ordinal`,
+}
+
+// ValidSiteOrder reports whether sites can be sorted by o.
+func ValidSiteOrder(o SiteOrder) bool { return siteOrders[o] != "" }
+
+// A SiteQuery chooses a page of a run's sites.
+type SiteQuery struct {
+	Run    int64
+	Order  SiteOrder // "" for growth
+	Filter string    // text in any frame, the heap, the id or the signature; "" for all
+	Heap   string    // handle, "" for all
+	Class  string    // verdict, "" for all
+	Limit  int
+	Offset int
+}
+
+const siteColumns = `ordinal, signature, kind, heap, verdict, blame, place, outstanding_count, outstanding_bytes, growth_count, growth_bytes, series, flags, traces, stack_id, alias_ids`
+
+// Sites returns a page of sites and how many the query has in all.
+func (s *Store) Sites(ctx context.Context, q SiteQuery) (page []SiteRow, total int64, err error) {
+	order := siteOrders[q.Order]
+	if q.Order == "" {
+		order = siteOrders["growth"]
+	}
+	if order == "" {
+		return nil, 0, fmt.Errorf("store: sites cannot be sorted by %q", q.Order)
+	}
+	where, args := q.where()
+	if len(args) == 1 {
+		err = s.pool.QueryRow(ctx, `select site_count from runs where id = @run`, args).Scan(&total)
+	} else {
+		err = s.pool.QueryRow(ctx, `select count(*) from sites where `+where, args).Scan(&total)
+	}
+	if err != nil {
+		return nil, 0, wrap("count sites", err)
+	}
+	args["limit"], args["offset"] = q.Limit, q.Offset
+	rows, _ := s.pool.Query(ctx, `select `+siteColumns+` from sites where `+where+` order by `+order+` limit @limit offset @offset`, args)
+	page, err = pgx.CollectRows(rows, pgx.RowToStructByPos[SiteRow])
+	return page, total, wrap("sites", err)
+}
+
+// where is the condition of a query. Text is looked for in what names the stacks, of which a run has few distinct ones.
+func (q SiteQuery) where() (string, pgx.NamedArgs) {
+	conditions, args := []string{`run_id = @run`}, pgx.NamedArgs{"run": q.Run}
+	if q.Heap != "" {
+		conditions, args["heap"] = append(conditions, `heap = @heap`), q.Heap
+	}
+	if q.Class != "" {
+		conditions, args["class"] = append(conditions, `verdict = @class`), q.Class
+	}
+	if q.Filter != "" {
+		args["like"] = "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(q.Filter)) + "%"
+		args["id"] = strings.ToUpper(strings.TrimPrefix(strings.ToLower(q.Filter), "backtrace"))
+		args["signature"] = q.Filter
+		conditions = append(conditions, `(signature = @signature or @id = any(traces)
+			or ordinal in (select unnest(ordinals) from site_names where run_id = @run and name like @like))`)
+	}
+	return strings.Join(conditions, " and "), args
+}
+
+// Site returns one site by its rank, or ErrNotFound.
+func (s *Store) Site(ctx context.Context, run int64, ordinal int) (SiteRow, error) {
+	rows, _ := s.pool.Query(ctx, `select `+siteColumns+` from sites where run_id = $1 and ordinal = $2`, run, ordinal)
+	site, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[SiteRow])
+	return site, wrap("site", err)
+}
+
+// StackFrames returns the frames of stacks by their ids, innermost first.
+func (s *Store) StackFrames(ctx context.Context, ids []int64) (map[int64][]*analysis.Frame, error) {
+	rows, err := s.pool.Query(ctx, `
+		select st.id, f.module, f.function, f."offset", f.file, f.line, f.inline, f.layer, f.address
+		from stacks st cross join unnest(st.frames) with ordinality as u(frame, place) join frames f on f.id = u.frame
+		where st.id = any($1) order by st.id, u.place`, ids)
+	if err != nil {
+		return nil, wrap("stack frames", err)
+	}
+	stacks := map[int64][]*analysis.Frame{}
+	var id, line int64
+	var f analysis.Frame
+	_, err = pgx.ForEachRow(rows, []any{&id, &f.Module, &f.Function, &f.Offset, &f.File, &line, &f.Inline, &f.Layer, &f.Address}, func() error {
+		frame := f
+		frame.Line = uint32(line) //nolint:gosec // written from one
+		stacks[id] = append(stacks[id], &frame)
+		return nil
+	})
+	return stacks, wrap("stack frames", err)
+}

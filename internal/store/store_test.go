@@ -1,0 +1,459 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/store"
+	"heapdrift/internal/testdb"
+	"heapdrift/worker/analysis"
+)
+
+func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
+
+func open(t testing.TB) (*store.Store, *pgx.Conn) {
+	t.Helper()
+	url := testdb.New(t)
+	s, err := store.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return s, conn
+}
+
+var target = store.Target{Project: "demo", Build: "100", Scenario: "soak", Run: "1"}
+
+// must is for steps whose failure is not what a test is about.
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func addEvidence(t testing.TB, s *store.Store, target store.Target, name string) store.Evidence {
+	t.Helper()
+	if err := target.Normalize(); err != nil {
+		t.Fatal(err)
+	}
+	return must[store.Evidence](t)(s.AddEvidence(t.Context(), target, store.Evidence{Name: name, SHA256: name + "-sha", Bytes: 9, Kind: "umdh"}))
+}
+
+// claim claims the only due job.
+func claim(t testing.TB, s *store.Store) store.Lease {
+	t.Helper()
+	due := must[[]store.Due](t)(s.DueJobs(t.Context(), time.Hour))
+	if len(due) != 1 {
+		t.Fatalf("%d jobs are due, want 1", len(due))
+	}
+	return must[store.Lease](t)(s.ClaimJob(t.Context(), due[0].ID, time.Minute))
+}
+
+// snapshot is a capture with n sites of growing size; one more byte each for every step.
+func snapshot(n int, step int64) *capture.Capture {
+	c := &capture.Capture{
+		Kind: capture.KindUMDHSnapshot, Process: capture.Process{Name: "app.exe", PID: 7, Bits: 64}, Snapshots: make([]capture.Snapshot, 1),
+		Modules: []capture.Module{{Path: `C:\app.exe`, Base: 1<<64 - 1<<40, Size: 1 << 39, Symbols: capture.SymbolsNone}},
+		Heaps:   []capture.Heap{{Handle: 0x1000}},
+	}
+	for i := range n {
+		frames := []capture.FrameID{
+			c.Stacks.AddText(capture.Text{Module: "ntdll", Function: "RtlAllocateHeap", Offset: 4}, 0),
+			c.Stacks.AddText(capture.Text{Module: "app", Function: fmt.Sprintf("Leak%03d", i), Offset: 8, File: `c:\src\app.cpp`, Line: uint32(i + 1)}, 0),
+			c.Stacks.AddText(capture.Text{Module: "app", Function: "main_50%_done", Offset: uint64(i % 3)}, 0),
+		}
+		c.Sites = append(c.Sites, capture.Site{Stack: c.Stacks.AddStack(frames), Trace: uint64(0xA00 + i), Usage: []capture.Usage{{Count: int64(i + 1), Bytes: int64(i)*100 + step*int64(i%5)}}})
+	}
+	return c
+}
+
+func report(t testing.TB, captures ...*capture.Capture) *analysis.Report {
+	t.Helper()
+	var inputs []analysis.Input
+	for i, c := range captures {
+		inputs = append(inputs, analysis.Input{File: fmt.Sprintf("s%d.txt", i), Captures: []*capture.Capture{c}})
+	}
+	return must[*analysis.Report](t)(analysis.Analyze(t.Context(), inputs, analysis.Options{}))
+}
+
+// analysed brings a run to its report and returns the run's id.
+func analysed(t testing.TB, s *store.Store, r *analysis.Report) int64 {
+	t.Helper()
+	e := addEvidence(t, s, target, "a.txt")
+	if err := s.SaveCaptures(t.Context(), claim(t, s), []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}); err != nil {
+		t.Fatal(err)
+	}
+	_, revision, err := s.CapturesOfRun(t.Context(), e.RunID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SaveResult(t.Context(), claim(t, s), store.Result{Report: r, Key: "rep", Revision: revision}); err != nil {
+		t.Fatal(err)
+	}
+	return e.RunID
+}
+
+func TestMigrateTogether(t *testing.T) {
+	_, conn := open(t)
+	var wait sync.WaitGroup
+	errs := make([]error, 6)
+	for i := range errs {
+		wait.Go(func() { errs[i] = store.Migrate(t.Context(), conn.Config().ConnString()) })
+	}
+	wait.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTarget(t *testing.T) {
+	for _, test := range []struct {
+		in    store.Target
+		field string // that is wrong; "" for none
+	}{
+		{store.Target{Project: "app", Build: "1.2+rc#3/x64"}, ""}, {store.Target{Project: "", Build: "1"}, "project"}, {store.Target{Project: "a/b", Build: "1"}, "project"},
+		{store.Target{Project: "app"}, "build"}, {store.Target{Project: "app", Build: "1", Run: "\x00"}, "run"}, {store.Target{Project: "app", Build: "1", Scenario: "<x>"}, "scenario"},
+		{store.Target{Project: "приложение", Build: "1"}, ""},
+	} {
+		err := test.in.Normalize()
+		var wrong *store.TargetError
+		if errors.As(err, &wrong) != (test.field != "") || wrong != nil && wrong.Field != test.field {
+			t.Errorf("%+v: %v, want a complaint about %q", test.in, err, test.field)
+		}
+	}
+	numbered := store.Target{Project: "app", Build: "4812"}
+	if err := numbered.Normalize(); err != nil || numbered.Scenario != "default" || numbered.Run != "1" || numbered.Sequence == nil || *numbered.Sequence != 4812 {
+		t.Errorf("defaults: %+v, %v", numbered, err)
+	}
+}
+
+func TestBuildsAreOrderedBySequence(t *testing.T) {
+	s, _ := open(t)
+	five := int64(5)
+	for _, build := range []store.Target{
+		{Project: "p", Build: "30"}, {Project: "p", Build: "first-undeclared"}, {Project: "p", Build: "100"}, {Project: "p", Build: "9"},
+		{Project: "p", Build: "second-undeclared"}, {Project: "p", Build: "feature", Sequence: &five, Branch: "dev"},
+	} {
+		addEvidence(t, s, build, "a.txt")
+	}
+	builds := must[[]store.Build](t)(s.BuildsOf(t.Context(), "p"))
+	var names []string
+	for _, b := range builds {
+		names = append(names, b.Name)
+		if len(b.Runs) != 1 || b.Runs[0].State() != "processing" {
+			t.Errorf("build %s: %+v", b.Name, b.Runs)
+		}
+	}
+	if want := []string{"100", "30", "9", "feature", "second-undeclared", "first-undeclared"}; !slices.Equal(names, want) {
+		t.Errorf("got %v, want %v", names, want)
+	}
+	if _, err := s.BuildsOf(t.Context(), "nobody"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("unknown project: %v", err)
+	}
+	projects := must[[]store.Project](t)(s.Projects(t.Context()))
+	if len(projects) != 1 || projects[0].Builds != 6 || projects[0].Runs != 6 {
+		t.Errorf("projects: %+v", projects)
+	}
+}
+
+func TestEvidenceIsRecordedOnce(t *testing.T) {
+	s, _ := open(t)
+	first, again := addEvidence(t, s, target, "a.txt"), addEvidence(t, s, target, "a.txt")
+	if first.ID != again.ID {
+		t.Errorf("the same file became %d and %d", first.ID, again.ID)
+	}
+	lease := claim(t, s) // fails where there are two jobs
+	if err := s.FailJob(t.Context(), lease, store.Failure{Code: "unknown-format", Message: "not evidence", Final: true}); err != nil {
+		t.Fatal(err)
+	}
+	if e := must[store.Evidence](t)(s.EvidenceByID(t.Context(), first.ID)); e.State != "failed" || e.ErrorCode != "unknown-format" {
+		t.Errorf("after a final failure: %+v", e)
+	}
+	if run := must[store.Run](t)(s.RunByID(t.Context(), first.RunID)); run.State() != "failed" {
+		t.Errorf("run is %s", run.State())
+	}
+	if e := addEvidence(t, s, target, "a.txt"); e.State != "stored" || e.ErrorCode != "" {
+		t.Errorf("uploaded again: %+v", e)
+	}
+	claim(t, s)
+}
+
+func TestLeases(t *testing.T) {
+	s, _ := open(t)
+	e := addEvidence(t, s, target, "a.txt")
+	lease := claim(t, s)
+	if _, err := s.ClaimJob(t.Context(), lease.ID, time.Minute); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a second delivery got %v", err)
+	}
+	// The worker is silent: its lease runs out, another takes over, and the first one's result is refused.
+	if err := s.RenewLease(t.Context(), lease, -time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if n := must[int](t)(s.ReapJobs(t.Context())); n != 1 {
+		t.Fatalf("reaped %d", n)
+	}
+	second := claim(t, s)
+	if second.Attempt != 2 {
+		t.Errorf("attempt %d, want 2", second.Attempt)
+	}
+	stale := []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "stale"}}
+	for what, err := range map[string]error{
+		"renewing": s.RenewLease(t.Context(), lease, time.Minute), "saving": s.SaveCaptures(t.Context(), lease, stale),
+		"failing": s.FailJob(t.Context(), lease, store.Failure{Code: "x", Message: "x"}),
+	} {
+		if !errors.Is(err, store.ErrFenced) {
+			t.Errorf("%s with a lost lease: %v", what, err)
+		}
+	}
+	if refs, _, _ := s.CapturesOfRun(t.Context(), e.RunID); len(refs) != 0 {
+		t.Errorf("a fenced result left %+v", refs)
+	}
+	if err := s.SaveCaptures(t.Context(), second, []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "good"}}); err != nil {
+		t.Fatal(err)
+	}
+	refs, revision, err := s.CapturesOfRun(t.Context(), e.RunID)
+	if err != nil || len(refs) != 1 || refs[0].Artifact != "good" || revision != 1 {
+		t.Errorf("%+v, revision %d, %v", refs, revision, err)
+	}
+}
+
+func TestFailuresAreTriedAgainUntilTheyAreTooMany(t *testing.T) {
+	s, conn := open(t)
+	e := addEvidence(t, s, target, "a.txt")
+	for attempt := 1; ; attempt++ {
+		lease := claim(t, s)
+		if err := s.FailJob(t.Context(), lease, store.Failure{Code: "internal", Message: "database away"}); err != nil {
+			t.Fatal(err)
+		}
+		job := must[[]store.Job](t)(s.JobsOfRun(t.Context(), e.RunID))[0]
+		if job.State == "failed" {
+			if attempt != 5 {
+				t.Errorf("gave up after %d attempts, want 5", attempt)
+			}
+			break
+		}
+		if due := must[[]store.Due](t)(s.DueJobs(t.Context(), time.Hour)); len(due) != 0 {
+			t.Fatal("tried again without a pause")
+		}
+		if _, err := conn.Exec(t.Context(), `update jobs set run_at = now()`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if e := must[store.Evidence](t)(s.EvidenceByID(t.Context(), e.ID)); e.State != "failed" || e.Error != "database away" {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestReleaseDoesNotCountAsAnAttempt(t *testing.T) {
+	s, _ := open(t)
+	addEvidence(t, s, target, "a.txt")
+	for range 8 {
+		lease := claim(t, s)
+		if lease.Attempt != 1 {
+			t.Fatalf("attempt %d", lease.Attempt)
+		}
+		if err := s.ReleaseJob(t.Context(), lease); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestOlderResultDoesNotReplaceNewer(t *testing.T) {
+	s, _ := open(t)
+	e := addEvidence(t, s, target, "a.txt")
+	if err := s.SaveCaptures(t.Context(), claim(t, s), []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "one"}}); err != nil {
+		t.Fatal(err)
+	}
+	slow := claim(t, s) // analyses what is there now
+	_, oldRevision, _ := s.CapturesOfRun(t.Context(), e.RunID)
+	addEvidence(t, s, target, "b.txt")
+	if err := s.SaveCaptures(t.Context(), claim(t, s), []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "two"}}); err != nil {
+		t.Fatal(err)
+	}
+	fast := claim(t, s)
+	_, newRevision, _ := s.CapturesOfRun(t.Context(), e.RunID)
+	for _, result := range []struct {
+		lease store.Lease
+		store.Result
+	}{{fast, store.Result{Report: report(t, snapshot(3, 0)), Key: "new", Revision: newRevision}}, {slow, store.Result{Report: report(t, snapshot(2, 0)), Key: "old", Revision: oldRevision}}} {
+		if err := s.SaveResult(t.Context(), result.lease, result.Result); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := must[store.Run](t)(s.RunByID(t.Context(), e.RunID))
+	if run.ReportKey != "new" || run.SiteCount != 3 || run.State() != "ready" {
+		t.Errorf("%+v", run)
+	}
+}
+
+func TestSites(t *testing.T) {
+	s, _ := open(t)
+	r := report(t, snapshot(120, 0), snapshot(120, 7))
+	run := analysed(t, s, r)
+	for _, test := range []struct {
+		query store.SiteQuery
+		total int64
+		first string
+	}{
+		{store.SiteQuery{Limit: 50}, 120, r.Sites[0].Stack[1].Name()},
+		{store.SiteQuery{Limit: 50, Offset: 50}, 120, r.Sites[50].Stack[1].Name()},
+		{store.SiteQuery{Limit: 50, Order: "bytes"}, 120, "app!Leak119"},
+		{store.SiteQuery{Limit: 50, Order: "blocks"}, 120, "app!Leak119"},
+		{store.SiteQuery{Limit: 50, Order: "name"}, 120, "app!Leak000"},
+		{store.SiteQuery{Limit: 50, Order: "count"}, 120, r.Sites[0].Stack[1].Name()},
+		{store.SiteQuery{Limit: 50, Filter: "leak07"}, 10, ""},
+		{store.SiteQuery{Limit: 50, Filter: "MAIN_50%_DONE"}, 120, ""}, // in an outer frame
+		{store.SiteQuery{Limit: 50, Filter: "main_50x"}, 0, ""},        // % and _ are text
+		{store.SiteQuery{Limit: 50, Filter: "BackTraceA05"}, 1, "app!Leak005"},
+		{store.SiteQuery{Limit: 50, Filter: "app.cpp:12"}, 2, ""}, // lines 12 and 120
+		{store.SiteQuery{Limit: 50, Filter: r.Sites[3].Signature}, 1, r.Sites[3].Stack[1].Name()},
+		{store.SiteQuery{Limit: 50, Class: "growing"}, 96, ""},
+		{store.SiteQuery{Limit: 50, Heap: "0x1000"}, 120, ""},
+		{store.SiteQuery{Limit: 50, Heap: "0x2000"}, 0, ""},
+	} {
+		test.query.Run = run
+		page, total, err := s.Sites(t.Context(), test.query)
+		if err != nil || total != test.total || len(page) != min(int(max(test.total-int64(test.query.Offset), 0)), 50) {
+			t.Errorf("%+v: %d rows of %d, %v; want of %d", test.query, len(page), total, err, test.total)
+			continue
+		}
+		if test.first != "" && page[0].Blame != test.first {
+			t.Errorf("%+v: first is %s, want %s", test.query, page[0].Blame, test.first)
+		}
+	}
+	if _, _, err := s.Sites(t.Context(), store.SiteQuery{Run: run, Order: "1; drop table sites"}); err == nil {
+		t.Error("an unknown order was taken")
+	}
+	site := must[store.SiteRow](t)(s.Site(t.Context(), run, 7))
+	stacks := must[map[int64][]*analysis.Frame](t)(s.StackFrames(t.Context(), []int64{*site.StackID}))
+	want := r.Sites[7].Stack
+	for i, f := range stacks[*site.StackID] {
+		if *f != *want[i] {
+			t.Errorf("frame %d: stored %+v, report %+v", i, f, want[i])
+		}
+	}
+	if len(site.Series) != 2 || site.Series[1] != r.Sites[7].Outstanding.Bytes {
+		t.Errorf("series %v", site.Series)
+	}
+	if _, err := s.Site(t.Context(), run, 120); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("no such site: %v", err)
+	}
+	summary := must[*analysis.Report](t)(s.Summary(t.Context(), run))
+	if len(summary.Sites) != 0 || summary.Totals.Heap.Growth.Bytes != r.Totals.Heap.Growth.Bytes {
+		t.Errorf("summary %+v", summary.Totals)
+	}
+}
+
+// Two workers that store the same stacks at the same time must not block each other.
+func TestStacksAreInternedConcurrently(t *testing.T) {
+	s, conn := open(t)
+	var wait sync.WaitGroup
+	for i := range 4 {
+		to := target
+		to.Run = fmt.Sprint(i)
+		addEvidence(t, s, to, "a.txt")
+		lease := claim(t, s)
+		if err := s.SaveCaptures(t.Context(), lease, nil); err != nil {
+			t.Fatal(err)
+		}
+		analysis := claim(t, s)
+		r := report(t, snapshot(300, int64(i)))
+		wait.Go(func() {
+			if err := s.SaveResult(t.Context(), analysis, store.Result{Report: r, Key: "k", Revision: 1}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	var stacks, frames int
+	if err := conn.QueryRow(t.Context(), `select (select count(*) from stacks), (select count(*) from frames)`).Scan(&stacks, &frames); err != nil || stacks != 300 || frames != 304 {
+		t.Errorf("%d stacks, %d frames, %v; want 300 and 304", stacks, frames, err)
+	}
+}
+
+func TestListenHearsOfJobs(t *testing.T) {
+	s, _ := open(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	heard, ended := make(chan int64, 100), make(chan error, 1)
+	go func() { ended <- s.Listen(ctx, func(run int64) { heard <- run }) }()
+	e := addEvidence(t, s, target, "a.txt")
+	lease := claim(t, s)
+	deadline := time.After(20 * time.Second)
+	for percent := 0; ; percent++ { // Listen may come up later than the first changes
+		if err := s.SetProgress(t.Context(), lease, percent, "reading"); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case run := <-heard:
+			if run != e.RunID {
+				t.Errorf("heard of run %d, want %d", run, e.RunID)
+			}
+			cancel()
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Errorf("ended with %v", err)
+			}
+			return
+		case <-deadline:
+			t.Fatal("heard nothing")
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+func TestUploads(t *testing.T) {
+	s, conn := open(t)
+	if err := s.CreateUpload(t.Context(), store.Upload{ID: "u1", Length: 10, Target: []byte(`{"project":"p"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	lock := must[*store.LockedUpload](t)(s.LockUpload(t.Context(), "u1"))
+	if _, err := s.LockUpload(t.Context(), "u1"); !errors.Is(err, store.ErrBusy) {
+		t.Errorf("a second writer got %v", err)
+	}
+	if err := lock.Advance(t.Context(), 4, 1, []byte("state")); err != nil {
+		t.Fatal(err)
+	}
+	lock.Release(t.Context())
+	lock = must[*store.LockedUpload](t)(s.LockUpload(t.Context(), "u1"))
+	if lock.Received != 4 || lock.Parts != 1 || string(lock.HashState) != "state" {
+		t.Errorf("%+v", lock.Upload)
+	}
+	if err := lock.Complete(t.Context(), map[string]int{"run": 3}); err != nil {
+		t.Fatal(err)
+	}
+	lock.Release(t.Context())
+	if u := must[store.Upload](t)(s.UploadByID(t.Context(), "u1")); string(u.Result) != `{"run": 3}` {
+		t.Errorf("result %s", u.Result)
+	}
+	if _, err := s.LockUpload(t.Context(), "none"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("no such upload: %v", err)
+	}
+	if _, err := conn.Exec(t.Context(), `update uploads set touched_at = now() - interval '2 days'`); err != nil {
+		t.Fatal(err)
+	}
+	if stale := must[[]store.Upload](t)(s.StaleUploads(t.Context(), 24*time.Hour)); len(stale) != 1 {
+		t.Errorf("%d stale uploads", len(stale))
+	}
+	if err := s.DeleteUpload(t.Context(), "u1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.UploadByID(t.Context(), "u1"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("deleted: %v", err)
+	}
+}
