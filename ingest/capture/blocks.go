@@ -3,6 +3,7 @@ package capture
 import (
 	"encoding/binary"
 	"iter"
+	"slices"
 )
 
 // A Block is one outstanding allocation.
@@ -25,12 +26,26 @@ func (b *Blocks) Len() int { return b.n }
 
 // Add appends a block.
 func (b *Blocks) Add(block Block) {
-	b.log = binary.AppendVarint(b.log, int64(block.Site)-int64(b.last.Site))
-	b.log = binary.AppendVarint(b.log, int64(block.Address-b.last.Address))
-	b.log = binary.AppendUvarint(b.log, block.Size)
+	if cap(b.log)-len(b.log) < 3*binary.MaxVarintLen64 {
+		b.log = slices.Grow(b.log, max(1<<16, len(b.log)/2))
+	}
+	log, n := b.log[len(b.log):cap(b.log)], 0
+	for _, v := range [3]uint64{zigzag(int64(block.Site) - int64(b.last.Site)), zigzag(int64(block.Address - b.last.Address)), block.Size} {
+		for v >= 0x80 {
+			log[n] = byte(v) | 0x80
+			v >>= 7
+			n++
+		}
+		log[n] = byte(v)
+		n++
+	}
+	b.log = b.log[:len(b.log)+n]
 	b.last = block
 	b.n++
 }
+
+// zigzag maps small numbers of either sign to small numbers, as binary.Varint reads them.
+func zigzag(v int64) uint64 { return uint64(v)<<1 ^ uint64(v>>63) }
 
 // All yields the blocks in the order they were added.
 func (b *Blocks) All() iter.Seq[Block] {

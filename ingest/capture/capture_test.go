@@ -99,7 +99,7 @@ func TestRoundTrip(t *testing.T) {
 
 func TestReadRefusesEveryCut(t *testing.T) {
 	whole := artifact(t, sample())
-	for n := range len(whole) {
+	for n := range whole {
 		if _, err := capture.Read(bytes.NewReader(whole[:n])); err == nil {
 			t.Errorf("cut at %d of %d was read without an error", n, len(whole))
 		}

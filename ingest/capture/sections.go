@@ -104,15 +104,14 @@ func putFrames(e *encoder, c *Capture) {
 }
 
 func takeFrames(d *decoder, c *Capture) {
-	frames := make([]Frame, d.count(2))
-	ids := make(map[Frame]FrameID, len(frames))
 	var last uint64
-	for i := range frames {
+	for i := range d.count(2) {
 		last += uint64(d.int())
-		frames[i] = Frame{Address: last, Text: uint32(d.uint())}
-		ids[frames[i]] = FrameID(i)
+		if id := c.Stacks.add(Frame{Address: last, Text: uint32(d.uint())}); int(id) != i {
+			d.bad = true // one twice would shift the numbers of all behind it
+			return
+		}
 	}
-	c.Stacks.frames, c.Stacks.frameIDs = frames, ids
 }
 
 func putStacks(e *encoder, c *Capture) {
@@ -189,7 +188,7 @@ func putBlocks(e *encoder, c *Capture) {
 
 func takeBlocks(d *decoder, c *Capture) {
 	c.Blocks = Blocks{n: d.count(3), log: d.b}
-	for c.Blocks.last = range c.Blocks.All() { //nolint:revive // runs to the last block, so that Add can go on
+	for c.Blocks.last = range c.Blocks.All() { // to the last one, so that Add can go on
 	}
 }
 

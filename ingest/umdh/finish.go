@@ -1,0 +1,122 @@
+package umdh
+
+import (
+	"fmt"
+	"strings"
+
+	"heapdrift/ingest/capture"
+)
+
+// finishSnapshot makes the capture of a raw log.
+func (d *draft) finishSnapshot() {
+	s, c := d.raw, d.c
+	if d.lastLineCut && s.last != none && s.traces[s.sites[s.last].trace].stack != capture.NoStack {
+		d.gathering.drop() // a stack that is listed again and breaks off contradicts nothing
+	}
+	s.endStack()
+	d.applyBanners()
+	d.identify(c.Modules, s.addresses)
+
+	c.Sites = make([]capture.Site, len(s.sites))
+	usage := make([]capture.Usage, len(s.sites))
+	holdings := make([]holding, len(s.traces))
+	for i := range s.sites {
+		from := &s.sites[i]
+		t, h := &s.traces[from.trace], &holdings[from.trace]
+		usage[i] = from.usage
+		c.Sites[i] = capture.Site{Stack: t.stack, Aliases: t.more, Heap: from.heap, Trace: t.id, Usage: usage[i : i+1 : i+1]}
+		h.id, h.line = t.id, t.line
+		if t.stack != capture.NoStack {
+			h.stacks = 1 + len(t.more)
+		}
+		h.entries, h.blocks, h.bytes = h.entries+from.usage.Count, h.blocks+from.usage.Count, h.bytes+from.usage.Bytes
+	}
+	d.warnMissing()
+	d.warnIDs(holdings)
+	if n := s.conflict; n.n > 0 {
+		d.warn(capture.Inconsistent, n.n, n.line, "%d ids are listed again with another stack; the first is used", n.n)
+	}
+	if n := s.arithmetic; n.n > 0 {
+		d.warn(capture.Inconsistent, n.n, n.line, "%d entries do not give count times size as their bytes", n.n)
+	}
+}
+
+// warnMissing says what a raw log must have and lacks.
+func (d *draft) warnMissing() {
+	s, c := d.raw, d.c
+	var partial []string
+	for _, h := range c.Heaps {
+		if h.Partial {
+			partial = append(partial, fmt.Sprintf("%X", h.Handle))
+		}
+	}
+	var stray int64
+	for i := range s.sites {
+		if s.sites[i].heap == capture.NoHeap {
+			stray += s.sites[i].usage.Count
+		}
+	}
+	cut := d.lastLineCut || d.unread || s.open()
+	c.Snapshots[0].LowerBound = cut || len(partial) > 0 || stray > 0 || len(c.Heaps) == 0
+	switch {
+	case cut:
+		where := "behind its last heap"
+		if s.open() {
+			where = fmt.Sprintf("inside the data of heap %X", c.Heaps[s.heap].Handle)
+		} else if !s.begun() {
+			where = "before the first heap"
+		}
+		if d.lastLineCut {
+			where += ", and its last line, which breaks off, is left out"
+		}
+		d.warn(capture.Truncated, 1, d.in.number, "the log ends %s: what it lists was there, and all totals are lower bounds; take it again, or upload the whole file", where)
+	case stray > 0:
+		d.warn(capture.Truncated, stray, s.stray, "%d entries stand outside the data of any heap: this is an excerpt, and its totals are lower bounds", stray)
+	case len(c.Heaps) == 0 && d.broken.n == 0:
+		d.warn(capture.Truncated, 1, d.in.number, "the log ends before the first heap and lists nothing; take it again, or upload the whole file")
+	}
+	if len(partial) > 0 {
+		d.warn(capture.PartialHeap, int64(len(partial)), 0, "the data of %d heaps is not whole: %s", len(partial), shortList(partial))
+	}
+}
+
+// finishDifference makes the capture of a difference.
+func (d *draft) finishDifference(opt Options) {
+	f, c := d.diff, d.c
+	f.endStack()
+	d.applyBanners()
+	d.identify(c.Modules, 0)
+	base := f.settle(opt.Base)
+	d.malformed.merge(f.orphans)
+	holdings := f.fill(base)
+
+	lower := true
+	switch {
+	case d.lastLineCut || d.unread:
+		d.warn(capture.Truncated, 1, d.in.number, "the log breaks off inside a line, which is left out; compare the logs again, or upload the whole file")
+	case f.total.line == 0:
+		d.warn(capture.Truncated, 1, d.in.number, "the total that ends a difference is missing: the log is cut short or is an excerpt")
+	default:
+		lower = false
+	}
+	var halved tally
+	for i := range f.deltas {
+		if f.deltas[i].halved {
+			halved.add(f.deltas[i].line)
+		}
+	}
+	if halved.n > 0 {
+		d.warn(capture.Truncated, halved.n, halved.line, "%d entries lack the second of their lines: how many blocks they had before is not known", halved.n)
+	}
+	c.Snapshots[0].LowerBound, c.Snapshots[1].LowerBound = lower, lower
+
+	d.warnIDs(holdings)
+	d.warnSymbols()
+}
+
+func shortList(names []string) string {
+	if len(names) > fewIDs {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:fewIDs], ", "), len(names)-fewIDs)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,190 @@
+package umdh
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"heapdrift/ingest/capture"
+)
+
+// A reader decides for each line what it is and whose. The draft does the rest.
+type reader struct {
+	opt   Options
+	in    *lines
+	draft *draft
+	done  []*capture.Capture
+}
+
+func newReader(ctx context.Context, r io.Reader, opt Options) *reader {
+	in := newLines(ctx, r)
+	return &reader{opt: opt, in: in, draft: newDraft(in)}
+}
+
+func (r *reader) read() ([]*capture.Capture, error) {
+	cut := false
+	for {
+		if raw := r.draft.raw; raw != nil && !r.draft.path {
+			r.in.pass(raw.scan(r.in.rest(), r.in.number))
+		}
+		line, ended, ok := r.in.next()
+		if !ok {
+			break
+		}
+		if !ended && !r.whole(line) {
+			cut = true
+			if pieces := unflatten(line); len(pieces) > 0 {
+				for _, piece := range pieces[:len(pieces)-1] {
+					r.line(piece)
+				}
+			}
+			break
+		}
+		r.line(line)
+	}
+	r.draft.lastLineCut = cut || r.in.src.torn
+	r.draft.unread = r.in.err != nil
+	r.close()
+	switch {
+	case r.in.err != nil && r.in.ctx.Err() != nil:
+		return r.done, r.in.err
+	case r.in.err != nil:
+		return r.done, &Error{CodeReadFailed, r.in.number, r.in.src.offset, "reading the log failed", r.in.err}
+	case len(r.done) == 0:
+		return nil, &Error{CodeNoData, r.in.number, r.in.src.offset, "nothing that UMDH writes was found; upload the text file that umdh -f wrote", nil}
+	}
+	return r.done, nil
+}
+
+// restart closes the draft and begins another one.
+func (r *reader) restart() *draft {
+	r.close()
+	r.draft = newDraft(r.in)
+	return r.draft
+}
+
+func (r *reader) close() {
+	if c := r.draft.finish(r.opt); c != nil {
+		r.done = append(r.done, c)
+	}
+}
+
+// line takes one line apart from its end.
+func (r *reader) line(whole []byte) {
+	line := trimLine(whole)
+	d := r.draft
+	d.whole = whole
+	if d.path {
+		d.path = false
+		if isPDBPath(line) {
+			d.banners[len(d.banners)-1].path = d.text(bytes.TrimSpace(line))
+			return
+		}
+	}
+	if d.unwrap(line) || len(line) == 0 {
+		return
+	}
+	if d.diff != nil && line[0] == '\t' && d.diff.frame(line[1:]) {
+		return
+	}
+	if pieces := unflatten(line); len(pieces) > 1 {
+		for _, piece := range pieces {
+			r.line(piece)
+		}
+		return
+	}
+	if text := bytes.TrimLeft(line, " \t"); !r.structure(text) && !d.listed(text) {
+		d.misfit(text)
+	}
+}
+
+// trimLine takes off blanks and padding at the end, and what a byte order mark or padding left at the beginning.
+func trimLine(line []byte) []byte {
+	line = bytes.TrimRight(line, " \t\x00\x1a")
+	line = bytes.TrimLeft(line, "\x00")
+	return bytes.TrimPrefix(line, []byte("\uFEFF"))
+}
+
+// structure takes the lines that have a form of their own, and reports whether the line is one.
+func (r *reader) structure(text []byte) bool {
+	switch d := r.draft; text[0] {
+	case '/':
+		if !bytes.HasPrefix(text, []byte("//")) {
+			return false
+		}
+		r.comment(text)
+	case '*':
+		if mark, _ := parseMarker(text); mark == markNone {
+			return false
+		}
+		if d.diff != nil {
+			d = r.restart()
+		}
+		d.inModules = false
+		return d.snapshot().marker(text)
+	case '+', '-':
+		return r.counter(text)
+	case 'T':
+		var seen evidence
+		t, ok := parseTotal(text, &seen, r.in.number)
+		if !ok {
+			return false
+		}
+		if d.raw != nil || d.diff != nil && d.diff.total.line > 0 {
+			d = r.restart()
+		}
+		d.difference().end(t, &seen)
+	default:
+		if hexDigit[text[0]] < 0 {
+			return false
+		}
+		if e, ok := parseEntry(text); ok {
+			if d.diff != nil {
+				d = r.restart()
+			}
+			d.inModules = false
+			return d.snapshot().entry(e, r.in.number)
+		}
+		return d.banner(text) // one that begins with a range, or with the D of DBGHELP
+	}
+	return true
+}
+
+// counter takes a line that may be one of the first two of an entry of a difference.
+func (r *reader) counter(text []byte) bool {
+	var seen evidence
+	c, ok := parseCounter(text, &seen, r.in.number)
+	if !ok {
+		return false
+	}
+	d := r.draft
+	if d.raw != nil || d.diff != nil && d.diff.total.line > 0 {
+		d = r.restart()
+	}
+	return d.difference().counter(c, &seen)
+}
+
+// whole reports whether a line that the log ends in without a line end can be believed nevertheless: where it
+// cannot be a longer line cut short, or where nothing depends on it.
+func (r *reader) whole(line []byte) bool {
+	text := bytes.TrimSpace(trimLine(line))
+	if len(text) == 0 {
+		return true
+	}
+	if mark, _ := parseMarker(text); mark == markEnd {
+		return true
+	}
+	if t, ok := parseTotal(text, &evidence{}, 1); ok {
+		return t.hasParts && (t.adds(BaseDecimal) || t.adds(BaseHex)) // a sum that lost digits does not add up
+	}
+	if isBrokenSDK(text) {
+		return true
+	}
+	return !r.draft.inData() && prose(text)
+}
+
+// prose reports whether a line looks like none that UMDH writes.
+func prose(text []byte) bool {
+	return bytes.IndexByte([]byte("/*+-"), text[0]) < 0 && hexDigit[text[0]] < 0 &&
+		!bytes.HasPrefix(text, []byte("Total")) && !bytes.HasPrefix([]byte("Total"), text)
+}

@@ -1,0 +1,117 @@
+package umdh
+
+import (
+	"bytes"
+
+	"heapdrift/ingest/capture"
+)
+
+// Sniff reports whether head, the first bytes of a file, looks like text that UMDH wrote: up to 64 KiB in any
+// encoding that Read takes, with or without a header. A line or two of something else around it do not matter;
+// pages and documents that quote UMDH are refused.
+func Sniff(head []byte) bool {
+	text, ok := sniffText(head)
+	if !ok {
+		return false
+	}
+	var ours, weak, foreign int // lines only UMDH writes; that it may have written; others
+	for len(text) > 0 {
+		n, whole := lineEnd(text, 0, true)
+		if whole == 0 {
+			n, whole = len(text), len(text)
+		}
+		line := trimLine(text[:n])
+		text = text[whole:]
+		if trimmed := bytes.TrimLeft(line, " \t"); len(trimmed) > 0 {
+			switch {
+			case isOurs(trimmed):
+				ours++
+			case line[0] == '\t' || line[0] == '/' || isPDBPath(line) || isFrame(trimmed):
+				weak++
+			default:
+				foreign++
+			}
+		}
+	}
+	return ours > 0 && foreign <= 8+ours+weak
+}
+
+// sniffText gives the beginning of a file as text, unless it has bytes that text has not.
+func sniffText(head []byte) (text []byte, ok bool) {
+	d := newDecoded(bytes.NewReader(head))
+	text = make([]byte, 0, len(head))
+	for {
+		if len(text) == cap(text) {
+			text = append(text, 0)[:len(text)]
+		}
+		n, err := d.Read(text[len(text):cap(text)])
+		text = text[:len(text)+n]
+		if err != nil {
+			break
+		}
+	}
+	text = bytes.Trim(text, "\x00") // padding
+	const first = 64                // magic numbers and headers of files lie here
+	control := 0
+	for i, c := range text {
+		if c < ' ' && bytes.IndexByte([]byte("\t\n\v\f\r\x1a\x1b"), c) < 0 {
+			if control++; i < first {
+				return nil, false
+			}
+		}
+	}
+	start := bytes.ToLower(text[:min(first, len(text))])
+	for _, markup := range []string{"<!", "<?", "<html", "<head", "<body", "{\\rtf"} {
+		if bytes.HasPrefix(bytes.TrimLeft(start, " \t\r\n\v\f"), []byte(markup)) {
+			return nil, false
+		}
+	}
+	return text, control*100 <= len(text)
+}
+
+// isOurs reports whether a line is one that nothing but UMDH writes.
+func isOurs(text []byte) bool {
+	switch text[0] {
+	case '/':
+		for _, comment := range []string{"// UMDH: version ", "//     Base Size Module", "// Each log entry has the following syntax:"} {
+			if bytes.HasPrefix(text, []byte(comment)) {
+				return true
+			}
+		}
+		return len(unflatten(text)) > 1
+	case '*':
+		mark, _ := parseMarker(text)
+		return mark != markNone
+	case '+', '-':
+		_, ok := parseCounter(text, &evidence{}, 0)
+		return ok || len(unflatten(text)) > 1
+	case 'T':
+		if _, ok := parseTotal(text, &evidence{}, 0); ok {
+			return true
+		}
+	}
+	if hexDigit[text[0]] >= 0 {
+		if _, ok := parseEntry(text); ok {
+			return true
+		}
+		b, ok := (&draft{in: &lines{}}).parseBanner(text)
+		return ok && isKnownKind(b) || len(unflatten(text)) > 1
+	}
+	return isBrokenSDK(text) && !bytes.ContainsAny(text, "\"<>{}")
+}
+
+// isKnownKind reports whether a banner's words are ones that dbghelp is known to say of symbols.
+func isKnownKind(b banner) bool {
+	switch b.symbols {
+	case capture.SymbolsPrivate, capture.SymbolsPublic, capture.SymbolsExport, capture.SymbolsNone:
+		return true
+	}
+	return false
+}
+
+// isFrame reports whether a line can be one of a stack.
+func isFrame(text []byte) bool {
+	s, _ := validText(text)
+	_, _, ok := ParseFrame(s)
+	return ok
+}

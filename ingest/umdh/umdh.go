@@ -1,0 +1,58 @@
+// Package umdh reads what umdh.exe, the user-mode dump heap utility of Windows, writes: raw logs of a process's
+// heaps, and the symbolised differences of two logs, or of one against nothing. There is no specification; the
+// layouts are those of real logs from Windows 2000 to 11.
+//
+// A raw log lists every block whose allocation stack was recorded. All its numbers are hexadecimal:
+//
+//	// UMDH: version 6.1.7650.0: Logtime 2012-04-30 12:09 - Machine=HCE - PID=7696
+//	// Loaded modules:
+//	//     Base Size Module
+//	//              400000   11D000 D:\app\app.exe
+//	// Process modules enumerated.
+//	*- - - - - - - - - - Start of data for heap @ 2E60000 - - - - - - - - - -
+//	REQUESTED bytes + OVERHEAD at ADDRESS by BackTraceID
+//	     STACK if not already dumped.
+//	*- - - - - - - - - - Heap 2E60000 Hogs - - - - - - - - - -
+//	64 bytes + 1C at 2E9FA20 by BackTrace18D0A0D0      requested, overhead, address, id of the stack
+//		776CDD82                                       return addresses, innermost first, at the id's first block
+//		7768EC66
+//		Alias                                          another stack with the same id: either made the block
+//		77929B07
+//	66 bytes + 1A at 2E9FBA0 by BackTrace18D0A0D0
+//	*- - - - - - - - - - End of data for heap @ 2E60000 - - - - - - - - - -
+//
+// A difference lists the stacks that changed; its counters are hexadecimal, or decimal where umdh ran with -d:
+//
+//   - 2a98c90 ( 2a98c90 -     0)  15cf4 allocs	BackTrace74050     bytes: change ( new - old ), blocks now
+//
+//   - 15cf4 ( 15cf4 -     0)	BackTrace74050	allocations            blocks: change ( new - old )
+//
+//     ntdll!RtlAllocateHeap+00000274
+//     app!Leak+00000083 (d:\app\leak.cpp, 228)
+//
+//     Total increase == 2a98c90 requested +  2b9e80 overhead = 2d52b10
+//
+// Logs arrive cut short, pasted, re-encoded and put together, so nothing is required: what is there is read, and
+// what is missing or was not understood becomes a warning of the Capture.
+package umdh
+
+import (
+	"context"
+	"io"
+
+	"heapdrift/ingest/capture"
+)
+
+// Options tune Read. The zero value is right for logs that come with nothing but themselves.
+type Options struct {
+	Base Base // of the counters of differences
+}
+
+// Read reads a log: one capture for each snapshot or difference in it, in their order. It holds one buffer of the
+// log and what the captures hold.
+//
+// Damage gives warnings, not an error. The error is an *Error when there is nothing of UMDH's in r or when r fails,
+// and the context's when that ends; what was read until then is returned beside it.
+func Read(ctx context.Context, r io.Reader, opt Options) ([]*capture.Capture, error) {
+	return newReader(ctx, r, opt).read()
+}
