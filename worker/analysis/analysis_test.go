@@ -380,6 +380,16 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+func TestNamesInTheEvidenceAreSaidOfTheirModules(t *testing.T) {
+	c := app.snapshot(row{id: 1, stack: app.in(-0x10), count: 1, bytes: 1})
+	frame := c.Stacks.AddText(capture.Text{Module: "APP", Function: "main"}, 0)
+	c.Sites = append(c.Sites, capture.Site{Stack: c.Stacks.AddStack([]capture.FrameID{frame}), Heap: capture.NoHeap, Usage: []capture.Usage{{Count: 1, Bytes: 1}}})
+	r := analyze(t, inputs(c))
+	if r.Modules[0].Symbols != capture.SymbolsText || r.Modules[1].Symbols != capture.SymbolsNone {
+		t.Errorf("%+v", r.Modules)
+	}
+}
+
 func TestTruncatedStacks(t *testing.T) {
 	deep := func(n int, outer int64) []uint64 {
 		offsets := make([]int64, n)

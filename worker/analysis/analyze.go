@@ -43,6 +43,7 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 		return nil, err
 	}
 	s.fillTotals(r)
+	noteNames(r)
 	r.Warnings = append(append(append([]Warning{}, warnings...), readerWarnings(parts)...), s.warnings...)
 	r.Warnings = append(r.Warnings, symbolWarning(r)...)
 	r.Verdict = decide(r)
@@ -101,6 +102,24 @@ func modules(parts []part) []Module {
 	return list
 }
 
+// noteNames says of modules that the evidence names functions of that the names came with it.
+func noteNames(r *Report) {
+	named := map[string]bool{}
+	for i := range r.Sites {
+		for _, f := range r.Sites[i].Stack {
+			if f.Function != "" {
+				named[strings.ToLower(f.Module)] = true
+			}
+		}
+	}
+	for i := range r.Modules {
+		m := &r.Modules[i]
+		if m.Symbols == capture.SymbolsNone && named[strings.ToLower(capture.Module{Path: m.Path}.Name())] {
+			m.Symbols = capture.SymbolsText
+		}
+	}
+}
+
 func (s *series) matchedBy() string {
 	switch {
 	case len(s.parts) == 1:
@@ -131,7 +150,7 @@ func (s *series) snapshots() []Snapshot {
 // fillSites makes the report's sites, most growth first.
 func (s *series) fillSites(ctx context.Context, r *Report) error {
 	made := make([]*frames, len(s.parts))
-	r.Sites = make([]Site, 0, len(s.order))
+	sites := make([]*Site, len(s.order)) // sorted as pointers: a Site is large
 	for i, m := range s.order {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return fmt.Errorf("analysis: %w", context.Cause(ctx))
@@ -139,12 +158,16 @@ func (s *series) fillSites(ctx context.Context, r *Report) error {
 		if made[m.stackOf] == nil {
 			made[m.stackOf] = newFrames(s.keys[m.stackOf])
 		}
-		r.Sites = append(r.Sites, s.site(m, made[m.stackOf], r.Snapshots))
+		sites[i] = s.site(m, made[m.stackOf], r.Snapshots)
 	}
-	slices.SortStableFunc(r.Sites, func(a, b Site) int {
-		return cmp.Or(compareGrowth(&b, &a), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes),
+	slices.SortStableFunc(sites, func(a, b *Site) int {
+		return cmp.Or(compareGrowth(b, a), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes),
 			cmp.Compare(a.Signature, b.Signature), cmp.Compare(a.Heap, b.Heap))
 	})
+	r.Sites = make([]Site, len(sites))
+	for i, site := range sites {
+		r.Sites[i] = *site
+	}
 	return nil
 }
 
@@ -156,8 +179,8 @@ func compareGrowth(a, b *Site) int {
 }
 
 // site makes one site of the report.
-func (s *series) site(m *merged, f *frames, snapshots []Snapshot) Site {
-	out := Site{
+func (s *series) site(m *merged, f *frames, snapshots []Snapshot) *Site {
+	out := &Site{
 		Kind: m.key.Kind.String(), Amounts: amounts(m.usage), Key: m.key, Flags: []string{},
 		Stack: f.stack(m.stack), Series: make([]Point, len(m.usage)),
 	}

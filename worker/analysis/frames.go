@@ -120,6 +120,22 @@ func (f *Frame) Name() string {
 	return f.Address
 }
 
+// Names are the texts that people look for a frame by: its module with the function, or its module alone where the
+// function is not known, and its file's name.
+func (f *Frame) Names() []string {
+	names := make([]string, 0, 2)
+	switch {
+	case f.Function != "":
+		names = append(names, f.Module+"!"+f.Function)
+	case f.Module != "":
+		names = append(names, f.Module)
+	}
+	if f.File != "" {
+		names = append(names, f.File[strings.LastIndexAny(f.File, `\/`)+1:])
+	}
+	return names
+}
+
 // Place prints a frame's file, without its path, and line; "" where they are not known.
 func (f *Frame) Place() string {
 	if f.File == "" {

@@ -42,12 +42,13 @@ type stackKeys struct {
 	capture *capture.Capture
 	modules *capture.ModuleMap
 	frames  []Key // by FrameID
+	stacks  []Key // by StackID; zero until asked for
 	lower   []string
 	h       hasher
 }
 
 func newStackKeys(c *capture.Capture) *stackKeys {
-	k := &stackKeys{capture: c, modules: capture.NewModuleMap(c.Modules), frames: make([]Key, c.Stacks.FrameCount())}
+	k := &stackKeys{capture: c, modules: capture.NewModuleMap(c.Modules), frames: make([]Key, c.Stacks.FrameCount()), stacks: make([]Key, c.Stacks.Count())}
 	for _, m := range c.Modules {
 		k.lower = append(k.lower, strings.ToLower(m.Name()))
 	}
@@ -80,14 +81,14 @@ func (k *stackKeys) frame(f capture.Frame) Key {
 
 // stack returns the key of a stack; NoStack has the zero key.
 func (k *stackKeys) stack(id capture.StackID) Key {
-	frames := k.capture.Stacks.Stack(id)
-	if len(frames) == 0 {
-		return Key{}
+	if id == capture.NoStack || k.stacks[id] != (Key{}) {
+		return k.stacks[id]
 	}
-	for _, f := range frames {
+	for _, f := range k.capture.Stacks.Stack(id) {
 		k.h.b = append(k.h.b, k.frames[f][:]...)
 	}
-	return k.h.key()
+	k.stacks[id] = k.h.key()
+	return k.stacks[id]
 }
 
 // candidates returns the keys of all stacks that a site may stem from, sorted, each once.

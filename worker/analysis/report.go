@@ -57,10 +57,10 @@ type Warning struct {
 type Module struct {
 	Name    string             `json:"name"`
 	Path    string             `json:"path,omitempty"`
-	Base    string             `json:"base,omitempty"`
+	Base    string             `json:"base"` // "" where only the name is known
 	Size    uint64             `json:"size"`
-	PDB     string             `json:"pdb,omitempty"`
-	DebugID string             `json:"debug_id,omitempty"`
+	PDB     string             `json:"pdb"`
+	DebugID string             `json:"debug_id"`
 	Symbols capture.SymbolKind `json:"symbols"`
 }
 
@@ -124,12 +124,12 @@ const (
 type Site struct {
 	Signature string `json:"signature"`
 	Kind      string `json:"kind"`
-	Heap      string `json:"heap,omitempty"`
+	Heap      string `json:"heap"` // "" where the evidence does not name it
 	Amounts
 	Series  []Point    `json:"series"`
 	Score   *float64   `json:"score,omitempty"`
 	Verdict Class      `json:"verdict"`
-	Blame   *Blame     `json:"blame,omitempty"`
+	Blame   *Blame     `json:"blame"` // nil without a stack
 	Flags   []string   `json:"flags"`
 	Traces  []string   `json:"traces,omitempty"` // the evidence's ids of the stack in the last snapshot that has it
 	Stack   []*Frame   `json:"stack"`            // innermost first
@@ -164,9 +164,9 @@ type Frame struct {
 	Module   string `json:"module"`
 	Function string `json:"function"`
 	Offset   string `json:"offset"`
-	Address  string `json:"address,omitempty"` // return address in the last snapshot that has the stack
-	File     string `json:"file,omitempty"`
-	Line     uint32 `json:"line,omitempty"`
+	Address  string `json:"address"` // return address in the last snapshot that has the stack
+	File     string `json:"file"`
+	Line     uint32 `json:"line"`
 	Inline   bool   `json:"inline"`
 	Layer    Layer  `json:"layer,omitempty"`
 }

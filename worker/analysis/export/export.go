@@ -27,7 +27,7 @@ type Format struct {
 // Write writes the report.
 func (f Format) Write(w io.Writer, r *analysis.Report, opt Options) error {
 	if f.write == nil {
-		return r.WriteJSON(w) //nolint:wrapcheck // says already what failed
+		return r.WriteJSON(w)
 	}
 	p := &printer{w: bufio.NewWriterSize(w, 64<<10)}
 	f.write(p, r, opt)

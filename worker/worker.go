@@ -1,0 +1,35 @@
+// Package worker is the pipeline: one handler per kind of job, one file each.
+package worker
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"heapdrift/internal/blob"
+	"heapdrift/internal/queue"
+	"heapdrift/internal/store"
+)
+
+// A Worker does the jobs.
+type Worker struct {
+	Store *store.Store
+	Blobs blob.Store
+}
+
+// Handlers maps each kind of job to what does it.
+func (w *Worker) Handlers() map[string]queue.Handler {
+	return map[string]queue.Handler{store.JobRead: w.read, store.JobAnalyse: w.analyse}
+}
+
+// put stores what write writes under the digest of its content.
+func (w *Worker) put(ctx context.Context, write func(io.Writer) error) (blob.Digest, error) {
+	r, pipe := io.Pipe()
+	go func() { pipe.CloseWithError(write(pipe)) }()
+	digest, err := blob.PutContent(ctx, w.Blobs, r)
+	_ = r.CloseWithError(io.ErrClosedPipe) // ends the writer where the store gave up
+	if err != nil {
+		return digest, fmt.Errorf("worker: store artifact: %w", err)
+	}
+	return digest, nil
+}
