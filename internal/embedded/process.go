@@ -9,20 +9,26 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
+// shutdownTimeout is how long the server may take for its last checkpoint before it is stopped without one. Tests are
+// less patient.
+var shutdownTimeout = 30 * time.Second
+
 const (
-	// shutdownTimeout is how long the server may take for its last checkpoint before it is stopped without one.
-	shutdownTimeout = 30 * time.Second
-	// killTimeout is how long a process may take to die after being told to, at once.
+	// immediateTimeout is how long the server may take to end without a checkpoint. It waits 5 s for its children before
+	// it kills them.
+	immediateTimeout = 10 * time.Second
+	// killTimeout is how long a process may take to die.
 	killTimeout = 5 * time.Second
 )
 
-// command prepares a program of PostgreSQL's: it runs as the server's account, dies with us, and gets of the
+// command prepares one of PostgreSQL's programs: it runs as the server's account, dies with us, and gets of the
 // environment only what programs need to run, none of our secrets and no PG variables.
-func (p *Postgres) command(ctx context.Context, onDeath deathSignal, program string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, executable(p.bin, program), args...)
+func (p *Postgres) command(ctx context.Context, onDeath syscall.Signal, program string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = workDir
 	cmd.WaitDelay = killTimeout // initdb's own children hold its output
 	cmd.Env = []string{"LC_ALL=C"}
@@ -81,7 +87,7 @@ func (p *process) ended(err error) {
 		if err == nil {
 			err = errors.New("somebody shut it down")
 		}
-		p.err = fmt.Errorf("embedded postgres: the server ended by itself: %w; %s", err, p.end())
+		p.err = fmt.Errorf("the server ended by itself: %w; %s", err, p.end())
 	}
 	close(p.done)
 }
@@ -100,9 +106,9 @@ func (p *process) stop() error {
 	for _, step := range []struct {
 		signal os.Signal
 		wait   time.Duration
-	}{{fastShutdown, shutdownTimeout}, {immediateShutdown, killTimeout}, {os.Kill, killTimeout}} {
+	}{{fastShutdown, shutdownTimeout}, {immediateShutdown, immediateTimeout}, {os.Kill, killTimeout}} {
 		if err := p.cmd.Process.Signal(step.signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
-			return fmt.Errorf("embedded postgres: stop the server: %w", err)
+			return fmt.Errorf("stop the server: %w", err)
 		}
 		select {
 		case <-p.done:
@@ -110,7 +116,7 @@ func (p *process) stop() error {
 		case <-time.After(step.wait):
 		}
 	}
-	return fmt.Errorf("embedded postgres: the server, process %d, does not end", p.cmd.Process.Pid)
+	return fmt.Errorf("the server, process %d, does not end", p.cmd.Process.Pid)
 }
 
 // lastLines makes one line of the end of a text.

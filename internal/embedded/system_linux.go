@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,14 +23,15 @@ const (
 	immediateShutdown = syscall.SIGQUIT
 )
 
+// canClear says that endOrphans knows who works on a cluster.
+const canClear = true
+
 // workDir is where programs run: our own working directory may be closed to the server's account.
 const workDir = "/"
 
-type deathSignal = syscall.Signal
-
 // tie makes cmd run as the account, get the signal when we die, and not get a terminal's ctrl-C: we end first, the
 // server last.
-func tie(cmd *exec.Cmd, a *account, onDeath deathSignal) {
+func tie(cmd *exec.Cmd, a *account, onDeath syscall.Signal) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: onDeath, Setpgid: true}
 	if a != nil {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(a.uid), Gid: uint32(a.gid)}
@@ -113,7 +115,7 @@ func barrier(dir string, a *account) string {
 
 // processesIn returns the PostgreSQL processes that work on a cluster: its directory is their working directory.
 func processesIn(cluster string) ([]int, error) {
-	real, err := filepath.EvalSymlinks(cluster)
+	place, err := filepath.EvalSymlinks(cluster)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -131,7 +133,7 @@ func processesIn(cluster string) ([]int, error) {
 			continue
 		}
 		// Neither can be read of a process that has ended meanwhile.
-		if dir, err := os.Readlink(filepath.Join("/proc", e.Name(), "cwd")); err != nil || dir != real {
+		if dir, err := os.Readlink(filepath.Join("/proc", e.Name(), "cwd")); err != nil || dir != place {
 			continue
 		}
 		if name, err := os.ReadFile(filepath.Join("/proc", e.Name(), "comm")); err == nil && string(bytes.TrimSpace(name)) == "postgres" {
@@ -148,38 +150,26 @@ func endOrphans(ctx context.Context, cluster string) (int, error) {
 	if err != nil || len(pids) == 0 {
 		return 0, err
 	}
-	found, signals := len(pids), []syscall.Signal{fastShutdown, immediateShutdown, syscall.SIGKILL}
-	if pid, err := postmasterPID(cluster); err != nil || !contains(pids, pid) {
-		signals = signals[1:] // the cluster has crashed already
+	found, targets := len(pids), pids
+	signals := []syscall.Signal{immediateShutdown, syscall.SIGKILL} // without a postmaster it has crashed already
+	if pid, err := postmasterPID(cluster); err == nil && slices.Contains(pids, pid) {
+		signals, targets = []syscall.Signal{fastShutdown, immediateShutdown, syscall.SIGKILL}, []int{pid}
 	}
 	for _, signal := range signals {
-		for _, pid := range pids {
-			// Children take the first signal for "cancel the query", which does no harm.
+		for _, pid := range targets {
 			if err := syscall.Kill(pid, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
 				return found, fmt.Errorf("end process %d of an earlier server: %w", pid, err)
 			}
 		}
-		patience := killTimeout
-		if signal == fastShutdown {
-			patience = shutdownTimeout
-		}
+		patience := map[syscall.Signal]time.Duration{fastShutdown: shutdownTimeout, immediateShutdown: immediateTimeout, syscall.SIGKILL: killTimeout}[signal]
 		for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 			if ctx.Err() != nil {
-				return found, context.Cause(ctx) //nolint:wrapcheck // the caller's own
+				return found, errors.New("wait for the end of an earlier server")
 			}
-			if pids, err = processesIn(cluster); err != nil || len(pids) == 0 {
+			if targets, err = processesIn(cluster); err != nil || len(targets) == 0 {
 				return found, err
 			}
 		}
 	}
-	return found, fmt.Errorf("processes %v of an earlier server do not end", pids)
-}
-
-func contains(pids []int, pid int) bool {
-	for _, p := range pids {
-		if p == pid {
-			return true
-		}
-	}
-	return false
+	return found, fmt.Errorf("processes %v of an earlier server do not end", targets)
 }

@@ -4,28 +4,33 @@ package embedded
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
+	"syscall"
 )
 
-// heapdrift up is made for Linux. Elsewhere it is for developing: what is missing here (another account for the
-// server, its end with ours, the lock) PostgreSQL partly does by itself. It refuses root, and a directory whose
-// server still runs.
+// heapdrift up is made for Linux. Elsewhere it is for trying out: an account of its own, its end together with ours
+// and the lock are missing. PostgreSQL itself refuses root, and a directory whose server still runs.
 
-const immediateShutdown = shutdownSignal(0)
+// What there is of the signals that Linux has a file for; Windows knows only one.
+var fastShutdown, immediateShutdown = interruptOrKill(), os.Kill
 
-// fastShutdown is the one signal that also Windows has a name for; see shutdownSignal.
-var fastShutdown = os.Interrupt
+func interruptOrKill() os.Signal {
+	if runtime.GOOS == "windows" {
+		return os.Kill
+	}
+	return os.Interrupt
+}
+
+// canClear says that endOrphans knows who works on a cluster.
+const canClear = false
 
 // workDir is where programs run; empty for our own working directory.
 const workDir = ""
 
-type deathSignal = os.Signal
-
-func tie(*exec.Cmd, *account, deathSignal) {}
+func tie(*exec.Cmd, *account, syscall.Signal) {}
 
 func serverAccount() (*account, error) { return nil, nil }
 

@@ -15,15 +15,15 @@ var update = flag.Bool("update", false, "rewrite golden files with what the test
 func Check(t testing.TB, file, got string) {
 	t.Helper()
 	if *update {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // test data
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil { //nolint:gosec // test data
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	want, err := os.ReadFile(file) //nolint:gosec // the test names it
+	want, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatalf("%v; go test -update writes it", err)
 	}
@@ -41,7 +41,7 @@ func Inputs(t testing.TB, pattern string) iter.Seq2[string, []byte] {
 	}
 	return func(yield func(string, []byte) bool) {
 		for _, file := range files {
-			content, err := os.ReadFile(file) //nolint:gosec // the test names it
+			content, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -25,7 +25,7 @@ func (n *Node) deliver(ctx context.Context, task *asynq.Task) error {
 		n.opt.Log.Error("queue: task without a job number", "payload", task.Payload())
 		return nil
 	}
-	id := int64(binary.BigEndian.Uint64(task.Payload())) //nolint:gosec // written from one
+	id := int64(binary.BigEndian.Uint64(task.Payload()))
 	lease, err := n.store.ClaimJob(ctx, id, n.opt.Lease)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil // a second delivery

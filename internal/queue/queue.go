@@ -142,7 +142,7 @@ func (n *Node) Run(ctx context.Context) error {
 func (n *Node) every(ctx context.Context, pause time.Duration, what string, f func(context.Context) error) {
 	for {
 		if err := f(ctx); err != nil && ctx.Err() == nil {
-			n.opt.Log.Error("queue: cannot "+what, "error", err)
+			n.opt.Log.Error("queue: will try again", "to", what, "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -159,7 +159,7 @@ func (n *Node) dispatch(ctx context.Context) error {
 		return err
 	}
 	for _, job := range due {
-		_, err := n.client.EnqueueContext(ctx, asynq.NewTask(taskType, binary.BigEndian.AppendUint64(nil, uint64(job.ID))), //nolint:gosec // ids are positive
+		_, err := n.client.EnqueueContext(ctx, asynq.NewTask(taskType, binary.BigEndian.AppendUint64(nil, uint64(job.ID))),
 			asynq.TaskID("job-"+strconv.FormatInt(job.ID, 10)+"-"+strconv.Itoa(job.Attempt)), asynq.MaxRetry(0), asynq.Timeout(asynqTimeout))
 		if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
 			return fmt.Errorf("queue: hand job %d over: %w", job.ID, err) // sent again after the resend interval
@@ -179,8 +179,21 @@ func (n *Node) reap(ctx context.Context) error {
 // asynqLog passes the broker's complaints on.
 type asynqLog struct{ log *slog.Logger }
 
-func (l asynqLog) Debug(args ...any) { l.log.Debug(fmt.Sprint(args...)) }
-func (l asynqLog) Info(args ...any)  { l.log.Info(fmt.Sprint(args...)) }
-func (l asynqLog) Warn(args ...any)  { l.log.Warn(fmt.Sprint(args...)) }
-func (l asynqLog) Error(args ...any) { l.log.Error(fmt.Sprint(args...)) }
-func (l asynqLog) Fatal(args ...any) { l.log.Error(fmt.Sprint(args...)) }
+// Debug implements asynq.Logger.
+func (l asynqLog) Debug(args ...any) { l.say(slog.LevelDebug, args) }
+
+// Info implements asynq.Logger.
+func (l asynqLog) Info(args ...any) { l.say(slog.LevelInfo, args) }
+
+// Warn implements asynq.Logger.
+func (l asynqLog) Warn(args ...any) { l.say(slog.LevelWarn, args) }
+
+// Error implements asynq.Logger.
+func (l asynqLog) Error(args ...any) { l.say(slog.LevelError, args) }
+
+// Fatal implements asynq.Logger; what runs jobs decides for itself when to end.
+func (l asynqLog) Fatal(args ...any) { l.say(slog.LevelError, args) }
+
+func (l asynqLog) say(level slog.Level, args []any) {
+	l.log.Log(context.Background(), level, "queue: broker", "says", fmt.Sprint(args...))
+}

@@ -122,7 +122,7 @@ func (s *Store) StackFrames(ctx context.Context, ids []int64) (map[int64][]*anal
 	var f analysis.Frame
 	_, err = pgx.ForEachRow(rows, []any{&id, &f.Module, &f.Function, &f.Offset, &f.File, &line, &f.Inline, &f.Layer, &f.Address}, func() error {
 		frame := f
-		frame.Line = uint32(line) //nolint:gosec // written from one
+		frame.Line = uint32(line)
 		stacks[id] = append(stacks[id], &frame)
 		return nil
 	})

@@ -17,7 +17,7 @@ func frameHash(f *analysis.Frame) [16]byte {
 	var b []byte
 	for _, s := range []string{f.Module, f.Function, f.Offset, f.File, string(f.Layer)} {
 		b = append(b, s...)
-		b = binary.LittleEndian.AppendUint32(b, uint32(len(s))) //nolint:gosec // names are far shorter
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(s)))
 	}
 	b = binary.LittleEndian.AppendUint32(b, f.Line)
 	if f.Inline {

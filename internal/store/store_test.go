@@ -130,7 +130,7 @@ func TestTarget(t *testing.T) {
 	}{
 		{store.Target{Project: "app", Build: "1.2+rc#3/x64"}, ""}, {store.Target{Project: "", Build: "1"}, "project"}, {store.Target{Project: "a/b", Build: "1"}, "project"},
 		{store.Target{Project: "app"}, "build"}, {store.Target{Project: "app", Build: "1", Run: "\x00"}, "run"}, {store.Target{Project: "app", Build: "1", Scenario: "<x>"}, "scenario"},
-		{store.Target{Project: "приложение", Build: "1"}, ""},
+		{store.Target{Project: "приложение", Build: "1"}, ""}, {store.Target{Project: "app", Build: "1", Branch: "a\x00b"}, "branch"}, {store.Target{Project: "app", Build: "1", Branch: "feature/x-1"}, ""},
 	} {
 		err := test.in.Normalize()
 		var wrong *store.TargetError
@@ -373,10 +373,10 @@ func TestStacksAreInternedConcurrently(t *testing.T) {
 		if err := s.SaveCaptures(t.Context(), lease, nil); err != nil {
 			t.Fatal(err)
 		}
-		analysis := claim(t, s)
+		job := claim(t, s)
 		r := report(t, snapshot(300, int64(i)))
 		wait.Go(func() {
-			if err := s.SaveResult(t.Context(), analysis, store.Result{Report: r, Key: "k", Revision: 1}); err != nil {
+			if err := s.SaveResult(t.Context(), job, store.Result{Report: r, Key: "k", Revision: 1}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -25,11 +25,17 @@ type TargetError struct{ Field, Message string }
 
 func (e *TargetError) Error() string { return e.Field + ": " + e.Message }
 
-// nameForm is what names of projects may look like: they are part of addresses.
-var nameForm = regexp.MustCompile(`^[\pL\pN][\pL\pN ._+@#:/-]{0,127}$`)
+// A nameForm is what a kind of name may look like, as a pattern and in words.
+type nameForm struct {
+	pattern *regexp.Regexp
+	words   string
+}
 
-// projectForm is stricter: a project's name is one element of an address.
-var projectForm = regexp.MustCompile(`^[\pL\pN][\pL\pN ._+@-]{0,63}$`)
+var (
+	anyName = nameForm{regexp.MustCompile(`^[\pL\pN][\pL\pN ._+@#:/-]{0,127}$`), "letters, digits, spaces and . _ + @ # : / -, starting with a letter or digit, at most 128 characters"}
+	// A project's name is one element of an address.
+	projectName = nameForm{regexp.MustCompile(`^[\pL\pN][\pL\pN ._+@-]{0,63}$`), "letters, digits, spaces and . _ + @ -, starting with a letter or digit, at most 64 characters"}
+)
 
 // Normalize fills defaults in and checks the names. A build whose name is a number is ordered by it unless a
 // sequence is declared.
@@ -38,20 +44,21 @@ func (t *Target) Normalize() error {
 		name     string
 		value    *string
 		fallback string
-		form     *regexp.Regexp
+		required bool
+		form     nameForm
 	}{
-		{"project", &t.Project, "", projectForm}, {"build", &t.Build, "", nameForm},
-		{"scenario", &t.Scenario, "default", nameForm}, {"run", &t.Run, "1", nameForm},
+		{"project", &t.Project, "", true, projectName}, {"build", &t.Build, "", true, anyName},
+		{"scenario", &t.Scenario, "default", true, anyName}, {"run", &t.Run, "1", true, anyName}, {"branch", &t.Branch, "", false, anyName},
 	} {
 		*field.value = strings.TrimSpace(*field.value)
 		if *field.value == "" {
 			*field.value = field.fallback
 		}
 		switch {
-		case *field.value == "":
+		case *field.value == "" && field.required:
 			return &TargetError{field.name, "is missing"}
-		case !field.form.MatchString(*field.value):
-			return &TargetError{field.name, fmt.Sprintf("%q is not a name: letters, digits and . _ - + @, starting with a letter or digit, at most 128 characters", *field.value)}
+		case *field.value != "" && !field.form.pattern.MatchString(*field.value):
+			return &TargetError{field.name, fmt.Sprintf("%q is not a name: %s", *field.value, field.form.words)}
 		}
 	}
 	if t.Sequence == nil {

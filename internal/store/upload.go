@@ -95,9 +95,9 @@ func (l *LockedUpload) Complete(ctx context.Context, result any) error {
 	if err != nil {
 		return fmt.Errorf("store: complete upload: %w", err)
 	}
-	_, err = l.conn.Exec(ctx, `update uploads set result = $2, hash_state = null, touched_at = now() where id = $1`, l.ID, text)
+	_, err = l.conn.Exec(ctx, `update uploads set result = $2, received = length, hash_state = null, touched_at = now() where id = $1`, l.ID, text)
 	if err == nil {
-		l.Result = text
+		l.Result, l.Received = text, l.Length
 	}
 	return wrap("complete upload", err)
 }

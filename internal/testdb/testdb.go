@@ -1,111 +1,147 @@
-// Package testdb gives tests PostgreSQL databases: one private server per test process, one database per test.
+// Package testdb gives tests PostgreSQL databases: one private server per test process, which starts when the first
+// test asks for it, and one database per test, copied from a template that is migrated once.
+//
+//	func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
+//
+//	func TestSomething(t *testing.T) {
+//		s, err := store.Open(t.Context(), testdb.New(t))
 package testdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
-	"strings"
+	"path/filepath"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/embedded"
 )
 
-// template is the database that every test's is a copy of.
-const template = "heapdrift"
+// dirPrefix starts the names of state directories; the process's number follows.
+const dirPrefix = "heapdrift-testdb-"
 
-var server struct {
-	start   func() (*embedded.Postgres, error)
-	started atomic.Bool
-	next    atomic.Int64
+// timeout bounds what a test waits for the server. Copying a database takes 50 ms, on a busy disk 600.
+const timeout = time.Minute
+
+// settings make the server fast and forgetful. Tests that run at once have a pool of connections each.
+var settings = map[string]string{
+	"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off", "max_connections": "300",
 }
 
-// Main runs a package's tests with a server that starts when the first test asks for a database and whose template is
-// migrated once. Call it from TestMain.
+// shared is the server of this process; nil outside Main.
+var shared *server
+
+type server struct {
+	start    func() error // once
+	dir      string
+	postgres *embedded.Postgres
+	next     atomic.Int64 // number of the last database
+}
+
+// Main runs a package's tests; call it from TestMain, which returns after it. migrate brings an empty database to what
+// tests expect. It is called once at most.
 func Main(m *testing.M, migrate func(ctx context.Context, url string) error) {
-	dir := ""
-	server.start = sync.OnceValues(func() (*embedded.Postgres, error) {
-		server.started.Store(true)
-		var err error
-		if dir, err = stateDir(); err != nil {
-			return nil, err
-		}
-		p, err := embedded.StartPostgres(context.Background(), embedded.PostgresOptions{
-			Dir: dir, Settings: []string{"fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=300"},
-		})
-		if err != nil {
-			return nil, fmt.Errorf("testdb: %w", err)
-		}
-		return p, migrate(context.Background(), p.URL())
-	})
-	code := m.Run()
-	if server.started.Load() {
-		if p, _ := server.start(); p != nil {
-			_ = p.Stop() // its data goes with the folder
-		}
-		_ = os.RemoveAll(dir)
+	s := &server{}
+	s.start = sync.OnceValue(func() error { return s.launch(migrate) })
+	shared = s
+	m.Run() // its result is the process's
+	if err := s.stop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 	}
-	os.Exit(code)
 }
 
-// stateDir makes a folder that the server's account can enter, in memory where there is room: databases are copied for
-// every test, and a busy disk makes that ten times slower.
-func stateDir() (string, error) {
-	parent := ""
-	if free, err := freeBytes("/dev/shm"); err == nil && free > 1<<30 {
-		parent = "/dev/shm"
-	}
-	dir, err := os.MkdirTemp(parent, "heapdrift-test-")
-	if err == nil {
-		err = os.Chmod(dir, 0o755) //nolint:gosec // for the server's account
-	}
-	if err != nil {
-		return "", fmt.Errorf("testdb: %w", err)
-	}
-	return dir, nil
-}
-
-// New returns the URL of a fresh, migrated database that is dropped when the test ends.
+// New returns the URL of a fresh, migrated database, which is dropped when the test ends.
 func New(t testing.TB) string {
 	t.Helper()
-	if server.start == nil {
-		t.Fatal("testdb: TestMain must call testdb.Main")
+	if shared == nil {
+		t.Fatal("testdb: there is no server; call testdb.Main from TestMain")
 	}
-	p, err := server.start()
-	if err != nil {
+	if err := shared.start(); err != nil {
 		t.Fatal(err)
 	}
-	name := fmt.Sprintf("test_%d", server.next.Add(1))
-	admin(t, p, "create database "+name+" template "+template+" strategy wal_log")
-	t.Cleanup(func() { admin(t, p, "drop database "+name+" with (force)") })
-	return withDatabase(t, p.URL(), name)
+	name := "test_" + strconv.FormatInt(shared.next.Add(1), 10)
+	// Faster than file_copy, which makes two checkpoints.
+	if err := shared.admin("create database " + name + " template " + shared.template() + " strategy wal_log"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		// Ours is the last cleanup to run; a test that forgot a connection shall not spoil the next.
+		if err := shared.admin("drop database " + name + " with (force)"); err != nil {
+			t.Error(err)
+		}
+	})
+	return shared.url(name)
 }
 
-// admin runs one statement outside every test's database.
-func admin(t testing.TB, p *embedded.Postgres, statement string) {
-	t.Helper()
-	ctx := context.Background() // the test's own is done when its cleanups run
-	conn, err := pgx.Connect(ctx, withDatabase(t, p.URL(), "postgres"))
+func (s *server) launch(migrate func(ctx context.Context, url string) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	sweep("/dev/shm")
+	sweep(os.TempDir())
+	var err error
+	s.dir, err = os.MkdirTemp(parent(), dirPrefix+strconv.Itoa(os.Getpid())+"-")
+	if err == nil {
+		err = os.Chmod(s.dir, 0o755) // the server may run as another account
+	}
 	if err != nil {
-		t.Fatalf("testdb: %v", err)
+		return fmt.Errorf("testdb: state directory: %w", err)
+	}
+	s.postgres, err = embedded.StartPostgres(ctx, embedded.PostgresOptions{Dir: filepath.Join(s.dir, "postgres"), Settings: settings})
+	if err != nil {
+		return fmt.Errorf("testdb: %w", err)
+	}
+	if err := migrate(ctx, s.postgres.URL()); err != nil {
+		return fmt.Errorf("testdb: migrate the template: %w", err)
+	}
+	return nil
+}
+
+func (s *server) stop() error {
+	var err error
+	if s.postgres != nil {
+		err = s.postgres.Stop()
+	}
+	if s.dir != "" {
+		err = errors.Join(err, os.RemoveAll(s.dir))
+	}
+	if err != nil {
+		return fmt.Errorf("testdb: %w", err)
+	}
+	return nil
+}
+
+// template is the database that the server came with.
+func (s *server) template() string {
+	u, _ := url.Parse(s.postgres.URL()) // made by url.URL
+	return u.Path[1:]
+}
+
+func (s *server) url(database string) string {
+	u, _ := url.Parse(s.postgres.URL()) // made by url.URL
+	u.Path = "/" + database
+	return u.String()
+}
+
+// admin runs a statement outside of all tests' databases. The context is not the test's, which is over when its
+// database is dropped.
+func (s *server) admin(statement string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, s.url("postgres"))
+	if err != nil {
+		return fmt.Errorf("testdb: %w", err)
 	}
 	defer func() { _ = conn.Close(ctx) }()
-	if _, err := conn.Exec(ctx, statement); err != nil && !strings.Contains(err.Error(), "does not exist") {
-		t.Fatalf("testdb: %s: %v", statement, err)
+	if _, err := conn.Exec(ctx, statement); err != nil {
+		return fmt.Errorf("testdb: %s: %w", statement, err)
 	}
-}
-
-func withDatabase(t testing.TB, address, name string) string {
-	t.Helper()
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatalf("testdb: %v", err)
-	}
-	u.Path = "/" + name
-	return u.String()
+	return nil
 }

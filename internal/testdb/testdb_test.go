@@ -2,39 +2,169 @@ package testdb_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/testdb"
 )
 
+// childEnv makes the test binary behave in the way that it names, for a test that starts it.
+const childEnv = "TESTDB_TEST_CHILD"
+
+var migrations atomic.Int32
+
 func TestMain(m *testing.M) {
-	testdb.Main(m, func(ctx context.Context, url string) error {
-		conn, err := pgx.Connect(ctx, url)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = conn.Close(ctx) }()
-		_, err = conn.Exec(ctx, `create table marks (name text)`)
-		return err
-	})
+	switch os.Getenv(childEnv) {
+	case "no main":
+		m.Run()
+	case "migration fails":
+		testdb.Main(m, func(context.Context, string) error { return errors.New("column without a type") })
+	default:
+		testdb.Main(m, migrate)
+	}
 }
 
-// Every test has a database of its own, made from the migrated template.
+func migrate(ctx context.Context, url string) error {
+	migrations.Add(1)
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	_, err = conn.Exec(ctx, `create table marks (name text)`)
+	return err
+}
+
+func connect(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+func query[T any](t *testing.T, conn *pgx.Conn, statement string) (v T) {
+	t.Helper()
+	if err := conn.QueryRow(t.Context(), statement).Scan(&v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// Every test has a database of its own, made from a template that is migrated once.
 func TestDatabasesAreApart(t *testing.T) {
-	for i := range 3 {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			t.Parallel()
-			conn, err := pgx.Connect(t.Context(), testdb.New(t))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var n int
-			if err := conn.QueryRow(t.Context(), `with added as (insert into marks values ('x')) select count(*) from marks`).Scan(&n); err != nil || n != 0 {
-				t.Errorf("%d rows of other tests, %v", n, err)
-			}
-		})
+	t.Run("together", func(t *testing.T) {
+		for i := range 20 {
+			t.Run(fmt.Sprint(i), func(t *testing.T) {
+				t.Parallel()
+				began := time.Now()
+				url := testdb.New(t)
+				t.Logf("%v", time.Since(began).Round(time.Millisecond))
+				conn := connect(t, url)
+				// Counted in the snapshot before the insert.
+				if n := query[int](t, conn, `with added as (insert into marks values ('x')) select count(*) from marks`); n != 0 {
+					t.Errorf("%d rows of other tests", n)
+				}
+				if n := query[int](t, conn, `select count(*) from marks`); n != 1 {
+					t.Errorf("%d rows of its own", n)
+				}
+			})
+		}
+	})
+	if n := migrations.Load(); n != 1 {
+		t.Errorf("migrated %d times", n)
+	}
+}
+
+// A database goes with its test, even if that leaves a connection open.
+func TestDatabaseIsDropped(t *testing.T) {
+	conn := connect(t, testdb.New(t))
+	before := query[int](t, conn, `select count(*) from pg_database`)
+	name := ""
+	t.Run("one", func(t *testing.T) {
+		own, err := pgx.Connect(t.Context(), testdb.New(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		name = query[string](t, own, `select current_database()`)
+		if n := query[int](t, conn, `select count(*) from pg_database`); n != before+1 {
+			t.Errorf("%d databases, %d before", n, before)
+		}
+	})
+	if n := query[int](t, conn, `select count(*) from pg_database where datname = '`+name+`'`); n != 0 || name == "" {
+		t.Errorf("database %q is still there", name)
+	}
+}
+
+func TestServerIsFast(t *testing.T) {
+	conn := connect(t, testdb.New(t))
+	for _, name := range []string{"fsync", "synchronous_commit", "full_page_writes"} {
+		if got := query[string](t, conn, "show "+name); got != "off" {
+			t.Errorf("%s is %s", name, got)
+		}
+	}
+}
+
+// TestChild is what the tests below run in a process of its own.
+func TestChild(t *testing.T) {
+	way := os.Getenv(childEnv)
+	if way == "" {
+		return
+	}
+	conn := connect(t, testdb.New(t))
+	fmt.Println("data:", query[string](t, conn, `show data_directory`))
+	switch way {
+	case "fails":
+		t.Fatal("as it should")
+	case "is killed":
+		_ = exec.Command("kill", "-9", fmt.Sprint(os.Getpid())).Run()
+		select {}
+	}
+}
+
+// child runs TestChild and returns its result, its output and the state directory of its server.
+func child(t *testing.T, way string) (output, dir string, err error) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestChild$")
+	cmd.Env = append(os.Environ(), childEnv+"="+way)
+	out, err := cmd.CombinedOutput()
+	if _, data, ok := strings.Cut(string(out), "data: "); ok {
+		data, _, _ = strings.Cut(data, "\n")
+		dir = filepath.Dir(filepath.Dir(data)) // …/postgres/data
+	}
+	return string(out), dir, err
+}
+
+func TestNothingStays(t *testing.T) {
+	for way, fails := range map[string]bool{"passes": false, "fails": true} {
+		output, dir, err := child(t, way)
+		if (err != nil) != fails || !strings.Contains(filepath.Base(dir), "heapdrift-testdb-") {
+			t.Errorf("%s: %v, %q:\n%s", way, err, dir, output)
+		}
+		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: %s: %v", way, dir, err)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for way, want := range map[string]string{
+		"no main":         "call testdb.Main from TestMain",
+		"migration fails": "testdb: migrate the template: column without a type",
+	} {
+		if output, _, err := child(t, way); err == nil || !strings.Contains(output, want) {
+			t.Errorf("%s: %v:\n%s", way, err, output)
+		}
 	}
 }

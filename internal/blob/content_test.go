@@ -1,0 +1,154 @@
+package blob_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"heapdrift/internal/blob"
+)
+
+// The digest of "abc" is the example of FIPS 180-2, appendix B.1.
+const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+func TestPutContent(t *testing.T) {
+	for name, open := range stores() {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			digest, err := blob.PutContent(t.Context(), s, iotest.OneByteReader(strings.NewReader("abc")))
+			if want := (blob.Digest{SHA256: abc, Bytes: 3}); err != nil || digest != want {
+				t.Fatalf("%+v, %v", digest, err)
+			}
+			if got := get(t, s, "sha256/ba/"+abc); string(got) != "abc" || blob.ContentKey(abc) != "sha256/ba/"+abc {
+				t.Errorf("holds %q under %s", got, blob.ContentKey(abc))
+			}
+			first := must[blob.Info](t)(s.Stat(t.Context(), blob.ContentKey(abc)))
+			time.Sleep(1100 * time.Millisecond) // S3 counts seconds
+			must[blob.Digest](t)(blob.PutContent(t.Context(), s, strings.NewReader("abc")))
+			if again := must[blob.Info](t)(s.Stat(t.Context(), blob.ContentKey(abc))); !again.Modified.Equal(first.Modified) {
+				t.Error("known content was written once more")
+			}
+			wantKeys(t, s, "", "sha256/ba/"+abc)
+		})
+	}
+}
+
+// A blob that is not as long as its content cannot be that content: it is replaced.
+func TestPutContentMendsDamage(t *testing.T) {
+	for name, open := range stores() {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			put(t, s, blob.ContentKey(abc), []byte("ab"))
+			must[blob.Digest](t)(blob.PutContent(t.Context(), s, strings.NewReader("abc")))
+			if got := get(t, s, blob.ContentKey(abc)); string(got) != "abc" {
+				t.Errorf("holds %q", got)
+			}
+			wantKeys(t, s, "", blob.ContentKey(abc))
+		})
+	}
+}
+
+func TestPutContentFails(t *testing.T) {
+	for name, open := range stores() {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			digest, err := blob.PutContent(t.Context(), s, io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(errSource)))
+			if !errors.Is(err, errSource) || digest != (blob.Digest{}) {
+				t.Errorf("%+v, %v", digest, err)
+			}
+			wantKeys(t, s, "")
+		})
+	}
+}
+
+func TestPutContentConcurrently(t *testing.T) {
+	for name, open := range stores() {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			const writers = 12
+			contents := [][]byte{noise(1, 2<<20), noise(2, 3<<20+1)}
+			var group sync.WaitGroup
+			for i := range writers {
+				group.Go(func() {
+					content := contents[i%2]
+					digest, err := blob.PutContent(t.Context(), s, bytes.NewReader(content))
+					if sum := sha256.Sum256(content); err != nil || digest.SHA256 != hex.EncodeToString(sum[:]) || digest.Bytes != int64(len(content)) {
+						t.Errorf("%+v, %v", digest, err)
+					}
+				})
+			}
+			group.Wait()
+			found := keys(t, s, "")
+			if len(found) != len(contents) {
+				t.Errorf("%d writers left %q", writers, found)
+			}
+			for _, key := range found {
+				if sum := sha256.Sum256(get(t, s, key)); key != blob.ContentKey(hex.EncodeToString(sum[:])) {
+					t.Errorf("%s holds other content", key)
+				}
+			}
+		})
+	}
+}
+
+func TestSweepIncoming(t *testing.T) {
+	for name, open := range stores() {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			put(t, s, blob.ContentKey(abc), []byte("abc"))
+			for range 3 {
+				put(t, s, blob.IncomingKey(), []byte("left by a crash"))
+			}
+			if n, err := blob.SweepIncoming(t.Context(), s, time.Hour); n != 0 || err != nil {
+				t.Errorf("young ones: %d, %v", n, err)
+			}
+			time.Sleep(1100 * time.Millisecond) // S3 counts seconds
+			if n, err := blob.SweepIncoming(t.Context(), s, time.Millisecond); n != 3 || err != nil {
+				t.Errorf("old ones: %d, %v", n, err)
+			}
+			wantKeys(t, s, "", blob.ContentKey(abc))
+		})
+	}
+}
+
+func BenchmarkPut(b *testing.B) {
+	for _, store := range []struct {
+		name string
+		open func() blob.Store
+	}{
+		{"disk", func() blob.Store { return openDisk(b, b.TempDir()) }},
+		{"s3", func() blob.Store { return newFakeS3(b).open(b) }}, // mostly what gofakes3 takes
+	} {
+		for _, size := range []int{64 << 10, 8 << 20, 64 << 20} {
+			for _, way := range []string{"Put", "PutContent"} {
+				b.Run(fmt.Sprintf("%s/%s-%dKiB", store.name, way, size>>10), func(b *testing.B) {
+					s, content := store.open(), noise(1, size)
+					b.SetBytes(int64(size))
+					for i := 0; b.Loop(); i++ {
+						content[0], content[1], content[2] = byte(i), byte(i>>8), byte(i>>16) // new content each time
+						var err error
+						if way == "Put" {
+							_, err = s.Put(b.Context(), "blob", bytes.NewReader(content))
+						} else {
+							var digest blob.Digest
+							if digest, err = blob.PutContent(b.Context(), s, bytes.NewReader(content)); err == nil {
+								err = s.Delete(b.Context(), blob.ContentKey(digest.SHA256))
+							}
+						}
+						if err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
+		}
+	}
+}

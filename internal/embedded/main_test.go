@@ -1,0 +1,158 @@
+package embedded
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// superviseEnv makes the test binary a process that runs a server in the directory it names, and writes rows until it
+// is killed.
+const superviseEnv = "EMBEDDED_TEST_SUPERVISE"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(superviseEnv); dir != "" {
+		fmt.Println(supervise(dir))
+		os.Exit(1)
+	}
+	m.Run()
+}
+
+func supervise(dir string) error {
+	ctx := context.Background()
+	p, err := StartPostgres(ctx, PostgresOptions{Dir: dir})
+	if err != nil {
+		return err
+	}
+	conn, err := pgx.Connect(ctx, p.URL())
+	if err != nil {
+		return err
+	}
+	if _, err := conn.Exec(ctx, `create table rows (id int primary key)`); err != nil {
+		return err
+	}
+	for id := 0; ; id++ {
+		if _, err := conn.Exec(ctx, `insert into rows values ($1)`, id); err != nil {
+			return err
+		}
+		fmt.Println(id) // committed
+	}
+}
+
+// unsafeButFast is for tests whose subject is not what survives.
+var unsafeButFast = map[string]string{"fsync": "off"}
+
+// stateDir is a directory that the server's account can enter, which t.TempDir is not.
+func stateDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "embedded-test-") //nolint:usetesting // see above
+	if err == nil {
+		err = os.Chmod(dir, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return filepath.Join(dir, "state")
+}
+
+func start(t *testing.T, opt PostgresOptions) *Postgres {
+	t.Helper()
+	p, err := StartPostgres(t.Context(), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Stop() })
+	return p
+}
+
+func stop(t *testing.T, p *Postgres) {
+	t.Helper()
+	if err := p.Stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// refused expects that the server does not start, and that the error says all of want in one line.
+func refused(t *testing.T, opt PostgresOptions, want ...string) {
+	t.Helper()
+	p, err := StartPostgres(t.Context(), opt)
+	if err == nil {
+		_ = p.Stop()
+		t.Fatal("it starts")
+	}
+	for _, part := range append(want, "embedded postgres: ") {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error %q does not say %q", err, part)
+		}
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Errorf("error of several lines: %s", err)
+	}
+	if lock, err := lockDir(filepath.Join(opt.Dir, "lock")); err == nil {
+		_ = lock.Close()
+	} else if _, there := os.Stat(opt.Dir); there == nil {
+		t.Errorf("the directory stays locked: %v", err)
+	}
+}
+
+func connect(t *testing.T, p *Postgres) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), p.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+func execute(t *testing.T, p *Postgres, statement string) {
+	t.Helper()
+	conn := connect(t, p)
+	if _, err := conn.Exec(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Close(t.Context())
+}
+
+func query[T any](t *testing.T, p *Postgres, statement string) (v T) {
+	t.Helper()
+	conn := connect(t, p)
+	if err := conn.QueryRow(t.Context(), statement).Scan(&v); err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Close(t.Context())
+	return v
+}
+
+// runFile is what run.json says.
+func runFile(t *testing.T, p *Postgres) (run struct {
+	URL string
+	PID int
+}) {
+	t.Helper()
+	content, err := os.ReadFile(p.path("run.json"))
+	if err == nil {
+		err = json.Unmarshal(content, &run)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+func await(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}

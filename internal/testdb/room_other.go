@@ -1,0 +1,9 @@
+//go:build !linux
+
+package testdb
+
+import "os"
+
+func parent() string { return os.TempDir() }
+
+func sweep(string) {}

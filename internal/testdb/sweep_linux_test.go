@@ -1,0 +1,51 @@
+package testdb_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"heapdrift/internal/testdb"
+)
+
+// What a killed process leaves is deleted by the next one, what a running one uses is not.
+func TestSweep(t *testing.T) {
+	conn := connect(t, testdb.New(t))
+	mine := filepath.Dir(query[string](t, conn, `show data_directory`))
+	output, left, err := child(t, "is killed")
+	if err == nil || left == "" {
+		t.Fatalf("%v:\n%s", err, output)
+	}
+	if _, err := os.Stat(left); err != nil {
+		t.Fatalf("nothing to sweep: %v", err)
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) { // its server is shutting down
+		if _, err := os.Stat(filepath.Join(left, "postgres", "data", "postmaster.pid")); err != nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the server of the killed process runs on")
+		}
+	}
+	// Of a process that is gone as far as we see, but it holds its lock: mine under another name.
+	locked := filepath.Join(filepath.Dir(left), strings.Replace(filepath.Base(left), "testdb-", "testdb-9", 1))
+	if err := errors.Join(os.Mkdir(locked, 0o755), os.Symlink(mine, filepath.Join(locked, "postgres"))); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(locked) }()
+
+	if output, _, err := child(t, "passes"); err != nil {
+		t.Fatalf("%v:\n%s", err, output)
+	}
+	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s stays: %v", left, err)
+	}
+	for _, dir := range []string{mine, locked} {
+		if _, err := os.Stat(dir); err != nil {
+			t.Errorf("what is in use is gone: %v", err)
+		}
+	}
+}
