@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+)
+
+// Exit codes that scripts rely on.
+const (
+	exitOK           = 0
+	exitLeak         = 1
+	exitUsage        = 2
+	exitInput        = 3 // input unreadable, or the server could not run
+	exitInconclusive = 4
+)
+
+// streams are what a command reads and writes.
+type streams struct {
+	in  io.Reader
+	out io.Writer
+	err io.Writer
+}
+
+// A command is one subcommand. run returns the exit code; an error is printed and ends with exitInput unless it
+// is a usage error.
+type command struct {
+	name, arguments, summary string
+	run                      func(ctx context.Context, args []string, s streams) (int, error)
+}
+
+// commands is a function because help refers to it.
+func commands() []command {
+	return []command{
+		{"analyze", "[flags] FILE…", "analyse evidence here, without a server", analyze},
+		{"up", "[--demo]", "run everything on this machine: web, worker, private PostgreSQL, Redis", up},
+		{"serve", "", "run the web server against HEAPDRIFT_DATABASE_URL, _REDIS_URL, _BLOB_URL", serve},
+		{"work", "", "run a worker against the same", work},
+		{"migrate", "", "bring the database to this version", migrate},
+		{"health", "", "ask the server on HEAPDRIFT_LISTEN whether it is alive; for containers", health},
+		{"version", "", "print the version", version},
+		{"help", "[env]", "print this, or the environment variables", help},
+	}
+}
+
+// usageError is an error of the command line's words.
+type usageError struct{ message string }
+
+func (e *usageError) Error() string { return e.message }
+
+// run runs one command line and returns its exit code.
+func run(ctx context.Context, args []string, s streams) int {
+	if len(args) == 0 {
+		args = []string{"help"}
+	}
+	for _, c := range commands() {
+		if c.name != args[0] {
+			continue
+		}
+		code, err := c.run(ctx, args[1:], s)
+		var usage *usageError
+		switch {
+		case errors.Is(err, flag.ErrHelp):
+			return exitOK
+		case errors.As(err, &usage):
+			fmt.Fprintf(s.err, "heapdrift %s: %v\nusage: heapdrift %s %s\n", c.name, err, c.name, c.arguments)
+			return exitUsage
+		case err != nil:
+			fmt.Fprintf(s.err, "heapdrift: %v\n", err)
+			return max(code, exitInput)
+		}
+		return code
+	}
+	if args[0] == "-h" || args[0] == "--help" {
+		_, _ = help(ctx, nil, s)
+		return exitOK
+	}
+	fmt.Fprintf(s.err, "heapdrift: no command %q; heapdrift help lists them\n", args[0])
+	return exitUsage
+}
+
+func help(_ context.Context, args []string, s streams) (int, error) {
+	if len(args) == 1 && args[0] == "env" {
+		return exitOK, printEnv(s.out)
+	}
+	fmt.Fprint(s.out, "heapdrift finds native memory leaks in UMDH logs and remembers them.\n\n")
+	for _, c := range commands() {
+		fmt.Fprintf(s.out, "  heapdrift %-8s %-14s %s\n", c.name, c.arguments, c.summary)
+	}
+	return exitOK, nil
+}
+
+func version(_ context.Context, _ []string, s streams) (int, error) {
+	fmt.Fprintln(s.out, "heapdrift", buildVersion())
+	return exitOK, nil
+}
+
+// buildVersion is what the Go toolchain recorded about this binary.
+func buildVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}
+
+// parse parses flags that may stand before, between and behind the other arguments, which it returns.
+func parse(flags *flag.FlagSet, args []string, s streams) ([]string, error) {
+	flags.SetOutput(s.err)
+	var rest []string
+	for {
+		if err := flags.Parse(args); err != nil {
+			if errors.Is(err, flag.ErrHelp) {
+				return nil, err
+			}
+			return nil, &usageError{err.Error()}
+		}
+		args = flags.Args()
+		if len(args) == 0 {
+			return rest, nil
+		}
+		rest, args = append(rest, args[0]), args[1:]
+	}
+}
+
+// isTerminal reports whether progress may be drawn on w.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"reflect"
+
+	"github.com/caarlos0/env/v11"
+)
+
+// config is what the environment sets. heapdrift help env prints the table.
+type config struct {
+	DatabaseURL string `env:"HEAPDRIFT_DATABASE_URL" help:"PostgreSQL, postgres://user:password@host/db; up starts a private one when empty"`
+	RedisURL    string `env:"HEAPDRIFT_REDIS_URL" help:"Redis, redis://host:6379/0; up uses one inside the process when empty"`
+	BlobURL     string `env:"HEAPDRIFT_BLOB_URL" help:"evidence and artifacts, file:///dir or s3://bucket/prefix?endpoint=host:port; up uses the state directory when empty"`
+	Listen      string `env:"HEAPDRIFT_LISTEN" envDefault:"127.0.0.1:8080" help:"address of the web server"`
+	StateDir    string `env:"HEAPDRIFT_STATE_DIR" help:"where up keeps its database and files"`
+	MaxUpload   int64  `env:"HEAPDRIFT_MAX_UPLOAD" envDefault:"68719476736" help:"largest evidence file in bytes"`
+	Concurrency int    `env:"HEAPDRIFT_CONCURRENCY" envDefault:"2" help:"jobs at once on one worker"`
+	TrustProxy  bool   `env:"HEAPDRIFT_TRUST_PROXY" help:"take client addresses from X-Forwarded-For of a proxy in a private network"`
+	LogFormat   string `env:"HEAPDRIFT_LOG" envDefault:"text" help:"text or json, on the standard error"`
+}
+
+func loadConfig() (config, error) {
+	var c config
+	if err := env.Parse(&c); err != nil {
+		return c, fmt.Errorf("environment: %w", err)
+	}
+	return c, nil
+}
+
+// need checks that the variables which a part cannot do without are set.
+func (c config) need() error {
+	for _, v := range []struct{ name, value string }{
+		{"HEAPDRIFT_DATABASE_URL", c.DatabaseURL}, {"HEAPDRIFT_REDIS_URL", c.RedisURL}, {"HEAPDRIFT_BLOB_URL", c.BlobURL},
+	} {
+		if v.value == "" {
+			return &usageError{v.name + " is not set; heapdrift help env explains it, heapdrift up needs none"}
+		}
+	}
+	return nil
+}
+
+func (c config) logger(w io.Writer) *slog.Logger {
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, nil))
+	}
+	return slog.New(slog.NewTextHandler(w, nil))
+}
+
+// printEnv prints the variables from the tags of config, so that the table is never out of date.
+func printEnv(w io.Writer) error {
+	t := reflect.TypeFor[config]()
+	for i := range t.NumField() {
+		tag := t.Field(i).Tag
+		fallback := ""
+		if d := tag.Get("envDefault"); d != "" {
+			fallback = " (default " + d + ")"
+		}
+		if _, err := fmt.Fprintf(w, "%-24s %s%s\n", tag.Get("env"), tag.Get("help"), fallback); err != nil {
+			return fmt.Errorf("print: %w", err)
+		}
+	}
+	return nil
+}

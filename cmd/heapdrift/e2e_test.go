@@ -1,0 +1,243 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	cdp "github.com/chromedp/chromedp"
+
+	"heapdrift/internal/embedded"
+	"heapdrift/internal/store"
+	"heapdrift/internal/testdb"
+)
+
+func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
+
+// startServer runs everything that "up" runs, on a database of the test's own, and returns its address.
+func startServer(t *testing.T) string {
+	t.Helper()
+	redis, err := embedded.StartRedis()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(redis.Stop)
+	c := config{DatabaseURL: testdb.New(t), RedisURL: "redis://" + redis.Addr(), BlobURL: "file://" + t.TempDir(), Listen: "127.0.0.1:0", MaxUpload: 1 << 30, Concurrency: 2}
+	r := role{web: true, work: true, freshBroker: true}
+	p, err := openParts(t.Context(), c, r, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	address, ended := make(chan string, 1), make(chan error, 1)
+	go func() {
+		ended <- p.run(ctx, r, func(_ context.Context, a string) error { address <- a; return nil })
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		p.store.Close()
+	})
+	select {
+	case a := <-address:
+		return "http://" + a
+	case err := <-ended:
+		ended <- nil
+		t.Fatal(err)
+		return ""
+	}
+}
+
+// startBrowser starts headless Chromium; what its pages log as an error fails the test, unless it holds one of the
+// expected texts.
+func startBrowser(t *testing.T, expected ...string) context.Context {
+	t.Helper()
+	binary, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("chromium is not installed")
+	}
+	options := append(cdp.DefaultExecAllocatorOptions[:], cdp.ExecPath(binary), cdp.UserDataDir(t.TempDir()), cdp.WindowSize(1440, 900))
+	for _, off := range []string{"disable-gpu", "disable-quic", "disable-background-networking", "disable-component-update", "disable-sync"} {
+		options = append(options, cdp.Flag(off, true))
+	}
+	if os.Geteuid() == 0 {
+		options = append(options, cdp.NoSandbox)
+	}
+	allocator, stop := cdp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(stop)
+	ctx, stop := cdp.NewContext(allocator)
+	t.Cleanup(stop)
+	if err := cdp.Do(ctx); err != nil { // starts it; a deadline here would end the browser with it
+		t.Fatal(err)
+	}
+	messages := cdp.Console(ctx)
+	go func() {
+		for m, err := range messages {
+			if err != nil {
+				return
+			}
+			if (m.Type == cdp.ConsoleError || m.Type == cdp.ConsoleException) && !slices.ContainsFunc(expected, func(e string) bool { return strings.Contains(m.Text, e) }) {
+				t.Errorf("the page logged %s: %s", m.Type, m.Text)
+			}
+		}
+	}()
+	ctx, stop = context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(stop)
+	return ctx
+}
+
+// writeLog writes a raw log in which block n of the leaking stack is the newest.
+func writeLog(t *testing.T, name string, minute, leaked int) string {
+	t.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, "// UMDH: version 10.0.19041.1: Logtime 2025-03-04 12:%02d - Machine=LAB - PID=42\r\n// Loaded modules: \r\n//     Base Size Module\r\n", minute)
+	b.WriteString("//        7FF654800000    40000 C:\\app\\shop.exe\r\n//        7FF971310000    40000 C:\\Windows\\System32\\ntdll.dll\r\n//\r\n// Process modules enumerated.\r\n")
+	b.WriteString("*- - - - - - - - - - Start of data for heap @ 1D147000000 - - - - - - - - - -\r\n*- - - - - - - - - - Heap 1D147000000 Hogs - - - - - - - - - -\r\n")
+	for i := range leaked {
+		fmt.Fprintf(&b, "400 bytes + 30 at %X by BackTraceBD55953A\r\n", 0x1D147000880+i*0x430)
+		if i == 0 {
+			b.WriteString("\t7FF9713104AD\r\n\t7FF6548014AD\r\n\t7FF654801583\r\n\t7FF971312651\r\n\r\n")
+		}
+	}
+	b.WriteString("80 bytes + 30 at 1D149000880 by BackTrace1A2B\r\n\t7FF9713104AD\r\n\t7FF654802AAA\r\n\t7FF971312651\r\n\r\n")
+	b.WriteString("*- - - - - - - - - - End of data for heap @ 1D147000000 - - - - - - - - - -\r\n")
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// poll waits until an expression in the page is true. The page may load anew meanwhile.
+func poll(ctx context.Context, t *testing.T, what, expression string) {
+	t.Helper()
+	var err error
+	for range 600 {
+		var is bool
+		if is, err = cdp.Run(ctx, cdp.Evaluate[bool]("!!("+expression+")")); is {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("waited in vain for %s: %v", what, err)
+}
+
+func text(ctx context.Context, t *testing.T, selector string) string {
+	t.Helper()
+	s, err := cdp.Run(ctx, cdp.Text(selector))
+	if err != nil {
+		t.Fatalf("text of %s: %v", selector, err)
+	}
+	return s
+}
+
+// The path of a developer: two logs dropped on the upload page become a report that names what grew.
+func TestTwoLogsBecomeAReport(t *testing.T) {
+	server := startServer(t)
+	ctx := startBrowser(t)
+	files := []string{writeLog(t, "snap1.txt", 10, 1000), writeLog(t, "snap2.txt", 20, 3000)}
+	if err := cdp.Do(ctx,
+		cdp.Navigate(server+"/upload?project=shop&build=4812&scenario=soak"),
+		cdp.SetUploadFiles("#file", files),
+		cdp.Click("#start"),
+	); err != nil {
+		t.Fatal(err)
+	}
+	poll(ctx, t, "both files to be taken", `document.querySelectorAll("#files .done").length === 2`)
+	poll(ctx, t, "the link to the run", `!document.getElementById("to-run").hidden`)
+	if err := cdp.Do(ctx, cdp.Click("#to-run")); err != nil {
+		t.Fatal(err)
+	}
+	poll(ctx, t, "the report of both snapshots", `/over 2 snapshots/.test(document.querySelector(".verdict h1")?.innerText || "")`)
+	verdict := text(ctx, t, ".verdict h1")
+	for _, says := range []string{"shop.exe grew by 1.95 MB in 2,000 blocks", "shop+0x14ad", "3 more snapshots"} {
+		if !strings.Contains(verdict, says) {
+			t.Errorf("the verdict %q does not say %q", verdict, says)
+		}
+	}
+	if word := text(ctx, t, ".verdict .word b"); word != "Inconclusive" {
+		t.Errorf("the word is %q", word)
+	}
+	checkAxe(ctx, t)
+	screenshot(ctx, t, "report.png")
+}
+
+func evaluate(ctx context.Context, script string) error {
+	_, err := cdp.Run(ctx, cdp.Evaluate[int](script))
+	return err
+}
+
+// checkAxe looks for what keeps people from using the page.
+func checkAxe(ctx context.Context, t *testing.T) {
+	t.Helper()
+	script, err := os.ReadFile(filepath.Join("..", "..", "web", "testdata", "axe.min.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := evaluate(ctx, string(script)+"\n;0"); err != nil {
+		t.Fatal(err)
+	}
+	found, err := cdp.Run(ctx, cdp.Evaluate[string](`axe.run().then(r => JSON.stringify(r.violations.map(v => v.id + ": " + v.nodes.map(n => n.target.join(" ")).join(", "))))`, cdp.EvalAwaitPromise))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var violations []string
+	if err := json.Unmarshal([]byte(found), &violations); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range violations {
+		t.Errorf("axe: %s", v)
+	}
+}
+
+// screenshot keeps a picture of the page in HEAPDRIFT_ARTIFACTS, or in the test's own folder.
+func screenshot(ctx context.Context, t *testing.T, name string) {
+	t.Helper()
+	png, err := cdp.Run(ctx, cdp.FullScreenshot(100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := os.Getenv("HEAPDRIFT_ARTIFACTS")
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name), png, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if len(png) < 20_000 {
+		t.Errorf("the picture has %d bytes: the page is empty", len(png))
+	}
+}
+
+// A file that is no evidence is refused on the page with its reason, and leaves no project behind.
+func TestRefusalIsShown(t *testing.T) {
+	server := startServer(t)
+	photo := filepath.Join(t.TempDir(), "photo.txt")
+	if err := os.WriteFile(photo, []byte("\xff\xd8\xff\xe0 JFIF"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx := startBrowser(t, "status of 415")
+	if err := cdp.Do(ctx, cdp.Navigate(server+"/upload?project=shop&build=1"), cdp.SetUploadFiles("#file", []string{photo}), cdp.Click("#start")); err != nil {
+		t.Fatal(err)
+	}
+	poll(ctx, t, "the refusal", `document.querySelector("#files .failed .err")?.innerText.includes("JPEG")`)
+	if err := cdp.Do(ctx, cdp.Navigate(server+"/")); err != nil {
+		t.Fatal(err)
+	}
+	if home := text(ctx, t, "main"); strings.Contains(home, "shop\n") {
+		t.Errorf("the refused file left a project: %s", home)
+	}
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"heapdrift/internal/blob"
+	"heapdrift/internal/intake"
+	"heapdrift/internal/queue"
+	"heapdrift/internal/store"
+	"heapdrift/web"
+	"heapdrift/worker"
+)
+
+// parts are what every server process is made of.
+type parts struct {
+	config config
+	log    *slog.Logger
+	store  *store.Store
+	blobs  blob.Store
+	node   *queue.Node
+}
+
+// role says what a process does.
+type role struct {
+	web         bool // serves pages and the API
+	work        bool // runs jobs
+	freshBroker bool // Redis is this process's own
+}
+
+// openParts connects to everything. The database must be migrated.
+func openParts(ctx context.Context, c config, r role, log *slog.Logger) (*parts, error) {
+	p := &parts{config: c, log: log}
+	var err error
+	if p.store, err = store.Open(ctx, c.DatabaseURL); err != nil {
+		return nil, err
+	}
+	if p.blobs, err = blob.Open(ctx, c.BlobURL); err != nil {
+		p.store.Close()
+		return nil, err
+	}
+	var handlers map[string]queue.Handler
+	if r.work {
+		handlers = (&worker.Worker{Store: p.store, Blobs: p.blobs}).Handlers()
+	}
+	p.node, err = queue.New(p.store, handlers, queue.Options{RedisURL: c.RedisURL, Concurrency: c.Concurrency, FreshBroker: r.freshBroker, Log: log})
+	if err != nil {
+		p.store.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *parts) intake() *intake.Intake {
+	return &intake.Intake{Store: p.store, Blobs: p.blobs, MaxBytes: p.config.MaxUpload}
+}
+
+// run works until ctx is done: the queue's node, and the web server where the role has one. ready is called with
+// the server's address once it listens.
+func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context, address string) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return p.node.Run(ctx) })
+	if r.web {
+		listener, err := net.Listen("tcp", p.config.Listen) //nolint:noctx // lives as long as the process
+		if err != nil {
+			return fmt.Errorf("listen on HEAPDRIFT_LISTEN: %w", err)
+		}
+		server, err := web.New(web.Options{
+			Store: p.store, Blobs: p.blobs, Intake: p.intake(), Log: p.log, Version: buildVersion(), TrustProxy: p.config.TrustProxy,
+			PingQueue: func(context.Context) error { return p.node.Ping() },
+		})
+		if err != nil {
+			return errors.Join(err, listener.Close())
+		}
+		group.Go(func() error { return server.Serve(ctx, listener) })
+		group.Go(func() error { return ready(ctx, listener.Addr().String()) })
+	}
+	return group.Wait()
+}
+
+// serve runs the web server; it hands jobs to the broker but runs none.
+func serve(ctx context.Context, args []string, s streams) (int, error) {
+	return runRole(ctx, args, s, role{web: true})
+}
+
+// work runs jobs.
+func work(ctx context.Context, args []string, s streams) (int, error) {
+	return runRole(ctx, args, s, role{work: true})
+}
+
+func runRole(ctx context.Context, args []string, s streams, r role) (int, error) {
+	c, err := prepare(args)
+	if err != nil {
+		return exitUsage, err
+	}
+	p, err := openParts(ctx, c, r, c.logger(s.err))
+	if err != nil {
+		return exitInput, err
+	}
+	defer p.store.Close()
+	return exitOK, p.run(ctx, r, func(_ context.Context, address string) error {
+		p.log.Info("listening", "address", address)
+		return nil
+	})
+}
+
+// prepare reads the configuration of commands that take no arguments.
+func prepare(args []string) (config, error) {
+	if len(args) > 0 {
+		return config{}, &usageError{"takes no arguments"}
+	}
+	c, err := loadConfig()
+	if err != nil {
+		return c, err
+	}
+	return c, c.need()
+}
+
+// migrate brings the database to this version.
+func migrate(ctx context.Context, args []string, _ streams) (int, error) {
+	if len(args) > 0 {
+		return exitUsage, &usageError{"takes no arguments"}
+	}
+	c, err := loadConfig()
+	if err != nil {
+		return exitUsage, err
+	}
+	if c.DatabaseURL == "" {
+		return exitUsage, &usageError{"HEAPDRIFT_DATABASE_URL is not set"}
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	defer cancel()
+	return exitOK, store.Migrate(ctx, c.DatabaseURL)
+}

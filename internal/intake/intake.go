@@ -1,0 +1,114 @@
+// Package intake takes evidence in: it stores the bytes, looks whether they are evidence at all, and records them
+// with the job that will read them. What is refused leaves nothing behind.
+package intake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"time"
+	"unicode"
+
+	"heapdrift/ingest"
+	"heapdrift/internal/blob"
+	"heapdrift/internal/store"
+)
+
+// An Intake accepts evidence. It is safe for concurrent use.
+type Intake struct {
+	Store    *store.Store
+	Blobs    blob.Store
+	MaxBytes int64 // the largest file taken; 0 for no limit
+}
+
+// recordTimeout bounds moving a file that is there and recording it.
+const recordTimeout = 5 * time.Minute
+
+// ErrTooLarge says that a file is larger than this server takes.
+var ErrTooLarge = errors.New("intake: the file is larger than this server takes")
+
+// Accept reads a file to its end and stores it under its target. Its error is an *ingest.Error where the file is
+// not evidence that can be read, a *store.TargetError where the target is wrong, or ErrTooLarge.
+func (in *Intake) Accept(ctx context.Context, t store.Target, name string, body io.Reader) (store.Evidence, error) {
+	if err := t.Normalize(); err != nil {
+		return store.Evidence{}, err
+	}
+	name, err := cleanName(name)
+	if err != nil {
+		return store.Evidence{}, err
+	}
+	if in.MaxBytes > 0 {
+		body = &limited{r: body, left: in.MaxBytes}
+	}
+	// Looked at under a key of its own: what is refused must not touch a blob that others rely on.
+	key := blob.IncomingKey()
+	digest, err := blob.PutDigest(ctx, in.Blobs, key, body)
+	if err != nil {
+		return store.Evidence{}, fmt.Errorf("intake: store %s: %w", name, err)
+	}
+	kind, err := in.inspect(ctx, key, name)
+	if err != nil {
+		return store.Evidence{}, errors.Join(err, in.Blobs.Delete(context.WithoutCancel(ctx), key))
+	}
+	// From here on a client that leaves must not leave half behind.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	if err := in.Blobs.Rename(ctx, key, blob.ContentKey(digest.SHA256)); err != nil {
+		return store.Evidence{}, errors.Join(fmt.Errorf("intake: store %s: %w", name, err), in.Blobs.Delete(context.WithoutCancel(ctx), key))
+	}
+	e, err := in.Store.AddEvidence(ctx, t, store.Evidence{Name: name, SHA256: digest.SHA256, Bytes: digest.Bytes, Kind: string(kind)})
+	if err != nil {
+		return store.Evidence{}, fmt.Errorf("intake: record %s: %w", name, err)
+	}
+	return e, nil
+}
+
+func (in *Intake) inspect(ctx context.Context, key, name string) (ingest.Kind, error) {
+	r, err := in.Blobs.Open(ctx, key)
+	if err != nil {
+		return "", fmt.Errorf("intake: look at %s: %w", name, err)
+	}
+	defer func() { _ = r.Close() }()
+	return ingest.Inspect(ctx, ingest.Source{Name: name, ReaderAt: r, Size: r.Size()})
+}
+
+// cleanName keeps the last element of a file name, whatever system it comes from.
+func cleanName(name string) (string, error) {
+	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(name, "_"))
+	if name = strings.TrimSpace(name); name == "" || name == "." || name == "/" {
+		return "", &store.TargetError{Field: "name", Message: "is missing: give the file's name"}
+	}
+	if runes := []rune(name); len(runes) > 200 {
+		name = string(runes[:200])
+	}
+	return name, nil
+}
+
+// limited fails with ErrTooLarge when more than left bytes come.
+type limited struct {
+	r    io.Reader
+	left int64
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if l.left < 0 {
+		return 0, ErrTooLarge
+	}
+	if int64(len(p)) > l.left+1 {
+		p = p[:l.left+1] // one byte more than allowed tells a file of just that size from a larger one
+	}
+	n, err := l.r.Read(p)
+	if l.left -= int64(n); l.left < 0 {
+		return n, ErrTooLarge
+	}
+	return n, err
+}

@@ -1,0 +1,63 @@
+package web
+
+import (
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+// access gives each request an id and writes one line about it. Errors become answers here, so that the line has
+// their status.
+func (s *Server) access(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		start := time.Now()
+		c.Response().Header().Set(echo.HeaderXRequestID, rand.Text())
+		defer func() { s.logRequest(c, time.Since(start)) }() // also where the connection is cut off by a panic
+		if err := next(c); err != nil {
+			s.handleError(err, c)
+		}
+		return nil
+	}
+}
+
+func (s *Server) logRequest(c echo.Context, took time.Duration) {
+	r, w := c.Request(), c.Response()
+	level := slog.LevelInfo
+	if c.Path() == healthPath || c.Path() == readyPath {
+		level = slog.LevelDebug
+	}
+	attrs := []slog.Attr{
+		slog.String("request", requestID(c)), slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", w.Status),
+		slog.Int64("sent", w.Size), slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.String("client", c.RealIP()),
+	}
+	if c.Get(wasCut) != nil {
+		attrs = append(attrs, slog.Bool("cut", true))
+	}
+	if trace := r.Header.Get("Traceparent"); trace != "" && len(trace) <= 64 {
+		attrs = append(attrs, slog.String("traceparent", trace))
+	}
+	s.log.LogAttrs(r.Context(), level, "web: request", attrs...)
+}
+
+func requestID(c echo.Context) string { return c.Response().Header().Get(echo.HeaderXRequestID) }
+
+// recover turns a panic into an error of the server. http.ErrAbortHandler passes: it is meant to cut the connection.
+func (s *Server) recover(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) (err error) {
+		defer func() {
+			switch p := recover(); p {
+			case nil:
+			case http.ErrAbortHandler:
+				panic(p)
+			default:
+				err = fmt.Errorf("web: panic: %v\n%s", p, debug.Stack())
+			}
+		}()
+		return next(c)
+	}
+}

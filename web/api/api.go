@@ -1,0 +1,109 @@
+// Package api is version 1 of the HTTP API: what scripts, CI jobs and the upload page talk to. One file per endpoint;
+// openapi.yaml describes them all, and a test keeps it and the routes equal.
+package api
+
+import (
+	"cmp"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/internal/blob"
+	"heapdrift/internal/intake"
+	"heapdrift/internal/store"
+)
+
+// Options are what the API works with. Zero durations take the defaults.
+type Options struct {
+	Store  *store.Store
+	Blobs  blob.Store
+	Intake *intake.Intake
+	Log    *slog.Logger
+	// Closing is closed when the server shuts down: requests that wait and resumable
+	// uploads end early, with what there is.
+	Closing <-chan struct{}
+	// Watch tells of changes to a run's jobs until stop is called; nil where nobody listens, then Poll alone decides.
+	Watch func(run int64) (changed <-chan struct{}, stop func())
+	Poll  time.Duration // how often a waiting request looks for itself; 1 s
+	Idle  time.Duration // how long an upload may stand still before its connection is given up; 30 s
+}
+
+// An API holds the handlers.
+type API struct {
+	store   *store.Store
+	blobs   blob.Store
+	intake  *intake.Intake
+	log     *slog.Logger
+	closing <-chan struct{}
+	watch   func(run int64) (<-chan struct{}, func())
+	poll    time.Duration
+	idle    time.Duration
+
+	claims      claims
+	receiving   chan struct{} // a slot per request that buffers a part
+	finishing   chan struct{} // a slot per request that holds a lock's connection and needs another one
+	conversions chan struct{} // a slot per report that is being converted
+}
+
+// How many requests may do at once what costs memory or connections; the others wait their turn.
+const (
+	maxReceiving   = 32 // times partBytes of memory
+	maxFinishing   = 3  // far below the connections that a store has: holders of one must always get their second
+	maxConversions = 2  // a report of 100,000 sites takes some hundred MB while it is converted
+)
+
+// New makes an API.
+func New(opt Options) *API {
+	a := &API{
+		store: opt.Store, blobs: opt.Blobs, intake: opt.Intake, log: opt.Log, closing: opt.Closing, watch: opt.Watch,
+		poll: cmp.Or(opt.Poll, time.Second), idle: cmp.Or(opt.Idle, 30*time.Second),
+		claims:    claims{held: map[string]bool{}},
+		receiving: make(chan struct{}, maxReceiving), finishing: make(chan struct{}, maxFinishing), conversions: make(chan struct{}, maxConversions),
+	}
+	if a.log == nil {
+		a.log = slog.New(slog.DiscardHandler)
+	}
+	if a.watch == nil {
+		a.watch = func(int64) (<-chan struct{}, func()) { return nil, func() {} }
+	}
+	return a
+}
+
+// Register adds the routes.
+func (a *API) Register(e *echo.Echo) {
+	e.PUT("/api/v1/evidence", a.evidencePut)
+	e.OPTIONS("/api/v1/evidence", a.uploadOptions, tus)
+	e.POST("/api/v1/evidence", a.uploadCreate, tus)
+	e.HEAD("/api/v1/evidence/:id", a.uploadHead, tus)
+	e.PATCH("/api/v1/evidence/:id", a.uploadPatch, tus)
+	e.DELETE("/api/v1/evidence/:id", a.uploadDelete, tus)
+	e.POST("/api/v1/evidence/:id", a.uploadOverride, tus)
+	e.GET("/api/v1/runs/:id", a.runShow)
+	e.POST("/api/v1/runs/:id/complete", a.runComplete)
+	e.GET("/api/v1/runs/:id/report", a.runReport)
+	e.GET("/api/v1/runs/:id/verdict", a.runVerdict)
+	e.GET("/api/v1/openapi.yaml", a.openapi)
+}
+
+// runID is the number of a run in the address; anything else than a number names no run.
+func runID(c echo.Context) (int64, error) {
+	id, err := strconv.ParseInt(c.Param("id"), 10, 64)
+	if err != nil {
+		return 0, store.ErrNotFound
+	}
+	return id, nil
+}
+
+// runPage is the address of a run's page.
+func runPage(run int64) string { return "/runs/" + strconv.FormatInt(run, 10) }
+
+// runResource is the address of a run in the API.
+func runResource(run int64) string { return "/api/v1/runs/" + strconv.FormatInt(run, 10) }
+
+// fresh answers with a body that no cache may keep.
+func fresh(c echo.Context, status int, body any) error {
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return c.JSON(status, body)
+}

@@ -1,0 +1,128 @@
+package api
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+// A body is a request's body as Bodies hands it to handlers. It remembers that reading failed, so that the client's
+// fault is told from the server's.
+type body struct {
+	io.ReadCloser
+	control *http.ResponseController
+	idle    time.Duration
+	closing <-chan struct{} // ends the reading; nil where only its end does
+	err     error           // why reading failed; nil while it goes well and at the proper end
+
+	mu    sync.Mutex
+	ended bool // at its proper end
+}
+
+// Bodies is middleware for all routes of a server: a client that stands still while it sends ends the reading of
+// the body. There is no limit on how long a body that moves may take.
+func (a *API) Bodies(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := c.Request()
+		if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
+			return next(c) // a deadline would count as the client's leaving
+		}
+		b := &body{ReadCloser: r.Body, control: http.NewResponseController(c.Response()), idle: a.idle}
+		b.expect(b.idle) // holds for what the handler does not read, too: the connection must get rid of it
+		r.Body = b
+		return next(c)
+	}
+}
+
+// bodyOf is the body of a request that has gone through Bodies; any other one is read as it is.
+func bodyOf(c echo.Context) *body {
+	if b, ok := c.Request().Body.(*body); ok {
+		return b
+	}
+	return &body{ReadCloser: c.Request().Body, control: http.NewResponseController(c.Response()), idle: time.Minute}
+}
+
+// until ends the reading when closing is closed, also one that waits for its client, until stop is called.
+func (b *body) until(closing <-chan struct{}) (stop func()) {
+	b.closing = closing
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-closing:
+			b.expect(0)
+		case <-done:
+		}
+	}()
+	return func() { close(done) }
+}
+
+// expect gives the client time for its next bytes. Connections without deadlines are left without.
+func (b *body) expect(d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.ended {
+		_ = b.control.SetReadDeadline(time.Now().Add(d))
+	}
+}
+
+// end lifts the deadline: the connection is watched for the client's leaving from now on, and a deadline would
+// look just like that.
+func (b *body) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended = true
+	_ = b.control.SetReadDeadline(time.Time{})
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	b.expect(b.idle)
+	if b.isClosing() { // asked after the deadline is set: until may have set its own before
+		b.err = shuttingDown()
+		return 0, b.err
+	}
+	n, err := b.ReadCloser.Read(p)
+	switch {
+	case err == nil:
+	case errors.Is(err, io.EOF):
+		b.end()
+	case errors.Is(err, os.ErrDeadlineExceeded) && !b.isClosing():
+		b.err = problem(http.StatusRequestTimeout, codeStalled, "nothing came for %v", b.idle)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		b.err = shuttingDown()
+	default:
+		b.err = problem(http.StatusBadRequest, codeBroken, "the connection broke before all had come")
+	}
+	if b.err != nil {
+		err = b.err
+	}
+	return n, err
+}
+
+func shuttingDown() error {
+	return problem(http.StatusServiceUnavailable, codeClosing, "the server is shutting down; ask for the upload's offset and go on from there")
+}
+
+func (b *body) isClosing() bool {
+	select {
+	case <-b.closing:
+		return true
+	default:
+		return false
+	}
+}
+
+// blame is the cause of an error: the client's, where reading the body failed.
+func (b *body) blame(err error) error {
+	if err != nil && b.err != nil {
+		return b.err
+	}
+	return err
+}

@@ -1,0 +1,48 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/internal/intake"
+	"heapdrift/internal/store"
+)
+
+// accepted is the answer to an upload.
+type accepted struct {
+	ID     int64  `json:"id"`
+	SHA256 string `json:"sha256"`
+	Run    int64  `json:"run"`
+	URL    string `json:"url"` // the run's page, relative to the server
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	Kind   string `json:"kind"`
+}
+
+func acceptedOf(e store.Evidence) accepted {
+	return accepted{ID: e.ID, SHA256: e.SHA256, Run: e.RunID, URL: runPage(e.RunID), Name: e.Name, Bytes: e.Bytes, Kind: e.Kind}
+}
+
+// evidencePut handles PUT /api/v1/evidence: the body is the file. The same file may be sent again; it is recorded once.
+func (a *API) evidencePut(c echo.Context) error {
+	r := c.Request()
+	query := r.URL.Query()
+	target, err := targetOf(query.Get)
+	if err != nil {
+		return err
+	}
+	if r.Header.Get("Content-Range") != "" { // curl -C: to store a part as the whole would be worse than to refuse
+		return problem(http.StatusBadRequest, codePartial, "a PUT carries a whole file; resume with the tus protocol instead")
+	}
+	if limit := a.intake.MaxBytes; limit > 0 && r.ContentLength > limit {
+		return intake.ErrTooLarge
+	}
+	body := bodyOf(c)
+	evidence, err := a.intake.Accept(r.Context(), target, query.Get("name"), body)
+	if err != nil {
+		return body.blame(err)
+	}
+	c.Response().Header().Set(echo.HeaderLocation, runResource(evidence.RunID))
+	return fresh(c, http.StatusCreated, acceptedOf(evidence))
+}

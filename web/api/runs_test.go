@@ -1,0 +1,289 @@
+package api_test
+
+import (
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"heapdrift/internal/blob"
+	"heapdrift/internal/store"
+	"heapdrift/worker/analysis"
+)
+
+// claim claims the jobs that are due.
+func (n *node) claim() (leases []store.Lease) {
+	n.t.Helper()
+	due, err := n.store.DueJobs(n.t.Context(), 0)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	for _, job := range due {
+		lease, err := n.store.ClaimJob(n.t.Context(), job.ID, time.Minute)
+		if err != nil {
+			n.t.Fatal(err)
+		}
+		leases = append(leases, lease)
+	}
+	return leases
+}
+
+// read ends the read jobs that are due, as if the evidence held nothing to store.
+func (n *node) read() {
+	n.t.Helper()
+	for _, lease := range n.claim() {
+		if err := n.store.SaveCaptures(n.t.Context(), lease, nil); err != nil {
+			n.t.Fatal(err)
+		}
+	}
+}
+
+// analyse ends the analysis that is due with a report.
+func (n *node) analyse(r *analysis.Report) {
+	n.t.Helper()
+	text, pipe := io.Pipe()
+	go func() {
+		z, err := zstd.NewWriter(pipe)
+		if err == nil {
+			err = r.WriteJSON(z)
+		}
+		if err == nil {
+			err = z.Close()
+		}
+		pipe.CloseWithError(err)
+	}()
+	digest, err := blob.PutContent(n.t.Context(), n.blobs, text)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	for _, lease := range n.claim() {
+		if err := n.store.SaveResult(n.t.Context(), lease, store.Result{Report: r, Key: blob.ContentKey(digest.SHA256), Revision: 1}); err != nil {
+			n.t.Fatal(err)
+		}
+	}
+}
+
+// fail ends the jobs that are due without a result.
+func (n *node) fail(code, message string) {
+	n.t.Helper()
+	for _, lease := range n.claim() {
+		if err := n.store.FailJob(n.t.Context(), lease, store.Failure{Code: code, Message: message, Final: true}); err != nil {
+			n.t.Fatal(err)
+		}
+	}
+}
+
+func report(status analysis.Status, sites int) *analysis.Report {
+	r := &analysis.Report{
+		Schema: analysis.Schema, Process: analysis.Process{Name: "shop.exe", PID: 4242, Bits: 32},
+		Verdict:  analysis.Verdict{Status: status, Sentence: "shop.exe does " + string(status) + "."},
+		Evidence: []analysis.Evidence{{File: "a.txt", Kind: "umdh-snapshot", Used: true}},
+	}
+	for range sites {
+		r.Sites = append(r.Sites, analysis.Site{
+			Signature: "s", Kind: "heap", Verdict: analysis.ClassGrowing, Series: []analysis.Point{}, Flags: []string{},
+			Amounts: analysis.Amounts{Outstanding: analysis.Amount{Count: 1, Bytes: 10}, Growth: &analysis.Amount{Count: 1, Bytes: 10}},
+			Stack:   []*analysis.Frame{{Module: "shop", Function: "Leak"}},
+		})
+	}
+	return r
+}
+
+type runView struct {
+	ID                                                    int64
+	Project, Build, Scenario, Name, State, Status, Branch string
+	Complete                                              bool
+	Progress                                              struct {
+		Pending, Percent int
+		Jobs             []struct{ Kind, State string }
+	}
+	Evidence []struct {
+		Name, State string
+		Error       *struct{ Code, Message string }
+	}
+	Error *struct{ Code, Message string }
+	Links map[string]string
+}
+
+func TestRun(t *testing.T) {
+	n := start(t)
+	up := n.put(umdhLog(1000), "branch", "main")
+	n.put(umdhLog(2000), "name", "b.txt")
+	run := decode[runView](t, n.do("GET", "/api/v1/runs/1", nil).want(t, 200, ""))
+	if run.ID != up.Run || run.Project != "shop" || run.Build != "100" || run.Scenario != "soak" || run.Name != "1" || run.Branch != "main" || run.State != "processing" || run.Complete || run.Progress.Pending != 2 || len(run.Evidence) != 2 {
+		t.Errorf("%+v", run)
+	}
+	for range 2 { // once more changes nothing
+		if run = decode[runView](t, n.do("POST", run.Links["complete"], nil).want(t, 200, "")); !run.Complete {
+			t.Errorf("%+v", run)
+		}
+	}
+	n.fail("no-stacks", "the log has no stacks")
+	run = decode[runView](t, n.do("GET", run.Links["self"], nil).want(t, 200, ""))
+	if run.State != "failed" || run.Progress.Pending != 0 || run.Progress.Percent != 100 || run.Evidence[0].Error == nil || run.Evidence[0].Error.Code != "no-stacks" {
+		t.Errorf("%+v", run)
+	}
+}
+
+func TestRunReady(t *testing.T) {
+	n := start(t)
+	n.put(umdhLog(1000))
+	n.read()
+	n.analyse(report(analysis.StatusLeak, 3))
+	run := decode[runView](t, n.do("GET", "/api/v1/runs/1", nil).want(t, 200, ""))
+	if run.State != "ready" || run.Status != "leak" || run.Progress.Percent != 100 || len(run.Progress.Jobs) != 2 {
+		t.Errorf("%+v", run)
+	}
+}
+
+func TestNotFound(t *testing.T) {
+	n := start(t)
+	for _, path := range []string{"/api/v1/runs/7", "/api/v1/runs/7/report", "/api/v1/runs/7/verdict?wait=5s", "/api/v1/runs/x", "/api/v1/runs/99999999999999999999", "/api/v1/runs/-1", "/api/v1/runs/",
+		"/api/v1/compare?project=p", "/api/v1/projects/p/signatures", "/api/v1/", "/api/v2/runs/1"} {
+		n.do("GET", path, nil).want(t, 404, "not-found")
+	}
+	n.do("POST", "/api/v1/runs/7/complete", nil).want(t, 404, "not-found")
+	n.do("PUT", "/api/v1/symbols?name=a.pdb", strings.NewReader("x")).want(t, 404, "not-found")
+	a := n.do("GET", "/api/v1/evidence", nil).want(t, 405, "method-not-allowed")
+	if allow := a.Header.Get("Allow"); !strings.Contains(allow, "PUT") {
+		t.Errorf("Allow: %q", allow)
+	}
+}
+
+func TestReport(t *testing.T) {
+	n := start(t)
+	n.put(umdhLog(1000))
+	n.do("GET", "/api/v1/runs/1/report", nil).want(t, 404, "no-report-yet")
+	if a := n.do("GET", "/api/v1/runs/1/report", nil); !strings.Contains(string(a.body), `"state":"processing"`) {
+		t.Errorf("%s", a.body)
+	}
+	n.read()
+	want := report(analysis.StatusLeak, 30)
+	n.analyse(want)
+	var stored strings.Builder
+	if err := want.WriteJSON(&stored); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ query, accept, contentType, has string }{
+		{"", "", "application/json", stored.String()}, {"", "*/*", "application/json", stored.String()}, {"?format=json", "text/csv", "application/json", stored.String()},
+		{"", "text/html,*/*;q=0.1", "application/json", stored.String()}, {"", "text/plain", "text/plain; charset=utf-8", "LEAK\n"},
+		{"?format=text&top=2", "", "text/plain; charset=utf-8", "28 more sites"}, {"?format=markdown&top=2", "", "text/markdown; charset=utf-8", "28 more sites"},
+		{"", "text/markdown;q=0.9, text/plain;q=0.1", "text/markdown; charset=utf-8", "| 30 |"}, {"", "text/csv", "text/csv; charset=utf-8", "signature,kind"},
+		{"?format=folded", "", "text/plain; charset=utf-8", "heap;shop!Leak"},
+	} {
+		a := n.do("GET", "/api/v1/runs/1/report"+test.query, nil, "Accept", test.accept).want(t, 200, "")
+		if a.Header.Get("Content-Type") != test.contentType || !strings.Contains(string(a.body), test.has) {
+			t.Errorf("%s, Accept %s: %s\n%.300s", test.query, test.accept, a.Header.Get("Content-Type"), a.body)
+		}
+		tag := a.Header.Get("ETag")
+		if again := n.do("GET", "/api/v1/runs/1/report"+test.query, nil, "Accept", test.accept, "If-None-Match", `"x", W/`+tag); again.StatusCode != http.StatusNotModified || len(again.body) > 0 {
+			t.Errorf("%s: %d for a report that the client has", test.query, again.StatusCode)
+		}
+	}
+	for query, code := range map[string]string{"format=sarif": "invalid-format", "format=x": "invalid-format", "top=-1": "invalid-top", "top=x": "invalid-top"} {
+		n.do("GET", "/api/v1/runs/1/report?"+query, nil).want(t, 422, code)
+	}
+	n.do("GET", "/api/v1/runs/1/report", nil, "Accept", "image/png").want(t, 406, "not-acceptable")
+}
+
+func TestReportDownload(t *testing.T) {
+	n := start(t)
+	n.put(umdhLog(1000), "build", "1.2+rc#3/x64", "scenario", "größer")
+	n.read()
+	n.analyse(report(analysis.StatusLeak, 1))
+	a := n.do("GET", "/api/v1/runs/1/report?format=markdown&download=1", nil).want(t, 200, "")
+	if got := a.Header.Get("Content-Disposition"); got != "attachment; filename*=utf-8''heapdrift-shop-1.2+rc-3-x64-gr%C3%B6%C3%9Fer-1.md" {
+		t.Errorf("%s", got)
+	}
+	if got := n.do("GET", "/api/v1/runs/1/report", nil).Header.Get("Content-Disposition"); got != "" {
+		t.Errorf("%s", got)
+	}
+}
+
+// A report that cannot be sent whole must not look whole.
+func TestReportDamaged(t *testing.T) {
+	n := start(t)
+	n.put(umdhLog(1000))
+	n.read()
+	n.analyse(report(analysis.StatusLeak, 5000))
+	run, err := n.store.RunByID(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := n.content(run.ReportKey[strings.LastIndex(run.ReportKey, "/")+1:])
+	if _, err := n.blobs.Put(t.Context(), run.ReportKey, strings.NewReader(string(whole[:len(whole)-10]))); err != nil {
+		t.Fatal(err)
+	}
+	res, err := n.Client().Get(n.URL + "/api/v1/runs/1/report")
+	if err != nil {
+		return // cut off before the head
+	}
+	defer func() { _ = res.Body.Close() }()
+	if _, err := io.ReadAll(res.Body); err == nil && res.StatusCode == http.StatusOK {
+		t.Error("a damaged report arrives as if it were whole")
+	}
+	n.do("GET", "/api/v1/runs/1/report?format=text", nil).want(t, 500, "internal")
+}
+
+type verdictView struct {
+	State, Status, Gate, Sentence, URL string
+	New, Fixed, Persisting             []string
+	Pending                            int
+	FailedEvidence                     int `json:"failed_evidence"`
+}
+
+func TestVerdict(t *testing.T) {
+	for status, gate := range map[analysis.Status]string{analysis.StatusLeak: "failed", analysis.StatusNoLeak: "passed", analysis.StatusInconclusive: "inconclusive"} {
+		n := start(t)
+		n.put(umdhLog(1000))
+		v := decode[verdictView](t, n.do("GET", "/api/v1/runs/1/verdict", nil).want(t, 202, ""))
+		if v.Gate != "pending" || v.Pending != 1 {
+			t.Errorf("%+v", v)
+		}
+		began := time.Now()
+		v = decode[verdictView](t, n.do("GET", "/api/v1/runs/1/verdict?wait=300ms", nil).want(t, 202, ""))
+		if took := time.Since(began); v.Gate != "pending" || took < 300*time.Millisecond || took > 10*time.Second {
+			t.Errorf("%+v after %v", v, took)
+		}
+		decided := make(chan answer)
+		go func() { decided <- n.do("GET", "/api/v1/runs/1/verdict?wait=60s", nil) }()
+		n.read() // queues the analysis in the same moment: the run must not look decided in between
+		select {
+		case a := <-decided:
+			t.Fatalf("decided before the analysis: %s", a.body)
+		case <-time.After(1500 * time.Millisecond):
+		}
+		n.analyse(report(status, 1))
+		v = decode[verdictView](t, (<-decided).want(t, 200, ""))
+		if v.Gate != gate || v.Status != string(status) || v.State != "ready" || v.Sentence == "" || v.URL != "/runs/1" || v.New == nil || v.Fixed == nil || v.Persisting == nil {
+			t.Errorf("%+v", v)
+		}
+	}
+}
+
+func TestVerdictOfFailures(t *testing.T) {
+	n := start(t)
+	n.put(umdhLog(1000))
+	n.fail("worker-lost", "the worker was lost")
+	v := decode[verdictView](t, n.do("GET", "/api/v1/runs/1/verdict?wait=1s", nil).want(t, 200, ""))
+	if v.Gate != "error" || v.Status != "error" || v.FailedEvidence != 1 || !strings.Contains(v.Sentence, "a.txt could not be read: the worker was lost") {
+		t.Errorf("%+v", v)
+	}
+	n.put(umdhLog(2000), "name", "b.txt")
+	n.read()
+	n.fail("pid-changed", "the logs are of two processes")
+	if v = decode[verdictView](t, n.do("GET", "/api/v1/runs/1/verdict", nil).want(t, 200, "")); v.Gate != "error" || !strings.Contains(v.Sentence, "two processes") {
+		t.Errorf("%+v", v)
+	}
+	for _, wait := range []string{"soon", "-1s", "60", "1h1"} {
+		n.do("GET", "/api/v1/runs/1/verdict?wait="+wait, nil).want(t, 422, "invalid-wait")
+	}
+	n.do("GET", "/api/v1/runs/1/verdict?wait=1000h", nil).want(t, 200, "") // cut to what is allowed
+	if !slices.Contains([]string{"failed", "ready"}, decode[runView](t, n.do("GET", "/api/v1/runs/1", nil)).State) {
+		t.Error("state")
+	}
+}

@@ -1,0 +1,58 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/internal/store"
+)
+
+// uploadHead handles HEAD /api/v1/evidence/:id: how far the upload is, and its run once it is complete.
+func (a *API) uploadHead(c echo.Context) error {
+	id, err := uploadID(c)
+	if err != nil {
+		return err
+	}
+	upload, err := a.store.UploadByID(c.Request().Context(), id)
+	if err != nil {
+		return err
+	}
+	var created pending
+	if err := json.Unmarshal(upload.Target, &created); err != nil {
+		return fmt.Errorf("api: upload %s: %w", id, err)
+	}
+	header := c.Response().Header()
+	header.Set(headerLength, strconv.FormatInt(upload.Length, 10))
+	if created.Metadata != "" {
+		header.Set(headerMetadata, created.Metadata)
+	}
+	return sendOffset(c, http.StatusOK, upload)
+}
+
+// offsetOf is how much of an upload has been taken. All of it counts as taken once it is accepted: until then the
+// client must have a reason to come back with the rest.
+func offsetOf(u store.Upload) int64 {
+	if u.Result != nil {
+		return u.Length
+	}
+	return u.Received
+}
+
+// sendOffset answers with the upload's offset and, where it is complete, with what became of it.
+func sendOffset(c echo.Context, status int, u store.Upload) error {
+	header := c.Response().Header()
+	header.Set(headerOffset, strconv.FormatInt(offsetOf(u), 10))
+	if u.Result != nil {
+		var result accepted
+		if err := json.Unmarshal(u.Result, &result); err != nil {
+			return fmt.Errorf("api: upload %s: %w", u.ID, err)
+		}
+		header.Set(headerRun, strconv.FormatInt(result.Run, 10))
+		header.Set(headerURL, result.URL)
+	}
+	return c.NoContent(status)
+}

@@ -1,0 +1,60 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"heapdrift/internal/store"
+)
+
+// SweepUploads deletes uploads that nobody has touched for the given time, with their parts, and returns how many.
+// Nodes may sweep at once.
+func (a *API) SweepUploads(ctx context.Context, age time.Duration) (int, error) {
+	swept := 0
+	for {
+		stale, err := a.store.StaleUploads(ctx, age)
+		if err != nil {
+			return swept, err
+		}
+		before := swept
+		for _, u := range stale {
+			switch err := a.terminate(ctx, u.ID, &u); {
+			case err == nil:
+				swept++
+			case !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrBusy):
+				return swept, err
+			}
+		}
+		if swept == before { // none left, or only such as somebody writes to
+			return swept, nil
+		}
+	}
+}
+
+// terminate deletes an upload and its parts under its lock: store.ErrNotFound where there is none, store.ErrBusy
+// where somebody writes to it or it has moved on from what the caller saw.
+func (a *API) terminate(ctx context.Context, id string, seen *store.Upload) error {
+	if err := enter(ctx, a.finishing); err != nil {
+		return err
+	}
+	defer leave(a.finishing)
+	locked, err := a.store.LockUpload(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer locked.Release(ctx)
+	if seen != nil && offsetOf(locked.Upload) != offsetOf(*seen) {
+		return store.ErrBusy
+	}
+	return a.forget(ctx, &locked.Upload)
+}
+
+// forget deletes the parts first and the row after them: parts without a row would never be found again. Beside the
+// recorded parts there may be one that a failure kept from being recorded.
+func (a *API) forget(ctx context.Context, u *store.Upload) error {
+	if err := a.deleteParts(ctx, u.ID, u.Parts+1); err != nil {
+		return err
+	}
+	return a.store.DeleteUpload(ctx, u.ID)
+}

@@ -1,0 +1,340 @@
+package pages
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"heapdrift/internal/store"
+	"heapdrift/worker/analysis"
+)
+
+// The plot is drawn 1,000 wide and stretched to its place; heights are pixels.
+const (
+	plotWidth  = 1000.0
+	plotHeight = 150.0
+	plotInset  = 14.0 // keeps the first and the last mark off the edges
+)
+
+// chartSites is how many sites, those that grew most, are told apart from the rest. They come in one short read of
+// the table by its key, whatever its size.
+const chartSites = 200
+
+// A chart is the outstanding memory of a process at its snapshots, ready to draw.
+type chart struct {
+	layers []layer // the lowest first
+	line   string  // path along the top of all layers
+	marks  []mark
+	grid   []gridLine
+	times  []label // below the axis
+	notes  []label // on the layers
+	name   string  // what the drawing says, for those who do not see it
+}
+
+// A layer is memory of one class.
+type layer struct{ class, name, path string }
+
+// A mark is one snapshot.
+type mark struct {
+	x, y       float64
+	number     int // label on top, 0 for none
+	atEnd      bool
+	title      string
+	lowerBound bool
+	from, to   float64 // band of a snapshot that is a lower bound
+}
+
+type gridLine struct {
+	y    float64
+	text string
+}
+
+type label struct {
+	x, y  float64
+	text  string
+	class string
+}
+
+// newChart draws a report. top are its sites by growth, as many as chartSites.
+func newChart(r *analysis.Report, top []store.SiteRow) chart {
+	var c chart
+	totals := make([]float64, len(r.Snapshots))
+	highest := 1.0
+	for i, s := range r.Snapshots {
+		totals[i] = float64(max(0, s.Bytes))
+		highest = max(highest, totals[i])
+	}
+	x, timed := positions(r.Snapshots)
+	ceiling := c.drawGrid(highest)
+	y := func(bytes float64) float64 { return plotHeight * (1 - bytes/ceiling) }
+	c.drawLayers(r, top, totals, x, y)
+	for i, s := range r.Snapshots {
+		c.marks = append(c.marks, mark{x: x[i], y: y(totals[i]), title: snapshotTitle(i, s), lowerBound: s.LowerBound})
+	}
+	c.numberMarks()
+	if timed {
+		c.drawTimes(time.Duration(r.Snapshots[len(x)-1].AtNS), x)
+	} else {
+		c.drawNumbers(x)
+	}
+	c.name = chartName(r)
+	return c
+}
+
+// positions places the snapshots by their time where all have one and it rises, else at equal distances.
+func positions(snapshots []analysis.Snapshot) (x []float64, timed bool) {
+	n := len(snapshots)
+	x = make([]float64, n)
+	if n == 1 {
+		return []float64{plotWidth / 2}, false
+	}
+	timed = true
+	for i := 1; i < n; i++ {
+		timed = timed && snapshots[i].AtNS > snapshots[i-1].AtNS
+	}
+	for i := range x {
+		part := float64(i) / float64(n-1)
+		if timed {
+			part = float64(snapshots[i].AtNS) / float64(snapshots[n-1].AtNS)
+		}
+		x[i] = plotInset + part*(plotWidth-2*plotInset)
+	}
+	return x, timed
+}
+
+// drawGrid chooses the scale and returns what its top stands for, in bytes.
+func (c *chart) drawGrid(highest float64) float64 {
+	unit, name := 1.0, "B"
+	for _, next := range []string{"KB", "MB", "GB", "TB"} {
+		if highest/unit < 1000 {
+			break
+		}
+		unit, name = unit*1024, next
+	}
+	step := roundStep(highest / unit * 1.12 / 4) // room above the highest point for the marks' labels
+	lines := math.Ceil(highest / unit * 1.12 / step)
+	for i := 1.0; i <= lines; i++ {
+		text := strconv.FormatFloat(i*step, 'f', -1, 64)
+		if i == lines {
+			text += " " + name
+		}
+		c.grid = append(c.grid, gridLine{y: plotHeight * (1 - i/lines), text: text})
+	}
+	return lines * step * unit
+}
+
+// roundStep is the smallest of 1, 2, 5 times a power of ten that is not below v.
+func roundStep(v float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, factor := range []float64{1, 2, 5} {
+		if step := factor * power; step >= v*0.999 {
+			return step
+		}
+	}
+	return 10 * power
+}
+
+// drawLayers tells the memory of growing sites from the rest. The rest is what the totals have beyond them.
+func (c *chart) drawLayers(r *analysis.Report, top []store.SiteRow, totals, x []float64, y func(float64) float64) {
+	growing := make([]float64, len(totals))
+	sites, more := 0, false
+	for i, s := range top {
+		if s.Verdict != string(analysis.ClassGrowing) {
+			continue
+		}
+		sites++
+		more = i == chartSites-1
+		for k := range min(len(s.Series), len(growing)) {
+			growing[k] += float64(max(0, s.Series[k]))
+		}
+	}
+	rest, zero := make([]float64, len(totals)), make([]float64, len(totals))
+	for i := range totals {
+		growing[i] = min(growing[i], totals[i])
+		rest[i] = totals[i] - growing[i]
+	}
+	edges := func(values []float64) []point { return points(x, values, y) }
+	c.line = outline(edges(totals))
+	switch {
+	case len(totals) == 1:
+		c.layers = []layer{{"unknown", "outstanding", area(edges(totals), edges(zero))}}
+	case sites == 0:
+		c.layers = []layer{{"stable", "outstanding", area(edges(totals), edges(zero))}}
+	default:
+		name := "growing sites"
+		if more {
+			name = fmt.Sprintf("the %d sites that grew most", sites)
+		}
+		c.layers = []layer{{"stable", "other sites", area(edges(rest), edges(zero))}, {"growing", name, area(edges(totals), edges(rest))}}
+		c.noteGrowth(growing, rest, x, y)
+	}
+	last := len(totals) - 1
+	held := label{x: x[last] - 10, y: max(22, y(totals[last])-8), text: analysis.Bytes(r.Snapshots[last].Bytes) + " held", class: "strong y"}
+	if last == 0 {
+		held.x, held.class = x[0]+90, "strong"
+		held.y = plotHeight - 12
+		held.text += " at one instant; a second snapshot of the same process shows what grows"
+	}
+	c.notes = append(c.notes, held)
+}
+
+// noteGrowth says in the layer of the growing sites how much that was, where it is thick enough to write on.
+func (c *chart) noteGrowth(growing, rest, x []float64, y func(float64) float64) {
+	last := len(growing) - 1
+	grown := growing[last] - growing[0]
+	if thick := y(rest[last]) - y(rest[last]+growing[last]); thick < 34 || grown <= 0 {
+		return
+	}
+	c.notes = append(c.notes, label{x: x[last] - 10, y: y(rest[last]) - 7, text: "+" + analysis.Bytes(int64(grown)), class: "on-fill y"})
+}
+
+type point struct{ x, y float64 }
+
+// points are the corners along values. A single instant becomes a bar.
+func points(x, values []float64, y func(float64) float64) []point {
+	if len(x) == 1 {
+		return []point{{x[0] - 70, y(values[0])}, {x[0] + 70, y(values[0])}}
+	}
+	list := make([]point, len(x))
+	for i := range x {
+		list[i] = point{x[i], y(values[i])}
+	}
+	return list
+}
+
+func outline(edge []point) string {
+	var b strings.Builder
+	for i, p := range edge {
+		b.WriteString(map[bool]string{true: "M", false: " L"}[i == 0])
+		b.WriteString(coordinate(p.x) + " " + coordinate(p.y))
+	}
+	return b.String()
+}
+
+// area is the shape between two edges.
+func area(upper, lower []point) string {
+	back := make([]point, 0, len(lower))
+	for i := len(lower) - 1; i >= 0; i-- {
+		back = append(back, lower[i])
+	}
+	return outline(append(append([]point{}, upper...), back...)) + "Z"
+}
+
+func coordinate(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }
+
+// percent places something along the width, so that texts keep their size when the plot is stretched.
+func percent(x float64) string { return strconv.FormatFloat(x/plotWidth*100, 'f', 2, 64) + "%" }
+
+// labelDistance is how near two labels along the width may be.
+const labelDistance = 42.0
+
+// numberMarks labels the marks that have room for it, the last one first, and gives lower bounds their band.
+func (c *chart) numberMarks() {
+	n, free := len(c.marks), math.Inf(1)
+	for i := n - 1; i >= 0; i-- {
+		m := &c.marks[i]
+		if m.x <= free {
+			m.number, free = i+1, m.x-labelDistance
+		}
+		m.atEnd = n > 1 && i == n-1
+		m.from, m.to = 0, plotWidth
+		if i > 0 {
+			m.from = (c.marks[i-1].x + m.x) / 2
+		}
+		if i < n-1 {
+			m.to = (c.marks[i+1].x + m.x) / 2
+		}
+	}
+}
+
+// timeSteps are the distances that a time axis may have between its labels.
+var timeSteps = []struct {
+	step, unit time.Duration
+	name       string
+}{
+	{time.Second, time.Second, "s"}, {5 * time.Second, time.Second, "s"}, {10 * time.Second, time.Second, "s"}, {30 * time.Second, time.Second, "s"},
+	{time.Minute, time.Minute, "min"}, {2 * time.Minute, time.Minute, "min"}, {5 * time.Minute, time.Minute, "min"}, {10 * time.Minute, time.Minute, "min"}, {30 * time.Minute, time.Minute, "min"},
+	{time.Hour, time.Hour, "h"}, {2 * time.Hour, time.Hour, "h"}, {6 * time.Hour, time.Hour, "h"}, {12 * time.Hour, time.Hour, "h"},
+	{24 * time.Hour, 24 * time.Hour, "d"}, {2 * 24 * time.Hour, 24 * time.Hour, "d"}, {7 * 24 * time.Hour, 24 * time.Hour, "d"}, {30 * 24 * time.Hour, 24 * time.Hour, "d"}, {365 * 24 * time.Hour, 24 * time.Hour, "d"},
+}
+
+// drawTimes labels the axis with the time since the first snapshot.
+func (c *chart) drawTimes(whole time.Duration, x []float64) {
+	const labels = 8
+	step := timeSteps[len(timeSteps)-1]
+	for _, s := range timeSteps {
+		if whole/s.step <= labels {
+			step = s
+			break
+		}
+	}
+	first, last := x[0], x[len(x)-1]
+	for at := time.Duration(0); at <= whole && len(c.times) < 400; at += step.step {
+		text := strconv.FormatInt(int64(at/step.unit), 10)
+		if at == 0 {
+			text += " " + step.name
+		}
+		c.times = append(c.times, label{x: first + (last-first)*float64(at)/float64(whole), text: text, class: "mid"})
+	}
+}
+
+// drawNumbers labels the axis with the snapshots' numbers, where their times say nothing.
+func (c *chart) drawNumbers(x []float64) {
+	for i, m := range c.marks {
+		if m.number == 0 {
+			continue
+		}
+		text := strconv.Itoa(m.number)
+		if len(x) <= 8 {
+			text = "snapshot " + text
+		}
+		class := "mid"
+		if len(x) > 1 && i == 0 {
+			class = ""
+		} else if m.atEnd {
+			class = "y"
+		}
+		c.times = append(c.times, label{x: m.x, text: text, class: class})
+		c.marks[i].number = 0
+	}
+}
+
+func snapshotTitle(i int, s analysis.Snapshot) string {
+	title := fmt.Sprintf("Snapshot %d", i+1)
+	if s.TakenAt != "" {
+		title += ", " + localMoment(s.TakenAt)
+	}
+	title += fmt.Sprintf(": %s in %s", exactBytes(s.Bytes), counted(s.Count, "block"))
+	if s.LowerBound {
+		title += " at least: the evidence ends early"
+	}
+	return title + " (" + s.File + ")"
+}
+
+// chartName says what the chart shows in words.
+func chartName(r *analysis.Report) string {
+	first, last := r.Snapshots[0], r.Snapshots[len(r.Snapshots)-1]
+	if len(r.Snapshots) == 1 {
+		return fmt.Sprintf("Outstanding memory at one snapshot: %s in %s.", analysis.Bytes(first.Bytes), counted(first.Count, "block"))
+	}
+	return fmt.Sprintf("Outstanding memory over %d snapshots: %s in %s at the first, %s in %s at the last.", len(r.Snapshots),
+		analysis.Bytes(first.Bytes), counted(first.Count, "block"), analysis.Bytes(last.Bytes), counted(last.Count, "block"))
+}
+
+// sparkline is the path of a site's bytes over the snapshots, 64 wide and 17 high.
+func sparkline(series []int64) string {
+	highest := int64(1)
+	for _, v := range series {
+		highest = max(highest, v)
+	}
+	edge := make([]point, len(series))
+	for i, v := range series {
+		edge[i] = point{64 * float64(i) / float64(max(1, len(series)-1)), 16 - 15*float64(max(0, v))/float64(highest)}
+	}
+	if len(edge) == 1 {
+		edge = append(edge, point{64, edge[0].y})
+	}
+	return outline(edge)
+}

@@ -1,0 +1,130 @@
+package pages
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/internal/store"
+)
+
+// pageSize is how many sites a page of the table has.
+const pageSize = 50
+
+// maxFilter is how long a text to look for may be, in bytes.
+const maxFilter = 200
+
+// A listing is what the table of a run's sites shows. All of it stands in the address.
+type listing struct {
+	run    int64
+	order  store.SiteOrder
+	filter string
+	heap   string
+	class  string
+	page   int // from 1
+	open   int // ordinal of the site that is open; -1 for none
+}
+
+// classes are what sites may be filtered by.
+var classes = []string{"growing", "stable", "unknown"}
+
+var heapForm = regexp.MustCompile(`^0x[0-9a-f]{1,16}$`)
+
+// listingOf reads an address. What makes no sense in it counts as not there.
+func listingOf(run int64, c echo.Context) listing {
+	l := listing{run: run, order: "growth", page: 1, open: -1, filter: strings.TrimSpace(printable(c.QueryParam("q")))}
+	if len(l.filter) > maxFilter {
+		l.filter = strings.ToValidUTF8(l.filter[:maxFilter], "")
+	}
+	if order := store.SiteOrder(c.QueryParam("sort")); store.ValidSiteOrder(order) {
+		l.order = order
+	}
+	if heap := c.QueryParam("heap"); heapForm.MatchString(heap) {
+		l.heap = heap
+	}
+	if class := c.QueryParam("class"); slices.Contains(classes, class) {
+		l.class = class
+	}
+	if n, err := strconv.Atoi(c.QueryParam("page")); err == nil && n > 0 && n < 1<<24 {
+		l.page = n
+	}
+	if n, err := strconv.Atoi(c.QueryParam("open")); err == nil && n >= 0 {
+		l.open = n
+	}
+	return l
+}
+
+func (l listing) query() store.SiteQuery {
+	return store.SiteQuery{Run: l.run, Order: l.order, Filter: l.filter, Heap: l.heap, Class: l.class, Limit: pageSize, Offset: (l.page - 1) * pageSize}
+}
+
+// isFiltered reports whether the table leaves sites out.
+func (l listing) isFiltered() bool { return l.filter != "" || l.heap != "" || l.class != "" }
+
+// The methods below give listings that links lead to. Another choice starts at the first page with no site open.
+
+func (l listing) by(o store.SiteOrder) listing   { l.order = o; return l.fresh() }
+func (l listing) inHeap(handle string) listing   { l.heap = handle; return l.fresh() }
+func (l listing) ofClass(class string) listing   { l.class = class; return l.fresh() }
+func (l listing) matching(filter string) listing { l.filter = filter; return l.fresh() }
+func (l listing) fresh() listing                 { return l.at(1) }
+func (l listing) at(page int) listing            { l.page, l.open = page, -1; return l }
+func (l listing) opened(ordinal int) listing     { l.open = ordinal; return l }
+
+// url is the address of the listing. Defaults are left out, so that equal listings have equal addresses.
+func (l listing) url() templ.SafeURL {
+	q := url.Values{}
+	set := func(name, value string, isSet bool) {
+		if isSet {
+			q.Set(name, value)
+		}
+	}
+	set("sort", string(l.order), l.order != "growth")
+	set("q", l.filter, l.filter != "")
+	set("heap", l.heap, l.heap != "")
+	set("class", l.class, l.class != "")
+	set("page", strconv.Itoa(l.page), l.page > 1)
+	set("open", strconv.Itoa(l.open), l.open >= 0)
+	if len(q) == 0 {
+		return runURL(l.run)
+	}
+	return runURL(l.run) + templ.SafeURL("?"+q.Encode())
+}
+
+// rowURL opens or closes a site on the same page and leads to its row.
+func (l listing) rowURL(ordinal int) templ.SafeURL {
+	to := l.opened(ordinal)
+	if l.open == ordinal {
+		to.open = -1
+	}
+	return to.url() + templ.SafeURL(fmt.Sprintf("#s%d", ordinal))
+}
+
+// pages is how many pages a number of sites takes.
+func pagesOf(total int64) int { return int((total + pageSize - 1) / pageSize) }
+
+// pageLinks are the pages that the pager names: the first, the last and those around the present one; 0 stands for
+// a gap.
+func pageLinks(page, last int) []int {
+	var list []int
+	for n := 1; n <= last; n++ {
+		near := n >= page-2 && n <= page+2
+		if n == 1 || n == last || near {
+			list = append(list, n)
+		} else if list[len(list)-1] != 0 {
+			list = append(list, 0)
+			if n < page-2 {
+				n = page - 3
+			} else {
+				n = last - 1
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,129 @@
+package pages
+
+import (
+	"context"
+	"fmt"
+
+	"heapdrift/internal/store"
+)
+
+// A progress is how far a run's evidence is on its way to the report.
+type progress struct {
+	run   int64
+	state string // of the run
+	files []fileProgress
+	// analysis is the last job that makes the report; nil before all is read.
+	analysis *store.Job
+	done     int // files that need nothing more
+}
+
+// A fileProgress is a piece of evidence with the job that reads it.
+type fileProgress struct {
+	store.Evidence
+	job *store.Job // the last one; nil where there is none
+}
+
+func (p *pages) progress(ctx context.Context, run store.Run, evidence []store.Evidence) (progress, error) {
+	g := progress{run: run.ID, state: run.State()}
+	if g.state == "ready" {
+		return g, nil // nobody looks at the stages any more
+	}
+	jobs, err := p.store.JobsOfRun(ctx, run.ID)
+	if err != nil {
+		return g, err
+	}
+	reads := map[int64]*store.Job{}
+	for i := range jobs {
+		if jobs[i].EvidenceID != nil {
+			reads[*jobs[i].EvidenceID] = &jobs[i]
+		} else {
+			g.analysis = &jobs[i]
+		}
+	}
+	for _, e := range evidence {
+		if e.State != "stored" {
+			g.done++
+		}
+		g.files = append(g.files, fileProgress{e, reads[e.ID]})
+	}
+	return g, nil
+}
+
+// headline sums the stages up.
+func (g progress) headline() string {
+	switch {
+	case g.state == "failed":
+		return "No report: " + map[bool]string{true: "the file could not be read", false: "no file could be read"}[len(g.files) == 1]
+	case g.state == "empty":
+		return "No evidence was uploaded for this run yet"
+	case g.done < len(g.files):
+		return fmt.Sprintf("Reading the evidence: %d of %s done", g.done, counted(len(g.files), "file"))
+	}
+	return "Making the report"
+}
+
+// A stage is one part of the way, with where it stands: done, now, failed, or "" for what is to come.
+type stage struct{ name, state string }
+
+// stages of a file: what a job calls its present stage stands in the place of the general one.
+func (f fileProgress) stages() []stage {
+	list := []stage{{"uploaded", "done"}, {"recognised as " + f.Kind, "done"}, {"read", ""}}
+	read := &list[2]
+	switch {
+	case f.State == "read":
+		read.state = "done"
+	case f.State == "failed":
+		read.name, read.state = "not read", "failed"
+	case f.job == nil || f.job.State == "queued":
+		read.name, read.state = "waiting for a worker", "now"
+		if f.job != nil && f.job.Attempt > 0 {
+			read.name = fmt.Sprintf("waiting to be tried again, attempt %d gave: %s", f.job.Attempt, f.job.Error)
+		}
+	default:
+		read.name, read.state = jobStage(f.job), "now"
+	}
+	return list
+}
+
+func (f fileProgress) percent() int {
+	if f.State == "read" {
+		return 100
+	}
+	return jobPercent(f.job)
+}
+
+// jobStage is what a running job does.
+func jobStage(j *store.Job) string {
+	name := j.Stage
+	if name == "" {
+		name = "starting"
+	}
+	if j.Attempt > 1 {
+		name += fmt.Sprintf(" (attempt %d)", j.Attempt)
+	}
+	return name
+}
+
+func jobPercent(j *store.Job) int {
+	if j == nil {
+		return 0
+	}
+	return j.Percent
+}
+
+// reportStages are those of the analysis.
+func (g progress) reportStages() []stage {
+	switch j := g.analysis; {
+	case j == nil || g.done < len(g.files) && j.State != "running":
+		return []stage{{"waits for the evidence", ""}}
+	case j.State == "queued" && j.Attempt > 0:
+		return []stage{{fmt.Sprintf("waiting to be tried again, attempt %d gave: %s", j.Attempt, j.Error), "now"}}
+	case j.State == "queued":
+		return []stage{{"waiting for a worker", "now"}}
+	case j.State == "running":
+		return []stage{{jobStage(j), "now"}}
+	case j.State == "failed":
+		return []stage{{"failed", "failed"}}
+	}
+	return []stage{{"done", "done"}}
+}

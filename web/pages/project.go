@@ -1,0 +1,136 @@
+package pages
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/internal/store"
+)
+
+// buildsPage is how many builds a page of a project has.
+const buildsPage = 40
+
+// project handles GET /projects/:project: the builds, newest first, with their runs; scenario= keeps one scenario.
+func (p *pages) project(c echo.Context) error {
+	name, err := url.PathUnescape(c.Param("project"))
+	if err != nil || name != printable(name) {
+		return store.ErrNotFound
+	}
+	builds, err := p.store.BuildsOf(c.Request().Context(), name)
+	if err != nil {
+		return err
+	}
+	view := projectView{frame: frameOf(c, name), name: name, scenario: printable(c.QueryParam("scenario")), page: 1}
+	view.crumbs = []crumb{{text: name}}
+	view.upload = target{project: name, scenario: view.scenario}
+	view.scenarios = scenariosOf(builds)
+	builds = ofScenario(builds, view.scenario)
+	view.pages = (len(builds) + buildsPage - 1) / buildsPage
+	if n, err := strconv.Atoi(c.QueryParam("page")); err == nil {
+		view.page = max(1, min(n, view.pages))
+	}
+	view.total = len(builds)
+	view.builds = builds[min(len(builds), (view.page-1)*buildsPage):min(len(builds), view.page*buildsPage)]
+	return render(c, http.StatusOK, projectPage(view))
+}
+
+type projectView struct {
+	frame
+	name        string
+	scenario    string // kept; "" for all
+	scenarios   []string
+	builds      []store.Build // of this page
+	total       int           // builds on all pages
+	page, pages int
+}
+
+// url is the address of a page of the list.
+func (v projectView) url(scenario string, page int) templ.SafeURL {
+	q := url.Values{}
+	if scenario != "" {
+		q.Set("scenario", scenario)
+	}
+	if page > 1 {
+		q.Set("page", strconv.Itoa(page))
+	}
+	if len(q) == 0 {
+		return projectURL(v.name)
+	}
+	return projectURL(v.name) + templ.SafeURL("?"+q.Encode())
+}
+
+func (v projectView) extent() string {
+	first := (v.page-1)*buildsPage + 1
+	if v.pages < 2 {
+		return counted(v.total, "build")
+	}
+	return fmt.Sprintf("builds %d–%d of %d", first, first+len(v.builds)-1, v.total)
+}
+
+// stateOf is the key of what a run's line says: how far it is, else the outcome.
+func stateOf(r store.Run) string {
+	if r.State() == "ready" {
+		return r.Status
+	}
+	return r.State()
+}
+
+// summaryOf is the sentence of a run's line.
+func summaryOf(r store.Run) string {
+	switch {
+	case r.Sentence != "":
+		return r.Sentence
+	case r.Error != "":
+		return r.Error
+	case r.Failed > 0:
+		return counted(r.Failed, "file") + " could not be read"
+	}
+	return ""
+}
+
+// targetOfBuild is where more runs of a build go.
+func (v projectView) targetOfBuild(b store.Build) target {
+	t := target{project: v.name, build: b.Name, branch: b.Branch, scenario: v.scenario}
+	if b.Sequence != nil {
+		t.sequence = strconv.FormatInt(*b.Sequence, 10)
+	}
+	return t
+}
+
+func scenariosOf(builds []store.Build) []string {
+	var list []string
+	for _, b := range builds {
+		for _, r := range b.Runs {
+			if !slices.Contains(list, r.Scenario) {
+				list = append(list, r.Scenario)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// ofScenario keeps the runs of one scenario and the builds that have any.
+func ofScenario(builds []store.Build, scenario string) []store.Build {
+	if scenario == "" {
+		return builds
+	}
+	var kept []store.Build
+	for _, b := range builds {
+		b.Runs = slices.DeleteFunc(slices.Clone(b.Runs), func(r store.Run) bool { return r.Scenario != scenario })
+		if len(b.Runs) > 0 {
+			kept = append(kept, b)
+		}
+	}
+	return kept
+}
+
+func scenarioURL(project, scenario string) templ.SafeURL {
+	return projectURL(project) + templ.SafeURL("?"+url.Values{"scenario": {scenario}}.Encode())
+}

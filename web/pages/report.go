@@ -1,0 +1,175 @@
+package pages
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"heapdrift/internal/store"
+	"heapdrift/worker/analysis"
+	"heapdrift/worker/analysis/export"
+)
+
+// A phrase is a part of the verdict's sentence and how it is set.
+type phrase struct{ text, style string }
+
+// sentence sets what was seen in bold and the name of the site that grew most as code.
+func (r *reportView) sentence() []phrase {
+	seen, rest, found := strings.Cut(r.Verdict.Sentence, "; ")
+	phrases := []phrase{{seen, "strong"}}
+	if !found {
+		return phrases
+	}
+	rest = "; " + rest
+	if r.top != nil && r.top.Blame != "" {
+		if before, after, found := strings.Cut(rest, r.top.Blame); found {
+			return append(phrases, phrase{before, ""}, phrase{r.top.Blame, "code"}, phrase{after, ""})
+		}
+	}
+	return append(phrases, phrase{rest, ""})
+}
+
+// confidence is the small line below the verdict's word.
+func (r *reportView) confidence() string {
+	switch n := r.Verdict.SnapshotsMissing; {
+	case n == 1:
+		return "1 more snapshot decides"
+	case n > 1:
+		return fmt.Sprintf("%d more snapshots decide", n)
+	case r.Verdict.Leaks > 0:
+		return counted(r.Verdict.Leaks, "leak")
+	}
+	return "over " + counted(len(r.Snapshots), "snapshot")
+}
+
+// process names whose memory it is.
+func (r *reportView) process() (name, rest string) {
+	name = r.Process.Name
+	if name == "" {
+		name = "unnamed process"
+	}
+	switch r.Process.Bits {
+	case 64:
+		rest += " x64"
+	case 32:
+		rest += " x86"
+	}
+	if r.Process.PID != 0 {
+		rest += fmt.Sprintf(", PID %d", r.Process.PID)
+	}
+	return name, rest
+}
+
+// course is over how long the snapshots were taken; "" where their times do not say.
+func (r *reportView) course() string {
+	if whole := time.Duration(r.Snapshots[len(r.Snapshots)-1].AtNS); whole > 0 {
+		return span(whole)
+	}
+	return ""
+}
+
+// taken is when the first snapshot was taken, by the clock of the traced machine.
+func (r *reportView) taken() string { return localMoment(r.Snapshots[0].TakenAt) }
+
+// shownWarnings is how many warnings stand on the page before the rest folds.
+const shownWarnings = 3
+
+// warnings are those that limit the verdict, then the others.
+func (r *reportView) warnings() []analysis.Warning {
+	list := slices.Clone(r.Warnings)
+	slices.SortStableFunc(list, func(a, b analysis.Warning) int {
+		return cmp.Compare(gravity(a), gravity(b))
+	})
+	return list
+}
+
+func gravity(w analysis.Warning) int {
+	if w.Code.Lossy() {
+		return 0
+	}
+	return 1
+}
+
+func warningKind(w analysis.Warning) string {
+	if w.Code.Lossy() {
+		return "warn"
+	}
+	return "info"
+}
+
+// where is the file and place of a warning, as far as its message does not say them.
+func where(w analysis.Warning) string {
+	var parts []string
+	if w.File != "" && !strings.Contains(w.Message, w.File) {
+		parts = append(parts, w.File)
+	}
+	if w.Place != "" {
+		parts = append(parts, w.Place)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// An evidenceView is a file with what was found in it, as far as the report rests on it.
+type evidenceView struct {
+	store.Evidence
+	found *analysis.Evidence
+}
+
+func (v runView) files() []evidenceView {
+	list := make([]evidenceView, len(v.evidence))
+	for i, e := range v.evidence {
+		list[i].Evidence = e
+		if v.report == nil {
+			continue
+		}
+		at := slices.IndexFunc(v.report.Evidence, func(r analysis.Evidence) bool { return r.SHA256 == e.SHA256 && r.File == e.Name })
+		if at >= 0 {
+			list[i].found = &v.report.Evidence[at]
+		}
+	}
+	return list
+}
+
+// kind is what a file is: as the report says, else as it was recognised at the door.
+func (e evidenceView) kind() string {
+	if e.found != nil && e.found.Kind != "" {
+		return e.found.Kind
+	}
+	return e.Evidence.Kind
+}
+
+// failed are the files that could not be read.
+func (v runView) failed() []store.Evidence {
+	var list []store.Evidence
+	for _, e := range v.evidence {
+		if e.State == "failed" {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// symbols sums up which modules' frames have names.
+func (r *reportView) symbols() (named int, without []analysis.Module) {
+	for _, m := range r.Modules {
+		if m.Symbols == "none" || m.Symbols == "" {
+			without = append(without, m)
+		} else {
+			named++
+		}
+	}
+	return named, without
+}
+
+// downloadNotes say what each format is for.
+var downloadNotes = map[string]string{
+	"text": "to read", "json": "everything", "markdown": "for a pull request", "folded": "for flame graphs", "csv": "for a spreadsheet",
+}
+
+func downloads() []export.Format { return export.Formats }
+
+func reportURL(run int64, format string) string {
+	return fmt.Sprintf("/api/v1/runs/%d/report?format=%s&download=1", run, format)
+}

@@ -1,0 +1,103 @@
+package pages
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/internal/store"
+	"heapdrift/worker/analysis"
+)
+
+// site handles GET /runs/:id/sites/:ordinal: a site's stack, series and ids, as a row to put below its own. Without
+// htmx it leads to the page of the run on which the site is, opened.
+func (p *pages) site(c echo.Context) error {
+	ordinal, err := strconv.ParseInt(c.Param("ordinal"), 10, 32)
+	if err != nil || ordinal < 0 {
+		return store.ErrNotFound
+	}
+	run, err := p.runByParam(c)
+	if err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	row, err := p.store.Site(ctx, run.ID, int(ordinal))
+	if err != nil {
+		return err
+	}
+	if !isFragment(c) {
+		to := listing{run: run.ID, order: "growth", page: int(ordinal)/pageSize + 1, open: int(ordinal)}
+		return c.Redirect(http.StatusSeeOther, fmt.Sprintf("%s#s%d", to.url(), ordinal))
+	}
+	summary, err := p.store.Summary(ctx, run.ID)
+	if err != nil {
+		return err
+	}
+	view, err := p.siteView(ctx, run, summary, row)
+	if err != nil {
+		return err
+	}
+	return render(c, http.StatusOK, siteDetail(*view))
+}
+
+// A siteView is a site with all that its row has no room for.
+type siteView struct {
+	store.SiteRow
+	stacks    [][]*analysis.Frame // its own, then those under the same id; none where none was recorded
+	snapshots []analysis.Snapshot
+	columns   int
+}
+
+func (p *pages) siteView(ctx context.Context, run store.Run, r *analysis.Report, row store.SiteRow) (*siteView, error) {
+	view := &siteView{SiteRow: row, snapshots: r.Snapshots, columns: siteTable{listing: listing{run: run.ID}, heaps: r.Heaps}.columns()}
+	if row.StackID == nil {
+		return view, nil
+	}
+	ids := append([]int64{*row.StackID}, row.AliasIDs...)
+	frames, err := p.store.StackFrames(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		view.stacks = append(view.stacks, frames[id])
+	}
+	return view, nil
+}
+
+func siteURL(run int64, ordinal int) string { return fmt.Sprintf("/runs/%d/sites/%d", run, ordinal) }
+
+// A step is one snapshot in a site's series.
+type step struct {
+	taken  string
+	bytes  int64
+	change change // since the snapshot before
+}
+
+func (v siteView) steps() []step {
+	list := make([]step, len(v.Series))
+	for i, bytes := range v.Series {
+		list[i] = step{bytes: bytes, change: change{"flat", "", ""}}
+		if i > 0 {
+			delta := bytes - v.Series[i-1]
+			list[i].change = bytesChange(&delta)
+		}
+		if i < len(v.snapshots) {
+			list[i].taken = localMoment(v.snapshots[i].TakenAt)
+		}
+	}
+	return list
+}
+
+// average is the size of a block, with a sign where blocks differ in size; "" where there are none.
+func (v siteView) average() string {
+	if v.Count <= 0 {
+		return ""
+	}
+	if v.Bytes%v.Count == 0 {
+		return exactBytes(v.Bytes / v.Count)
+	}
+	return "≈ " + analysis.Bytes(v.Bytes/v.Count)
+}

@@ -1,0 +1,127 @@
+package pages
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/internal/store"
+	"heapdrift/web/api"
+)
+
+const (
+	// maxField is how long a typed value may be, in bytes.
+	maxField = 1 << 10
+	// maxDrained is how much of a refused form is still read, in bytes: a browser shows the answer only when it
+	// could send what it has.
+	maxDrained = 1 << 30
+	// idleTimeout is how long a form may stand still.
+	idleTimeout = time.Minute
+)
+
+// uploadPost handles POST /upload, the form as browsers without scripts send it. Each file streams through intake as
+// it comes; the fields stand before the files in the form, so they are known by then.
+func (p *pages) uploadPost(c echo.Context) error {
+	r := c.Request()
+	body := &patientReader{r: r.Body, control: http.NewResponseController(c.Response())}
+	r.Body = body
+	defer body.done()
+	form, err := r.MultipartReader()
+	if err != nil {
+		return &api.Problem{Status: http.StatusUnsupportedMediaType, Code: "wrong-content-type", Detail: "the form must come as multipart/form-data"}
+	}
+	view := uploadViewOf(c, target{})
+	if err := p.readForm(c, form, &view); err != nil {
+		return err
+	}
+	if len(view.outcomes) == 0 && len(view.wrong) == 0 {
+		view.wrong["file"] = "choose at least one file"
+	}
+	for _, o := range view.outcomes {
+		if o.run == 0 {
+			view.wrong["file"] = "not every file was taken"
+		}
+	}
+	if len(view.wrong) > 0 {
+		_, _ = io.CopyN(io.Discard, body, maxDrained)
+		return render(c, http.StatusUnprocessableEntity, uploadPage(view))
+	}
+	return c.Redirect(http.StatusSeeOther, string(runURL(view.taken())))
+}
+
+// readForm reads the parts in their order. What is wrong with a field or a file goes into the view; an error is one
+// of the connection or of the server.
+func (p *pages) readForm(c echo.Context, form *multipart.Reader, view *uploadView) error {
+	fields := view.target.fields()
+	for len(view.wrong) == 0 {
+		part, err := form.NextRawPart()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return &api.Problem{Status: http.StatusBadRequest, Code: "upload-broken", Detail: "the form did not come whole"}
+		}
+		name := part.FormName()
+		if value := fields[name]; value != nil {
+			text, err := io.ReadAll(io.LimitReader(part, maxField))
+			if err != nil {
+				return &api.Problem{Status: http.StatusBadRequest, Code: "upload-broken", Detail: "the form did not come whole"}
+			}
+			*value = printable(string(text))
+			continue
+		}
+		if name != "file" || part.FileName() == "" {
+			continue // an empty file field: nothing was chosen
+		}
+		if err := p.accept(c, part, view); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// accept takes one file in.
+func (p *pages) accept(c echo.Context, part *multipart.Part, view *uploadView) error {
+	to, err := view.target.parse()
+	var wrong *store.TargetError
+	if errors.As(err, &wrong) {
+		view.wrong[wrong.Field] = wrong.Message
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	file := outcome{name: part.FileName()}
+	evidence, err := p.intake.Accept(c.Request().Context(), to, part.FileName(), part)
+	if err != nil {
+		problem := api.ProblemOf(err)
+		if problem.Status >= http.StatusInternalServerError {
+			return fmt.Errorf("pages: upload %s: %w", part.FileName(), err)
+		}
+		file.code, file.message = problem.Code, problem.Detail
+	}
+	file.run = evidence.RunID
+	view.outcomes = append(view.outcomes, file)
+	return nil
+}
+
+// A patientReader reads a body for as long as something comes.
+type patientReader struct {
+	r       io.ReadCloser
+	control *http.ResponseController
+}
+
+func (b *patientReader) Read(p []byte) (int, error) {
+	_ = b.control.SetReadDeadline(time.Now().Add(idleTimeout)) // not every connection has deadlines
+	return b.r.Read(p)
+}
+
+func (b *patientReader) Close() error { return b.r.Close() }
+
+// done lifts the deadline, which would else count as the client's leaving.
+func (b *patientReader) done() { _ = b.control.SetReadDeadline(time.Time{}) }

@@ -1,0 +1,82 @@
+// Package web serves the pages and the HTTP API. It joins what its children answer to one server: addresses of
+// clients, request ids and the access log, security headers, errors, health.
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/internal/blob"
+	"heapdrift/internal/intake"
+	"heapdrift/internal/store"
+	"heapdrift/web/api"
+	"heapdrift/web/pages"
+)
+
+// Options are what a server works with. Store, Blobs and Intake are required.
+type Options struct {
+	Store  *store.Store
+	Blobs  blob.Store
+	Intake *intake.Intake
+	// PingQueue reports whether the broker of jobs answers; nil where there is none to ask.
+	PingQueue func(context.Context) error
+	Log       *slog.Logger
+	Version   string
+	// TrustProxy takes the client's address from X-Forwarded-For where the connection comes from a private address.
+	TrustProxy bool
+	// UploadAge is when an unfinished upload that nobody touches is deleted; 24 h by default.
+	UploadAge time.Duration
+	// UploadIdle is how long an upload may stand still before its connection is given up; 30 s by default.
+	UploadIdle time.Duration
+}
+
+// A Server serves the pages and the API.
+type Server struct {
+	opt     Options
+	log     *slog.Logger
+	echo    *echo.Echo
+	hub     *pages.Hub
+	api     *api.API
+	ready   readiness
+	closing chan struct{} // closed when the server shuts down
+	close   sync.Once
+}
+
+// New makes a server. Serve runs it on a listener; Handler is for servers of others.
+func New(opt Options) (*Server, error) {
+	if opt.Store == nil || opt.Blobs == nil || opt.Intake == nil {
+		return nil, errors.New("web: a server needs a store, a blob store and an intake")
+	}
+	opt.UploadAge = cmp.Or(opt.UploadAge, 24*time.Hour)
+	s := &Server{opt: opt, log: opt.Log, echo: echo.New(), closing: make(chan struct{})}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	e := s.echo
+	e.HideBanner, e.HidePort = true, true
+	e.HTTPErrorHandler = s.handleError
+	e.IPExtractor = echo.ExtractIPDirect()
+	if opt.TrustProxy {
+		e.IPExtractor = echo.ExtractIPFromXFFHeader()
+	}
+	s.ready.checks = s.checks()
+	s.health(e)
+	s.hub = pages.NewHub(opt.Store, s.log)
+	s.api = api.New(api.Options{
+		Store: opt.Store, Blobs: opt.Blobs, Intake: opt.Intake, Log: s.log, Closing: s.closing, Watch: s.hub.Watch, Idle: opt.UploadIdle,
+	})
+	e.Use(headers, s.access, s.recover, sameOrigin, s.api.Bodies)
+	s.api.Register(e)
+	pages.Register(e, pages.Options{Store: opt.Store, Intake: opt.Intake, Hub: s.hub, Log: s.log, Version: opt.Version, Closing: s.closing})
+	return s, nil
+}
+
+// Handler is the server's handler.
+func (s *Server) Handler() http.Handler { return s.echo }

@@ -1,0 +1,220 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"heapdrift/internal/blob"
+	"heapdrift/internal/intake"
+	"heapdrift/internal/store"
+	"heapdrift/internal/testdb"
+	"heapdrift/web"
+	"heapdrift/web/api"
+)
+
+func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
+
+// A logText is what a server has logged.
+type logText struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logText) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logText) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// options are those of a server on a database and a blob store of its own.
+func options(t *testing.T) (web.Options, *logText) {
+	t.Helper()
+	s, err := store.Open(t.Context(), testdb.New(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	blobs, err := blob.Open(t.Context(), "file://"+t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := &logText{}
+	return web.Options{Store: s, Blobs: blobs, Intake: &intake.Intake{Store: s, Blobs: blobs}, Log: slog.New(slog.NewJSONHandler(log, nil)), Version: "1.2.3"}, log
+}
+
+func newServer(t *testing.T, opt web.Options) *web.Server {
+	t.Helper()
+	s, err := web.New(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// ask sends a request to a handler; header holds pairs of names and values.
+func ask(h http.Handler, method, path string, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequestWithContext(context.Background(), method, path, nil)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+func TestOptions(t *testing.T) {
+	if _, err := web.New(web.Options{}); err == nil {
+		t.Error("a server without a store starts")
+	}
+}
+
+func TestHealth(t *testing.T) {
+	opt, log := options(t)
+	var queueDown atomic.Bool
+	var pings atomic.Int32
+	opt.PingQueue = func(context.Context) error {
+		pings.Add(1)
+		if queueDown.Load() {
+			return errors.New("dial tcp 10.1.2.3:6379: refused")
+		}
+		return nil
+	}
+	h := newServer(t, opt).Handler()
+	if w := ask(h, "GET", "/healthz"); w.Code != 200 || !strings.Contains(w.Body.String(), "1.2.3") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	for _, method := range []string{"GET", "HEAD", "GET"} {
+		if w := ask(h, method, "/readyz"); w.Code != 200 || method == "GET" && !strings.Contains(w.Body.String(), `"queue":"ok"`) {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	}
+	if pings.Load() != 1 {
+		t.Errorf("%d pings for three questions in a moment", pings.Load())
+	}
+	queueDown.Store(true)
+	time.Sleep(1100 * time.Millisecond) // the outcome is kept for a second
+	w := ask(h, "GET", "/readyz")
+	if w.Code != 503 || !strings.Contains(w.Body.String(), `"queue":"failing"`) || !strings.Contains(w.Body.String(), `"database":"ok"`) || strings.Contains(w.Body.String(), "10.1.2.3") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if !strings.Contains(log.text(), "10.1.2.3") {
+		t.Error("the log does not say why")
+	}
+	if w := ask(h, "GET", "/healthz"); w.Code != 200 {
+		t.Errorf("alive: %d", w.Code)
+	}
+	opt.Store.Close()
+	time.Sleep(1100 * time.Millisecond)
+	if w := ask(h, "GET", "/readyz"); w.Code != 503 || !strings.Contains(w.Body.String(), `"database":"failing"`) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// A check that hangs does not hang readiness.
+func TestReadyHangs(t *testing.T) {
+	opt, _ := options(t)
+	opt.PingQueue = func(context.Context) error { select {} }
+	began := time.Now()
+	if w := ask(newServer(t, opt).Handler(), "GET", "/readyz"); w.Code != 503 || time.Since(began) > 10*time.Second {
+		t.Errorf("%d after %v", w.Code, time.Since(began))
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	opt, log := options(t)
+	h := newServer(t, opt).Handler()
+	w := ask(h, "GET", "/api/v1/runs/1", "Traceparent", "00-abc-def-01")
+	for name, want := range map[string]string{
+		"Content-Security-Policy": "script-src 'self'; style-src 'self'", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "same-origin",
+	} {
+		if got := w.Header().Get(name); !strings.Contains(got, want) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	var p api.Problem
+	id := w.Header().Get("X-Request-Id")
+	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || id == "" || p.Instance != "urn:heapdrift:request:"+id || !strings.Contains(log.text(), id) || !strings.Contains(log.text(), "00-abc-def-01") {
+		t.Errorf("request %q, problem %+v, log %s", id, p, log.text())
+	}
+}
+
+func TestErrorsForPeopleAndPrograms(t *testing.T) {
+	opt, _ := options(t)
+	h := newServer(t, opt).Handler()
+	for _, test := range []struct{ path, accept, contentType string }{
+		{"/api/nowhere", "text/html", "application/problem+json"}, {"/nowhere", "application/json", "application/problem+json"},
+		{"/nowhere", "text/html,*/*;q=0.8", "text/html"}, {"/nowhere", "", "text/html"}, {"/nowhere", "*/*", "text/html"},
+	} {
+		if w := ask(h, "GET", test.path, "Accept", test.accept); w.Code != 404 || !strings.HasPrefix(w.Header().Get("Content-Type"), test.contentType) {
+			t.Errorf("%s, Accept %q: %d %s", test.path, test.accept, w.Code, w.Header().Get("Content-Type"))
+		}
+	}
+	if w := ask(h, "HEAD", "/api/nowhere"); w.Body.Len() > 0 {
+		t.Errorf("HEAD has a body: %s", w.Body)
+	}
+	if w := ask(h, "POST", "/api/v1/runs/1/complete", "Sec-Fetch-Site", "cross-site"); w.Code != 403 || !strings.Contains(w.Body.String(), `"cross-origin"`) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// What a failure says stays in the log.
+func TestInternalErrors(t *testing.T) {
+	opt, log := options(t)
+	h := newServer(t, opt).Handler()
+	opt.Store.Close()
+	w := ask(h, "GET", "/api/v1/runs/1")
+	if w.Code != 500 || !strings.Contains(w.Body.String(), `"code":"internal"`) || strings.Contains(w.Body.String(), "pool") || !strings.Contains(log.text(), "closed pool") {
+		t.Errorf("%d %s\n%s", w.Code, w.Body, log.text())
+	}
+}
+
+type panicking struct{ blob.Store }
+
+func (panicking) Put(context.Context, string, io.Reader) (int64, error) { panic("out of luck") }
+
+func TestPanic(t *testing.T) {
+	opt, log := options(t)
+	opt.Blobs = panicking{opt.Blobs}
+	opt.Intake.Blobs = opt.Blobs
+	w := ask(newServer(t, opt).Handler(), "PUT", "/api/v1/evidence?project=p&build=1&name=a")
+	if w.Code != 500 || strings.Contains(w.Body.String(), "luck") || !strings.Contains(log.text(), "out of luck") {
+		t.Errorf("%d %s\n%s", w.Code, w.Body, log.text())
+	}
+}
+
+func TestClientAddress(t *testing.T) {
+	for trust, want := range map[bool]string{false: `"client":"192.0.2.1"`, true: `"client":"192.0.2.1"`} {
+		opt, log := options(t)
+		opt.TrustProxy = trust
+		ask(newServer(t, opt).Handler(), "GET", "/api/x", "X-Forwarded-For", "203.0.113.9") // from 192.0.2.1, which is no proxy of ours
+		if !strings.Contains(log.text(), want) {
+			t.Errorf("trust %v: %s", trust, log.text())
+		}
+	}
+	opt, log := options(t)
+	opt.TrustProxy = true
+	r := httptest.NewRequestWithContext(t.Context(), "GET", "/api/x", nil)
+	r.RemoteAddr = "10.0.0.7:1234"
+	r.Header.Set("X-Forwarded-For", "203.0.113.9")
+	newServer(t, opt).Handler().ServeHTTP(httptest.NewRecorder(), r)
+	if !strings.Contains(log.text(), `"client":"203.0.113.9"`) {
+		t.Error(log.text())
+	}
+}
