@@ -49,16 +49,28 @@ func (c config) logger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, nil))
 }
 
-// printEnv prints the variables from the tags of config, so that the table is never out of date.
+// elsewhere are variables that other packages read.
+var elsewhere = [][2]string{
+	{"AWS_ACCESS_KEY_ID", "key to the bucket of HEAPDRIFT_BLOB_URL; with AWS_SECRET_ACCESS_KEY"},
+	{"HEAPDRIFT_PG_BIN", "folder of the PostgreSQL binaries that up uses instead of searching"},
+	{"HEAPDRIFT_PG_USER", "account that the private PostgreSQL runs as when up runs as root; postgres or nobody when empty"},
+	{"HEAPDRIFT_CORPUS", "folder of the evidence that tests compare with"},
+}
+
+// printEnv prints the variables from the tags of config, so that the table is never out of date, and those of others.
 func printEnv(w io.Writer) error {
+	var lines [][2]string
 	t := reflect.TypeFor[config]()
 	for i := range t.NumField() {
 		tag := t.Field(i).Tag
-		fallback := ""
+		text := tag.Get("help")
 		if d := tag.Get("envDefault"); d != "" {
-			fallback = " (default " + d + ")"
+			text += " (default " + d + ")"
 		}
-		if _, err := fmt.Fprintf(w, "%-24s %s%s\n", tag.Get("env"), tag.Get("help"), fallback); err != nil {
+		lines = append(lines, [2]string{tag.Get("env"), text})
+	}
+	for _, line := range append(lines, elsewhere...) {
+		if _, err := fmt.Fprintf(w, "%-24s %s\n", line[0], line[1]); err != nil {
 			return fmt.Errorf("print: %w", err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 
@@ -103,7 +104,7 @@ func startOwn(ctx context.Context, c *config, log *slog.Logger) (*own, error) {
 			o.stop(log)
 			return nil, fmt.Errorf("state directory: %w", err)
 		}
-		c.BlobURL = "file://" + dir
+		c.BlobURL = (&url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}).String()
 	}
 	return o, nil
 }

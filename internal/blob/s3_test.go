@@ -249,6 +249,8 @@ func TestOpenRefuses(t *testing.T) {
 		"/var/lib/blobs":                     "file:///path",
 		"file://relative/path":               "not absolute",
 		"file://":                            "not absolute",
+		"file:///tmp/is#this":                "write %3F or %23",
+		"file:///tmp/is?this":                "write %3F or %23",
 		"file:///proc/nowhere":               "choose one that can be written",
 		"s3:///prefix":                       "no bucket",
 		"s3://bucket/a?endpont=x:1":          `parameter "endpont"`,

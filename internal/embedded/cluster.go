@@ -70,6 +70,7 @@ func (p *Postgres) makeCluster(ctx context.Context) error {
 		"--data-checksums", "--no-instructions",
 	}
 	if p.opt.Settings["fsync"] == "off" {
+		// Else it is worth the wait: the server never syncs what initdb wrote and it has not changed.
 		args = append(args, "--no-sync")
 	}
 	if _, err := run(p.command(ctx, syscall.SIGKILL, executable(p.bin, "initdb"), args...)); err != nil {

@@ -19,7 +19,7 @@ import (
 // A crash of the server is noticed at once. The next start recovers, also where a busy child has outlived it, and all
 // that was committed is there.
 func TestServerKilled(t *testing.T) {
-	dir := stateDir(t)
+	dir := preparedDir(t)
 	p := start(t, PostgresOptions{Dir: dir})
 	execute(t, p, `create table t as select generate_series(1, 1000) as id`)
 	busy := connect(t, p)
@@ -149,7 +149,7 @@ func TestSupervisorKilledInInitdb(t *testing.T) {
 // After a restart of the machine the number in postmaster.pid may be that of some other process of the same account,
 // which PostgreSQL takes for a running server.
 func TestStalePID(t *testing.T) {
-	dir := stateDir(t)
+	dir := preparedDir(t)
 	p := start(t, PostgresOptions{Dir: dir, Settings: unsafeButFast})
 	stop(t, p)
 	other := exec.Command("sleep", "60")
@@ -178,7 +178,7 @@ func TestStalePID(t *testing.T) {
 
 // Only PostgreSQL's processes are taken for such: a shell may stand in the directory as well.
 func TestProcessesIn(t *testing.T) {
-	dir := stateDir(t)
+	dir := preparedDir(t)
 	p := start(t, PostgresOptions{Dir: dir, Settings: unsafeButFast})
 	shell := exec.Command("sleep", "60")
 	shell.Dir = p.data()
@@ -200,6 +200,10 @@ func TestProcessesIn(t *testing.T) {
 			t.Errorf("%s: %v, %v", data, pids, err)
 		}
 	}
+	// A terminal's ctrl-C goes to a whole group; the server shall end after us.
+	if group, err := syscall.Getpgid(runFile(t, p).PID); err != nil || group == syscall.Getpgrp() {
+		t.Errorf("the server is in our process group: %d, %v", group, err)
+	}
 	if pids, err := processesIn(filepath.Join(dir, "nothing")); len(pids) != 0 || err != nil {
 		t.Errorf("%v, %v", pids, err)
 	}
@@ -207,7 +211,7 @@ func TestProcessesIn(t *testing.T) {
 
 // A server that does not want to end is made to.
 func TestStopInsists(t *testing.T) {
-	p := start(t, PostgresOptions{Dir: stateDir(t), Settings: unsafeButFast})
+	p := start(t, PostgresOptions{Dir: preparedDir(t), Settings: unsafeButFast})
 	conn := connect(t, p)
 	if err := syscall.Kill(int(conn.PgConn().PID()), syscall.SIGSTOP); err != nil { // will not hear of the shutdown
 		t.Fatal(err)

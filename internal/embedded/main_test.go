@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,6 +24,9 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	m.Run()
+	if prepared != "" {
+		_ = os.RemoveAll(prepared)
+	}
 }
 
 func supervise(dir string) error {
@@ -61,6 +65,31 @@ func stateDir(t *testing.T) string {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return filepath.Join(dir, "state")
+}
+
+// prepared holds a state directory that is copied for tests that are not about the first start, which takes a second.
+var prepared string
+
+func preparedDir(t *testing.T) string {
+	t.Helper()
+	if prepared == "" {
+		first := stateDir(t)
+		p := start(t, PostgresOptions{Dir: first, Settings: unsafeButFast})
+		stop(t, p)
+		parent, err := os.MkdirTemp("", "embedded-test-") //nolint:usetesting // other tests use it
+		if err == nil {
+			prepared = parent
+			err = os.Rename(first, filepath.Join(parent, "state"))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := stateDir(t)
+	if out, err := exec.Command("cp", "-a", filepath.Join(prepared, "state"), dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return dir
 }
 
 func start(t *testing.T, opt PostgresOptions) *Postgres {

@@ -73,7 +73,7 @@ func TestColdAndWarmStart(t *testing.T) {
 
 // A directory has one server; who comes second learns who is there.
 func TestSecondIsRefused(t *testing.T) {
-	dir := stateDir(t)
+	dir := preparedDir(t)
 	p := start(t, PostgresOptions{Dir: dir, Settings: unsafeButFast})
 	_, err := StartPostgres(t.Context(), PostgresOptions{Dir: dir})
 	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("in use by process %d;", os.Getpid())) {
@@ -90,7 +90,7 @@ func TestSecondIsRefused(t *testing.T) {
 func TestSettings(t *testing.T) {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
 	t.Setenv("PGPORT", "1")
-	p := start(t, PostgresOptions{Dir: stateDir(t), Settings: map[string]string{"fsync": "off", "max_connections": "17", "log_line_prefix": "%m 'x' "}})
+	p := start(t, PostgresOptions{Dir: preparedDir(t), Settings: map[string]string{"fsync": "off", "max_connections": "17", "log_line_prefix": "%m 'x' "}})
 	for name, want := range map[string]string{"max_connections": "17", "log_line_prefix": "%m 'x' ", "shared_buffers": "128MB"} {
 		if got := query[string](t, p, "show "+name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
@@ -107,7 +107,7 @@ func TestSettings(t *testing.T) {
 
 // What the server says when it does not start is in the error.
 func TestServerThatDoesNotStart(t *testing.T) {
-	dir := stateDir(t)
+	dir := preparedDir(t)
 	refused(t, PostgresOptions{Dir: dir, Settings: map[string]string{"fsync": "off", "shared_buffers": "plenty"}},
 		"ended by itself", `invalid value for parameter "shared_buffers": "plenty"`, filepath.Join(dir, "postgres.log"))
 	start(t, PostgresOptions{Dir: dir, Settings: unsafeButFast}) // the cluster is fine
@@ -138,7 +138,7 @@ func TestPortTaken(t *testing.T) {
 			_ = c.Close()
 		}
 	}()
-	p := start(t, PostgresOptions{Dir: stateDir(t), Settings: unsafeButFast})
+	p := start(t, PostgresOptions{Dir: preparedDir(t), Settings: unsafeButFast})
 	if got := query[int](t, p, `select 1`); got != 1 || picked != 2 {
 		t.Errorf("%d, %d ports picked", got, picked)
 	}
@@ -182,8 +182,7 @@ func TestHalfMadeCluster(t *testing.T) {
 }
 
 func TestDamagedStateDir(t *testing.T) {
-	dir := stateDir(t)
-	stop(t, start(t, PostgresOptions{Dir: dir, Settings: unsafeButFast}))
+	dir := preparedDir(t)
 	password, version := filepath.Join(dir, "password"), filepath.Join(dir, "data", "PG_VERSION")
 	for _, c := range []struct {
 		file, content string // "" removes it

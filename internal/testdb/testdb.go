@@ -55,6 +55,7 @@ func Main(m *testing.M, migrate func(ctx context.Context, url string) error) {
 	m.Run() // its result is the process's
 	if err := s.stop(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 }
 
