@@ -187,7 +187,7 @@ func putBlocks(e *encoder, c *Capture) {
 }
 
 func takeBlocks(d *decoder, c *Capture) {
-	c.Blocks = Blocks{n: d.count(3), log: d.b}
+	c.Blocks = Blocks{n: d.count(4), log: d.b}
 	for c.Blocks.last = range c.Blocks.All() { // to the last one, so that Add can go on
 	}
 }
