@@ -1,23 +1,17 @@
 package worker_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 
-	"heapdrift/internal/blob"
-	"heapdrift/internal/embedded"
-	"heapdrift/internal/intake"
-	"heapdrift/internal/queue"
+	"heapdrift/internal/pipelinetest"
 	"heapdrift/internal/store"
 	"heapdrift/internal/testdb"
-	"heapdrift/worker"
 	"heapdrift/worker/analysis"
 )
 
@@ -26,41 +20,12 @@ func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
 // pipeline is everything behind the door.
 type pipeline struct {
 	*testing.T
-	store  *store.Store
-	blobs  blob.Store
-	intake *intake.Intake
+	*pipelinetest.Pipeline
 }
 
 func start(t *testing.T) *pipeline {
 	t.Helper()
-	s, err := store.Open(t.Context(), testdb.New(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	blobs, err := blob.Open(t.Context(), "file://"+t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	redis, err := embedded.StartRedis()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(redis.Stop)
-	node, err := queue.New(s, (&worker.Worker{Store: s, Blobs: blobs}).Handlers(), queue.Options{RedisURL: "redis://" + redis.Addr(), Poll: 30 * time.Millisecond, FreshBroker: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- node.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	return &pipeline{t, s, blobs, &intake.Intake{Store: s, Blobs: blobs}}
+	return &pipeline{t, pipelinetest.Start(t)}
 }
 
 // log is a raw log with one block of the given size, taken at the given minute.
@@ -82,34 +47,22 @@ func log(minute, size int) string {
 
 func (p *pipeline) upload(name, content string) int64 {
 	p.Helper()
-	e, err := p.intake.Accept(p.Context(), store.Target{Project: "p", Build: "1"}, name, strings.NewReader(content))
+	e, err := p.Intake.Accept(p.Context(), store.Target{Project: "p", Build: "1"}, name, strings.NewReader(content))
 	if err != nil {
 		p.Fatal(err)
 	}
 	return e.RunID
 }
 
-// settled waits until the run has no work left.
 func (p *pipeline) settled(id int64) store.Run {
 	p.Helper()
-	for range 600 {
-		run, err := p.store.RunByID(p.Context(), id)
-		if err != nil {
-			p.Fatal(err)
-		}
-		if run.Pending == 0 {
-			return run
-		}
-		time.Sleep(30 * time.Millisecond)
-	}
-	p.Fatal("the run's jobs do not end")
-	return store.Run{}
+	return p.Settled(p.T, id)
 }
 
 // report reads the run's report from the blob store.
 func (p *pipeline) report(run store.Run) *analysis.Report {
 	p.Helper()
-	r, err := p.blobs.Open(p.Context(), run.ReportKey)
+	r, err := p.Blobs.Open(p.Context(), run.ReportKey)
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -175,12 +128,12 @@ func TestLostBlob(t *testing.T) {
 	run := p.upload("kept.txt", log(1, 50))
 	p.settled(run)
 	lost := log(2, 60)
-	e, err := p.store.AddEvidence(t.Context(), store.Target{Project: "p", Build: "1", Scenario: "default", Run: "1"}, store.Evidence{Name: "lost.txt", SHA256: strings.Repeat("ab", 32), Bytes: int64(len(lost)), Kind: "umdh"})
+	e, err := p.Store.AddEvidence(t.Context(), store.Target{Project: "p", Build: "1", Scenario: "default", Run: "1"}, store.Evidence{Name: "lost.txt", SHA256: strings.Repeat("ab", 32), Bytes: int64(len(lost)), Kind: "umdh"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	after := p.settled(run)
-	if e, err = p.store.EvidenceByID(t.Context(), e.ID); err != nil || e.State != "failed" || e.ErrorCode != "blob-missing" {
+	if e, err = p.Store.EvidenceByID(t.Context(), e.ID); err != nil || e.State != "failed" || e.ErrorCode != "blob-missing" {
 		t.Errorf("%+v, %v", e, err)
 	}
 	if after.State() != "ready" || after.Failed != 1 {

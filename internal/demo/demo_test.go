@@ -1,52 +1,20 @@
 package demo_test
 
 import (
-	"context"
 	"testing"
-	"time"
 
-	"heapdrift/internal/blob"
 	"heapdrift/internal/demo"
-	"heapdrift/internal/embedded"
-	"heapdrift/internal/intake"
-	"heapdrift/internal/queue"
+	"heapdrift/internal/pipelinetest"
 	"heapdrift/internal/store"
 	"heapdrift/internal/testdb"
-	"heapdrift/worker"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
 
 // The demo goes through the real pipeline and its reports say what its table of sites says; loading it twice changes nothing.
 func TestDemo(t *testing.T) {
-	s, err := store.Open(t.Context(), testdb.New(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	blobs, err := blob.Open(t.Context(), "file://"+t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	redis, err := embedded.StartRedis()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(redis.Stop)
-	node, err := queue.New(s, (&worker.Worker{Store: s, Blobs: blobs}).Handlers(), queue.Options{RedisURL: "redis://" + redis.Addr(), Poll: 50 * time.Millisecond, FreshBroker: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- node.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	in := &intake.Intake{Store: s, Blobs: blobs}
+	p := pipelinetest.Start(t)
+	s, in := p.Store, p.Intake
 	first, err := demo.Load(t.Context(), in, s)
 	if err != nil {
 		t.Fatal(err)
@@ -54,9 +22,14 @@ func TestDemo(t *testing.T) {
 	if again, err := demo.Load(t.Context(), in, s); err != nil || again != first {
 		t.Errorf("loaded again: %s, %v; first %s", again, err, first)
 	}
-	settle(t, s)
 	builds, err := s.BuildsOf(t.Context(), demo.Project)
 	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range builds {
+		p.Settled(t, b.Runs[0].ID)
+	}
+	if builds, err = s.BuildsOf(t.Context(), demo.Project); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []struct {
@@ -81,24 +54,4 @@ func TestDemo(t *testing.T) {
 	if err != nil || total != 8 || top[0].Blame != "shopd!Receipt::AppendLine" || top[0].Place != "receipt.cpp:118" {
 		t.Errorf("%+v of %d, %v", top, total, err)
 	}
-}
-
-// settle waits until no run has work left.
-func settle(t *testing.T, s *store.Store) {
-	t.Helper()
-	for range 600 {
-		builds, err := s.BuildsOf(t.Context(), demo.Project)
-		if err != nil {
-			t.Fatal(err)
-		}
-		pending := 0
-		for _, b := range builds {
-			pending += b.Runs[0].Pending
-		}
-		if pending == 0 {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatal("the demo's jobs do not end")
 }
