@@ -115,8 +115,8 @@ func TestMoreEvidenceRenewsTheReport(t *testing.T) {
 // A damaged log is read as far as it goes, and the report says so.
 func TestDamageIsSaid(t *testing.T) {
 	p := start(t)
-	whole := log(1, 50)
-	r := p.report(p.settled(p.upload("cut.txt", whole[:strings.Index(whole, "*- - - - - - - - - - End")])))
+	cut, _, _ := strings.Cut(log(1, 50), "*- - - - - - - - - - End")
+	r := p.report(p.settled(p.upload("cut.txt", cut)))
 	if !slices.ContainsFunc(r.Warnings, func(w analysis.Warning) bool { return w.Code == "truncated" || w.Code == "partial-heap" }) || r.Totals.Heap.Outstanding.Bytes != 50 {
 		t.Errorf("%+v %+v", r.Warnings, r.Totals)
 	}
