@@ -99,6 +99,7 @@ func (d *draft) listed(text []byte) bool {
 	t, address, ok := ParseFrame(s)
 	if ok {
 		d.gathering.add(d.c.Stacks.AddText(t, address))
+		d.raw.texts = true
 		d.addresses |= address
 	}
 	return ok

@@ -71,11 +71,19 @@ type decoded struct {
 // newDecoded looks at the beginning of the source. What failed there is given by Read.
 func newDecoded(src io.Reader) *decoded {
 	d := &decoded{src: src, raw: make([]byte, transcodeBlock)}
-	for d.have < 4<<10 && d.err == nil { // enough for a guess
+	for d.have < len(d.raw) && d.err == nil {
 		d.fill()
 	}
 	d.enc, d.at, d.guessed = detect(d.raw[:d.have])
 	return d
+}
+
+// most bounds what is still to come as text, in bytes, where the source has ended already; else it is −1.
+func (d *decoded) most() int {
+	if d.err == nil {
+		return -1
+	}
+	return (d.have - d.at) / 2 * 3 // two bytes of UTF-16 are three of UTF-8 at most
 }
 
 // fill reads once into the free part of raw.

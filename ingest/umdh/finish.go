@@ -2,7 +2,6 @@ package umdh
 
 import (
 	"fmt"
-	"strings"
 
 	"heapdrift/ingest/capture"
 )
@@ -16,6 +15,9 @@ func (d *draft) finishSnapshot() {
 	s.endStack()
 	d.applyBanners()
 	d.identify(c.Modules, s.addresses)
+	if s.texts {
+		d.markTexts()
+	}
 
 	c.Sites = make([]capture.Site, len(s.sites))
 	usage := make([]capture.Usage, len(s.sites))
@@ -34,10 +36,10 @@ func (d *draft) finishSnapshot() {
 	d.warnMissing()
 	d.warnIDs(holdings)
 	if n := s.conflict; n.n > 0 {
-		d.warn(capture.Inconsistent, n.n, n.line, "%d ids are listed again with another stack; the first is used", n.n)
+		d.warn(capture.Inconsistent, n.n, n.line, "another stack is listed later for %s; the first is used", counted(n.n, "id"))
 	}
 	if n := s.arithmetic; n.n > 0 {
-		d.warn(capture.Inconsistent, n.n, n.line, "%d entries do not give count times size as their bytes", n.n)
+		d.warn(capture.Inconsistent, n.n, n.line, "%s: count times size is not the number of bytes", counted(n.n, "entry"))
 	}
 }
 
@@ -71,12 +73,12 @@ func (d *draft) warnMissing() {
 		}
 		d.warn(capture.Truncated, 1, d.in.number, "the log ends %s: what it lists was there, and all totals are lower bounds; take it again, or upload the whole file", where)
 	case stray > 0:
-		d.warn(capture.Truncated, stray, s.stray, "%d entries stand outside the data of any heap: this is an excerpt, and its totals are lower bounds", stray)
+		d.warn(capture.Truncated, stray, s.stray, "%s outside the data of any heap: this is an excerpt, and its totals are lower bounds", counted(stray, "block"))
 	case len(c.Heaps) == 0 && d.broken.n == 0:
 		d.warn(capture.Truncated, 1, d.in.number, "the log ends before the first heap and lists nothing; take it again, or upload the whole file")
 	}
 	if len(partial) > 0 {
-		d.warn(capture.PartialHeap, int64(len(partial)), 0, "the data of %d heaps is not whole: %s", len(partial), shortList(partial))
+		d.warn(capture.PartialHeap, int64(len(partial)), 0, "the data of %s is not whole: %s", counted(int64(len(partial)), "heap"), shortList(partial))
 	}
 }
 
@@ -106,17 +108,10 @@ func (d *draft) finishDifference(opt Options) {
 		}
 	}
 	if halved.n > 0 {
-		d.warn(capture.Truncated, halved.n, halved.line, "%d entries lack the second of their lines: how many blocks they had before is not known", halved.n)
+		d.warn(capture.Truncated, halved.n, halved.line, "the second line is missing from %s: how many blocks there were before is not known", counted(halved.n, "entry"))
 	}
 	c.Snapshots[0].LowerBound, c.Snapshots[1].LowerBound = lower, lower
 
 	d.warnIDs(holdings)
 	d.warnSymbols()
-}
-
-func shortList(names []string) string {
-	if len(names) > fewIDs {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:fewIDs], ", "), len(names)-fewIDs)
-	}
-	return strings.Join(names, ", ")
 }

@@ -26,7 +26,12 @@ type lines struct {
 }
 
 func newLines(ctx context.Context, r io.Reader) *lines {
-	return &lines{ctx: ctx, src: newDecoded(r), buf: make([]byte, 0, bufferSize)}
+	l, size := &lines{ctx: ctx, src: newDecoded(r)}, bufferSize
+	if most := l.src.most(); most >= 0 {
+		size = min(size, most+16) // never full, so that the end is seen
+	}
+	l.buf = make([]byte, 0, size)
+	return l
 }
 
 // rest is what the buffer still holds, to be looked at without a copy; pass skips what was understood of it.

@@ -24,6 +24,7 @@ type snapshot struct {
 	last      uint32 // site of the last entry, whose stack may follow
 	addresses uint64 // all of them or'ed: how wide they are
 	bound     int64  // no sum over the log exceeds it
+	texts     bool   // some frames came with names
 
 	lastText uint64 // characters of the last entry's id, 0 for none that scan may use again
 	near     near
@@ -49,7 +50,7 @@ type site struct {
 }
 
 func newSnapshot(c *capture.Capture, g *gathering) *snapshot {
-	return &snapshot{c: c, gathering: g, heap: capture.NoHeap, last: none, ids: newTable(), places: newTable(), heaps: newTable()}
+	return &snapshot{c: c, gathering: g, heap: capture.NoHeap, last: none, ids: newTable(), places: newTable(), heaps: newTable(), near: newNear()}
 }
 
 // begun reports whether anything but a header was there.
@@ -60,7 +61,7 @@ func (s *snapshot) open() bool { return s.heap != capture.NoHeap }
 
 // block adds one block to a site and to the log of blocks.
 func (s *snapshot) block(at uint32, requested, overhead, address uint64) {
-	if !s.gathering.empty() {
+	if s.gathering.pending() {
 		s.endStack()
 	}
 	s.last = at
@@ -142,7 +143,7 @@ func (s *snapshot) entry(e entry, line int64) bool {
 
 // frame adds a return address to the stack of the last entry. It reports false where no entry has a stack there.
 func (s *snapshot) frame(address uint64) bool {
-	if s.gathering.empty() && !s.takesFrames() || !s.gathering.room() {
+	if !s.gathering.pending() && !s.takesFrames() || !s.gathering.room() {
 		return false
 	}
 	s.addresses |= address

@@ -112,19 +112,19 @@ func (s *snapshot) scanEntry(p *[lineRoom]byte, line int64) uint {
 	at += lengthAt
 
 	near := &s.near
-	end := at + 8 + near.digits
-	if low := binary.LittleEndian.Uint64(p[at+8:]); binary.LittleEndian.Uint64(p[at:]) == near.text && hexLength(low) == near.digits {
-		v, short := hexShort(low, near.digits)
-		address, ok = near.value<<(4*near.digits)|v, ok&short
+	end := at + near.prefix + 4
+	if binary.LittleEndian.Uint64(p[at:])&near.mask == near.text && binary.LittleEndian.Uint64(p[end:]) == wordBy {
+		high, low := hexPair[binary.LittleEndian.Uint16(p[end-4:])], hexPair[binary.LittleEndian.Uint16(p[end-2:])]
+		address, ok = near.value|uint64(high&0xFF)<<8|uint64(low&0xFF), ok&high&low
 	} else {
 		start, worse := at, uint64(0)
-		if address, end, worse = hexField(p, start); end == start {
+		if address, end, worse = hexField(p, start); end == start || binary.LittleEndian.Uint64(p[end:]) != wordBy {
 			return 0
 		}
 		bad |= worse
-		near.set(p, start, end, address)
+		near.set(p, start, end-start, address)
 	}
-	if binary.LittleEndian.Uint64(p[end:]) != wordBy || binary.LittleEndian.Uint64(p[end+5:]) != wordTrace {
+	if binary.LittleEndian.Uint64(p[end+5:]) != wordTrace {
 		return 0
 	}
 	at = end + lengthBy
@@ -171,17 +171,20 @@ func (s *snapshot) siteOfText(text uint64, n uint, line int64) (at uint32, ok bo
 	return at, true
 }
 
-// A near is what the addresses of neighbours share: their first eight digits, where 1 to 4 more follow.
+// A near is what the addresses of neighbours share: all digits but the last four.
 type near struct {
-	text   uint64 // the digits as characters, 0 for none
-	value  uint64
-	digits uint // how many more
+	mask   uint64 // of the characters that are shared
+	text   uint64 // these characters; 1, which they never are, where the last address has too few or too many
+	prefix uint   // how many
+	value  uint64 // of the address with zeros for the rest
 }
 
-func (n *near) set(p *[lineRoom]byte, at, end uint, address uint64) {
-	if n.digits = end - at - 8; n.digits-1 < 4 {
-		n.text, n.value = binary.LittleEndian.Uint64(p[at:]), address>>(4*n.digits)
-	} else {
-		n.text = 0
+func newNear() near { return near{text: 1} }
+
+func (n *near) set(p *[lineRoom]byte, at, digits uint, address uint64) {
+	if *n = newNear(); digits > 4 && digits <= 12 {
+		n.prefix = digits - 4
+		n.mask = 1<<(8*n.prefix) - 1
+		n.text, n.value = binary.LittleEndian.Uint64(p[at:])&n.mask, address&^0xFFFF
 	}
 }

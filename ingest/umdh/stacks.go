@@ -23,7 +23,10 @@ type gathering struct {
 func (g *gathering) room() bool { return len(g.frames)+len(g.addresses) < maxDepth }
 
 // empty reports whether the stack has no frame yet.
-func (g *gathering) empty() bool { return len(g.frames)+len(g.addresses) == 0 }
+func (g *gathering) empty() bool { return len(g.frames)|len(g.addresses) == 0 }
+
+// pending reports whether take would return any stack.
+func (g *gathering) pending() bool { return len(g.frames)|len(g.addresses)|len(g.ended) != 0 }
 
 func (g *gathering) add(f capture.FrameID) {
 	g.intern()
@@ -75,10 +78,10 @@ func (t *tally) add(line int64) {
 	}
 }
 
-// merge adds what was counted later.
-func (t *tally) merge(later tally) {
-	if t.n == 0 {
-		t.line = later.line
+// merge adds what another tally counted.
+func (t *tally) merge(other tally) {
+	if t.n == 0 || other.n > 0 && other.line < t.line {
+		t.line = other.line
 	}
-	t.n += later.n
+	t.n += other.n
 }

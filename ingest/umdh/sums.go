@@ -25,7 +25,7 @@ func (c *counter) holds(b Base) bool {
 
 // weigh adds to the evidence what the sums of entries and total show.
 func (f *difference) weigh() {
-	var dec, hex int64 // sums of all changes
+	var dec, hex int64 // sums of new less old
 	decimal, hexadecimal := true, true
 	for i := range f.deltas {
 		d := &f.deltas[i]
@@ -41,13 +41,13 @@ func (f *difference) weigh() {
 	}
 }
 
-// add adds a counter's change to a sum, unless the number is none in the base or the sum overflows.
+// add adds new less old to a sum, unless they are no numbers in the base or the sum overflows.
 func add(sum *int64, c *counter, b Base) bool {
-	change, _, _, ok := c.in(b)
+	_, now, then, ok := c.in(b)
 	if !ok || max(*sum, -*sum) > math.MaxInt64-maxSize {
 		return false
 	}
-	*sum += change
+	*sum += now - then
 	return true
 }
 
@@ -66,8 +66,8 @@ func (f *difference) settle(forced Base) Base {
 		return proven
 	case forced == BaseAuto:
 		if n := f.evidence.numbers; n.n > 0 { // below ten both are the same
-			f.d.warn(capture.BaseAssumed, n.n, n.line, "nothing in the log shows whether its %d numbers are hexadecimal or decimal (umdh -d); "+
-				"they are read as hexadecimal, which is what umdh prints by default: if it ran with -d, read the log with base dec", n.n)
+			f.d.warn(capture.BaseAssumed, n.n, n.line, "nothing in the log shows whether its numbers are hexadecimal or decimal (umdh -d); "+
+				"they are read as hexadecimal, which is what umdh prints by default: if it ran with -d, read the log with base dec")
 		}
 		return BaseHex
 	case proven != BaseAuto && proven != forced:
@@ -115,7 +115,7 @@ func (f *difference) fill(base Base) (holdings []holding) {
 		c.Sites, holdings = append(c.Sites, site), append(holdings, h)
 	}
 	if wrong.n > 0 {
-		f.d.warn(capture.Inconsistent, wrong.n, wrong.line, "%d entries contradict themselves: change, new and old, or their two lines, do not agree; new and old are used", wrong.n)
+		f.d.warn(capture.Inconsistent, wrong.n, wrong.line, "%s with numbers that contradict each other: change, new and old, or the two lines; new and old are used", counted(wrong.n, "entry"))
 	}
 	f.check(base, sum, summed)
 	return holdings

@@ -7,17 +7,19 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// warnSymbols adds the modules that only the frames name, and says which names cannot be relied on: those of
-// modules whose symbols are a guess from exports, or nothing.
-func (d *draft) warnSymbols() {
+// frameModules says for each frame which module its text names: index into Modules plus 1, 0 for none. Modules that
+// only frames name are added.
+func (d *draft) frameModules() []int {
 	c := d.c
 	byName := map[string]int{}
 	for i := range c.Modules {
-		if name := strings.ToLower(c.Modules[i].Path); byName[name] == 0 {
-			byName[name] = i + 1
+		for _, name := range []string{c.Modules[i].Path, c.Modules[i].Name()} {
+			if name = strings.ToLower(name); byName[name] == 0 {
+				byName[name] = i + 1
+			}
 		}
 	}
-	moduleOf := make([]int, c.Stacks.FrameCount()) // of each frame, plus 1
+	moduleOf := make([]int, c.Stacks.FrameCount())
 	for id := range moduleOf {
 		text := c.Stacks.Text(c.Stacks.Frame(capture.FrameID(id)))
 		if text == nil || text.Module == "" {
@@ -30,6 +32,13 @@ func (d *draft) warnSymbols() {
 		}
 		moduleOf[id] = byName[name]
 	}
+	return moduleOf
+}
+
+// warnSymbols says which names of a difference cannot be relied on: those of modules whose symbols are a guess
+// from exports, or nothing.
+func (d *draft) warnSymbols() {
+	c, moduleOf := d.c, d.frameModules()
 	stake := make([]int64, len(c.Modules)) // bytes of change whose stacks pass through the module
 	last := make([]int, len(c.Modules))    // site that was counted last, plus 1
 	for i := range c.Sites {
@@ -46,11 +55,20 @@ func (d *draft) warnSymbols() {
 	for i := range c.Modules {
 		m := &c.Modules[i]
 		if last[i] > 0 && (m.Symbols == capture.SymbolsExport || m.Symbols == capture.SymbolsNone) {
-			poor = append(poor, fmt.Sprintf("%s (%s symbols, %d bytes of change)", m.Path, m.Symbols, stake[i]))
+			poor = append(poor, fmt.Sprintf("%s (symbols: %s; %d bytes of change)", m.Path, m.Symbols, stake[i]))
 		}
 	}
 	if len(poor) > 0 {
-		d.warn(capture.NoSymbols, int64(len(poor)), 0, "UMDH had no PDB for %d modules, so names in their frames are guesses or missing: %s; compare again with their PDBs on the symbol path",
-			len(poor), shortList(poor))
+		d.warn(capture.NoSymbols, int64(len(poor)), 0, "UMDH had no PDB for %s, so names in frames there are guesses or missing: %s; compare again with the PDBs on the symbol path",
+			counted(int64(len(poor)), "module"), shortList(poor))
+	}
+}
+
+// markTexts says of the modules of a snapshot whose frames came with names that they did.
+func (d *draft) markTexts() {
+	for _, m := range d.frameModules() {
+		if m > 0 {
+			d.c.Modules[m-1].Symbols = capture.SymbolsText
+		}
 	}
 }

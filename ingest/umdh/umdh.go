@@ -54,5 +54,8 @@ type Options struct {
 // Damage gives warnings, not an error. The error is an *Error when there is nothing of UMDH's in r or when r fails,
 // and the context's when that ends; what was read until then is returned beside it.
 func Read(ctx context.Context, r io.Reader, opt Options) ([]*capture.Capture, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	return newReader(ctx, r, opt).read()
 }

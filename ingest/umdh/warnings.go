@@ -22,7 +22,7 @@ func (d *draft) warnCommon() {
 		d.malformed.merge(long)
 	}
 	if m := d.malformed; m.n > 0 {
-		d.warn(capture.Malformed, m.n, m.line, "%d lines were not understood and are not in the numbers", m.n)
+		d.warn(capture.Malformed, m.n, m.line, "%s not understood, and not in the numbers", counted(m.n, "line"))
 	}
 	const otherSDK = "use umdh.exe of a Windows 10 SDK, or of SDK 10.0.28000 or later"
 	if b := d.broken; b.n > 0 {
@@ -34,7 +34,7 @@ func (d *draft) warnCommon() {
 		d.warn(capture.EncodingGuessed, 1, 0, "the log is UTF-16 without a byte order mark; that was guessed from its zero bytes")
 	}
 	if f := d.foreign; f.n > 0 {
-		d.warn(capture.EncodingGuessed, f.n, f.line, "%d names are in an unknown code page; their letters outside ASCII are replaced", f.n)
+		d.warn(capture.EncodingGuessed, f.n, f.line, "%s in an unknown code page: letters outside ASCII are replaced", counted(f.n, "name"))
 	}
 }
 
@@ -48,7 +48,26 @@ type holding struct {
 	line    int64
 }
 
-// fewIDs is how many ids a warning names.
+// counted is a number with its noun in singular or plural.
+func counted(n int64, noun string) string {
+	switch plain, isY := strings.CutSuffix(noun, "y"); {
+	case n == 1:
+		return "1 " + noun
+	case isY:
+		return fmt.Sprintf("%d %sies", n, plain)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// shortList names the first few.
+func shortList(names []string) string {
+	if len(names) > fewIDs {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:fewIDs], ", "), len(names)-fewIDs)
+	}
+	return strings.Join(names, ", ")
+}
+
+// fewIDs is how many ids, or other names, a warning gives.
 const fewIDs = 3
 
 // warnIDs says which ids have several stacks, and which none although they should.
@@ -68,17 +87,17 @@ func (d *draft) warnIDs(holdings []holding) {
 		}
 	}
 	if bare.entries > 0 {
-		d.warn(capture.NoStacks, bare.entries, bare.line, "no stack was recorded for %d entries (%d bytes, BackTrace0): the stack trace database was full; "+
-			"enlarge it (gflags /i IMAGE +ust /tracedb 512) and start the process again", bare.entries, bare.bytes)
+		d.warn(capture.NoStacks, bare.entries, bare.line, "no stack was recorded for %s (%d bytes, BackTrace0): the stack trace database was full; "+
+			"enlarge it (gflags /i IMAGE +ust /tracedb 512) and start the process again", counted(bare.entries, "entry"), bare.bytes)
 		d.bare = d.raw != nil && len(holdings) == 1
 	}
 	if blocks, bytes := sumHoldings(ambiguous); len(ambiguous) > 0 {
 		names := nameIDs(ambiguous, func(h holding) string { return fmt.Sprintf("BackTrace%X is ambiguous: %d stacks", h.id, h.stacks) })
-		d.warn(capture.AmbiguousStack, blocks, ambiguous[0].line, "%s share the id, each may have made the %d allocations (%d bytes); they are shown under the first", names, blocks, bytes)
+		d.warn(capture.AmbiguousStack, blocks, ambiguous[0].line, "%s share the id, any of which may have made %s (%d bytes); they are shown under the first", names, counted(blocks, "allocation"), bytes)
 	}
 	if blocks, bytes := sumHoldings(missing); len(missing) > 0 {
 		names := nameIDs(missing, func(h holding) string { return fmt.Sprintf("BackTrace%X", h.id) })
-		d.warn(capture.StackMissing, blocks, missing[0].line, "the log has no stack for %s: %d allocations (%d bytes) cannot be attributed", names, blocks, bytes)
+		d.warn(capture.StackMissing, blocks, missing[0].line, "the log has no stack for %s: %s (%d bytes) cannot be attributed", names, counted(blocks, "allocation"), bytes)
 	}
 }
 

@@ -15,7 +15,9 @@ import (
 const (
 	plotWidth  = 1000.0
 	plotHeight = 150.0
-	plotInset  = 14.0 // keeps the first and the last mark off the edges
+	plotInset  = 14.0  // keeps the first and the last mark off the edges
+	barAt      = 110.0 // middle of the bar that a single snapshot is
+	barWidth   = 140.0
 )
 
 // chartSites is how many sites, those that grew most, are told apart from the rest. They come in one short read of
@@ -88,7 +90,7 @@ func positions(snapshots []analysis.Snapshot) (x []float64, timed bool) {
 	n := len(snapshots)
 	x = make([]float64, n)
 	if n == 1 {
-		return []float64{plotWidth / 2}, false
+		return []float64{barAt}, false
 	}
 	timed = true
 	for i := 1; i < n; i++ {
@@ -171,13 +173,13 @@ func (c *chart) drawLayers(r *analysis.Report, top []store.SiteRow, totals, x []
 		c.noteGrowth(growing, rest, x, y)
 	}
 	last := len(totals) - 1
-	held := label{x: x[last] - 10, y: max(22, y(totals[last])-8), text: analysis.Bytes(r.Snapshots[last].Bytes) + " held", class: "strong y"}
+	held := analysis.Bytes(r.Snapshots[last].Bytes) + " held"
 	if last == 0 {
-		held.x, held.class = x[0]+90, "strong"
-		held.y = plotHeight - 12
-		held.text += " at one instant; a second snapshot of the same process shows what grows"
+		beside := x[0] + barWidth/2 + 24
+		c.notes = append(c.notes, label{x: beside, y: 84, text: held + " at one instant", class: "strong"}, label{x: beside, y: 102, text: "growth takes a second snapshot"})
+		return
 	}
-	c.notes = append(c.notes, held)
+	c.notes = append(c.notes, label{x: x[last] - 10, y: max(22, y(totals[last])-8), text: held, class: "strong y"})
 }
 
 // noteGrowth says in the layer of the growing sites how much that was, where it is thick enough to write on.
@@ -195,7 +197,7 @@ type point struct{ x, y float64 }
 // points are the corners along values. A single instant becomes a bar.
 func points(x, values []float64, y func(float64) float64) []point {
 	if len(x) == 1 {
-		return []point{{x[0] - 70, y(values[0])}, {x[0] + 70, y(values[0])}}
+		return []point{{x[0] - barWidth/2, y(values[0])}, {x[0] + barWidth/2, y(values[0])}}
 	}
 	list := make([]point, len(x))
 	for i := range x {
@@ -329,9 +331,9 @@ func sparkline(series []int64) string {
 	for _, v := range series {
 		highest = max(highest, v)
 	}
-	edge := make([]point, len(series))
+	edge := make([]point, 0, max(2, len(series)))
 	for i, v := range series {
-		edge[i] = point{64 * float64(i) / float64(max(1, len(series)-1)), 16 - 15*float64(max(0, v))/float64(highest)}
+		edge = append(edge, point{64 * float64(i) / float64(max(1, len(series)-1)), 16 - 15*float64(max(0, v))/float64(highest)})
 	}
 	if len(edge) == 1 {
 		edge = append(edge, point{64, edge[0].y})

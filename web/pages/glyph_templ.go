@@ -101,7 +101,7 @@ var states = map[string]state{
 	"no-leak":      {"No leak found", "M2 6.5 5 9.5 10 3"},
 	"inconclusive": {"Inconclusive", "M2 6h1.5 M5.5 6h1.5 M9 6h1.5"},
 	"processing":   {"Working", "M6 1.5a4.5 4.5 0 1 0 4.5 4.5 M6 3.5v2.5l2 1"},
-	"failed":       {"Not read", "M3 3l6 6 M9 3l-6 6"},
+	"failed":       {"No report", "M3 3l6 6 M9 3l-6 6"},
 	"empty":        {"No evidence", "M3 6h6"},
 }
 

@@ -1,80 +1,82 @@
 package pages_test
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"io"
+	"log/slog"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
-
-	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
 	"heapdrift/internal/testdb"
-	"heapdrift/web/api"
-	"heapdrift/web/pages"
+	"heapdrift/web"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
 
-// policy is the one that the server sends with every answer; the pages must work under it.
-const policy = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
-
-// A site is a server of the pages and the API on a database of its own.
+// A site is a server on a database of its own.
 type site struct {
-	*httptest.Server
 	t     testing.TB
+	url   string
 	store *store.Store
-	hub   *pages.Hub
+	log   *logText
 }
 
+// A logText is what a server has logged.
+type logText struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logText) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logText) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// open starts a server. A test fails when it logs an error.
 func open(t testing.TB) *site {
 	t.Helper()
 	s := must[*store.Store](t)(store.Open(t.Context(), testdb.New(t)))
 	t.Cleanup(s.Close)
 	blobs := must[blob.Store](t)(blob.Open(t.Context(), "file://"+t.TempDir()))
-	in := &intake.Intake{Store: s, Blobs: blobs, MaxBytes: 64 << 20}
-	e := echo.New()
-	e.HTTPErrorHandler = func(err error, c echo.Context) {
-		if c.Response().Committed || errors.Is(err, context.Canceled) {
-			return
-		}
-		problem := api.ProblemOf(err)
-		if problem.Status >= 500 {
-			t.Errorf("%s %s: %v", c.Request().Method, c.Request().URL, err)
-		}
-		if strings.HasPrefix(c.Path(), "/api/") {
-			_ = problem.Send(c)
-		} else if err := pages.ErrorPage(c, problem.Status, problem.Code, problem.Detail); err != nil {
+	log := &logText{}
+	server := must[*web.Server](t)(web.New(web.Options{
+		Store: s, Blobs: blobs, Intake: &intake.Intake{Store: s, Blobs: blobs, MaxBytes: 64 << 20}, Version: "1.2.3",
+		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	}))
+	listener := must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(ctx, listener) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-	}
-	e.Use(func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c echo.Context) error {
-			c.Response().Header().Set("Content-Security-Policy", policy)
-			return next(c)
+		if text := log.text(); strings.Contains(text, "level=ERROR") {
+			t.Errorf("the server logged:\n%s", text)
 		}
 	})
-	hub := pages.NewHub(s, nil)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() { defer close(done); hub.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-done })
-	pages.Register(e, pages.Options{Store: s, Intake: in, Hub: hub, Version: "1.2.3"})
-	api.New(api.Options{Store: s, Blobs: blobs, Intake: in}).Register(e)
-	server := httptest.NewServer(e)
-	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
-	return &site{server, t, s, hub}
+	return &site{t, "http://" + listener.Addr().String(), s, log}
 }
 
 // get returns the status and the body of a page; header holds pairs of names and values.
 func (s *site) get(path string, header ...string) (int, string) {
 	s.t.Helper()
-	req := must[*http.Request](s.t)(http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.URL+path, nil))
+	req := must[*http.Request](s.t)(http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+path, nil))
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}

@@ -52,14 +52,29 @@ func (p *pages) progress(ctx context.Context, run store.Run, evidence []store.Ev
 // headline sums the stages up.
 func (g progress) headline() string {
 	switch {
+	case g.state == "failed" && g.unread() < len(g.files):
+		return "What was read could not be analysed"
+	case g.state == "failed" && len(g.files) == 1:
+		return "The file could not be read"
 	case g.state == "failed":
-		return "No report: " + map[bool]string{true: "the file could not be read", false: "no file could be read"}[len(g.files) == 1]
+		return "No file could be read"
 	case g.state == "empty":
 		return "No evidence was uploaded for this run yet"
 	case g.done < len(g.files):
 		return fmt.Sprintf("Reading the evidence: %d of %s done", g.done, counted(len(g.files), "file"))
 	}
 	return "Making the report"
+}
+
+// unread is how many files failed.
+func (g progress) unread() int {
+	n := 0
+	for _, f := range g.files {
+		if f.State == "failed" {
+			n++
+		}
+	}
+	return n
 }
 
 // A stage is one part of the way, with where it stands: done, now, failed, or "" for what is to come.

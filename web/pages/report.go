@@ -137,7 +137,7 @@ func (e evidenceView) kind() string {
 	if e.found != nil && e.found.Kind != "" {
 		return e.found.Kind
 	}
-	return e.Evidence.Kind
+	return e.Kind
 }
 
 // failed are the files that could not be read.

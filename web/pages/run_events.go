@@ -100,7 +100,7 @@ func openStream(c echo.Context) (*stream, error) {
 	header := c.Response().Header()
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("Cache-Control", "no-store")
-	header.Set("X-Accel-Buffering", "no")             // nginx would hold events back
+	header.Set("X-Accel-Buffering", "no") // nginx would hold events back
 	c.Response().WriteHeader(http.StatusOK)
 	return s, s.write("retry: 2000\n\n")
 }
@@ -128,7 +128,7 @@ func (s *stream) write(text string) error {
 // end is what a handler returns for a stream: a reader who leaves is no error.
 func (s *stream) end(err error) error {
 	if errors.Is(err, errLeft) || s.c.Request().Context().Err() != nil {
-		return nil
+		return nil //nolint:nilerr // see above
 	}
 	return err
 }

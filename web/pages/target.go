@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -69,12 +70,12 @@ func (t target) query() url.Values {
 
 // curl is the command that uploads a file without a browser. What is not typed yet stands in capitals.
 func (t target) curl(server string) string {
-	for name, value := range map[string]*string{"PROJECT": &t.project, "BUILD": &t.build} {
-		if *value == "" {
-			*value = name
-		}
+	address := server + "/api/v1/evidence?project=" + url.QueryEscape(cmp.Or(t.project, "PROJECT")) + "&build=" + url.QueryEscape(cmp.Or(t.build, "BUILD"))
+	t.project, t.build = "", ""
+	if rest := t.query().Encode(); rest != "" {
+		address += "&" + rest
 	}
-	return `curl --fail-with-body -T snap1.log "` + server + "/api/v1/evidence?" + t.query().Encode() + `&name=snap1.log"`
+	return `curl --fail-with-body -T snap1.log "` + address + `&name=snap1.log"`
 }
 
 // printable drops from text of an address what no name holds and the database does not take.

@@ -30,8 +30,8 @@ type outcome struct {
 
 func uploadViewOf(c echo.Context, t target) uploadView {
 	v := uploadView{frame: frameOf(c, "Upload"), target: t, server: server(c), wrong: map[string]string{}}
-	v.tab, v.crumbs, v.scripts = "upload", []crumb{{text: "Upload"}}, []string{"vendor/tus.min.js", "upload.js"}
-	v.frame.upload = t
+	v.tab, v.scripts = "upload", []string{"vendor/tus.min.js", "upload.js"}
+	v.upload = t
 	return v
 }
 

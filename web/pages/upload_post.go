@@ -6,7 +6,6 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -20,17 +19,12 @@ const (
 	// maxDrained is how much of a refused form is still read, in bytes: a browser shows the answer only when it
 	// could send what it has.
 	maxDrained = 1 << 30
-	// idleTimeout is how long a form may stand still.
-	idleTimeout = time.Minute
 )
 
 // uploadPost handles POST /upload, the form as browsers without scripts send it. Each file streams through intake as
 // it comes; the fields stand before the files in the form, so they are known by then.
 func (p *pages) uploadPost(c echo.Context) error {
 	r := c.Request()
-	body := &patientReader{r: r.Body, control: http.NewResponseController(c.Response())}
-	r.Body = body
-	defer body.done()
 	form, err := r.MultipartReader()
 	if err != nil {
 		return &api.Problem{Status: http.StatusUnsupportedMediaType, Code: "wrong-content-type", Detail: "the form must come as multipart/form-data"}
@@ -48,7 +42,7 @@ func (p *pages) uploadPost(c echo.Context) error {
 		}
 	}
 	if len(view.wrong) > 0 {
-		_, _ = io.CopyN(io.Discard, body, maxDrained)
+		_, _ = io.CopyN(io.Discard, r.Body, maxDrained)
 		return render(c, http.StatusUnprocessableEntity, uploadPage(view))
 	}
 	return c.Redirect(http.StatusSeeOther, string(runURL(view.taken())))
@@ -64,13 +58,13 @@ func (p *pages) readForm(c echo.Context, form *multipart.Reader, view *uploadVie
 			return nil
 		}
 		if err != nil {
-			return &api.Problem{Status: http.StatusBadRequest, Code: "upload-broken", Detail: "the form did not come whole"}
+			return broken(err)
 		}
 		name := part.FormName()
 		if value := fields[name]; value != nil {
 			text, err := io.ReadAll(io.LimitReader(part, maxField))
 			if err != nil {
-				return &api.Problem{Status: http.StatusBadRequest, Code: "upload-broken", Detail: "the form did not come whole"}
+				return broken(err)
 			}
 			*value = printable(string(text))
 			continue
@@ -83,6 +77,15 @@ func (p *pages) readForm(c echo.Context, form *multipart.Reader, view *uploadVie
 		}
 	}
 	return nil
+}
+
+// broken says why the reading of a form ended.
+func broken(err error) error {
+	var known *api.Problem
+	if errors.As(err, &known) {
+		return known
+	}
+	return &api.Problem{Status: http.StatusBadRequest, Code: "upload-broken", Detail: "the form did not come whole"}
 }
 
 // accept takes one file in.
@@ -109,19 +112,3 @@ func (p *pages) accept(c echo.Context, part *multipart.Part, view *uploadView) e
 	view.outcomes = append(view.outcomes, file)
 	return nil
 }
-
-// A patientReader reads a body for as long as something comes.
-type patientReader struct {
-	r       io.ReadCloser
-	control *http.ResponseController
-}
-
-func (b *patientReader) Read(p []byte) (int, error) {
-	_ = b.control.SetReadDeadline(time.Now().Add(idleTimeout)) // not every connection has deadlines
-	return b.r.Read(p)
-}
-
-func (b *patientReader) Close() error { return b.r.Close() }
-
-// done lifts the deadline, which would else count as the client's leaving.
-func (b *patientReader) done() { _ = b.control.SetReadDeadline(time.Time{}) }

@@ -653,7 +653,7 @@ func kitCard() templ.Component {
 }
 
 const kit = `gflags /i APP.exe +ust
-rem start APP.exe again, let it warm up
+rem start APP.exe, let it warm up
 umdh -p:PID -f:snap1.log
 rem work, wait, and again
 umdh -p:PID -f:snap2.log

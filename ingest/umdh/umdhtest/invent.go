@@ -37,7 +37,7 @@ func Invent(seed uint64, size Size) *Invention {
 			*f.field = *f.value
 		}
 	}
-	rng := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // reproducible on purpose
+	rng := rand.New(rand.NewPCG(seed, 1))
 	p := &Invention{seed: seed, size: size}
 	p.PID, p.Machine, p.Version = 1000+uint32(rng.IntN(8000))*4, "LAB-"+string(rune('A'+rng.IntN(26))), "10.0.19041.1"
 	base, gap, heap := uint64(0x7FF600000000), uint64(0x1000000), uint64(0x1D000000000)
@@ -140,7 +140,7 @@ func (p *Invention) Snapshot(k int) *Snapshot {
 	s := &Snapshot{Time: time.Date(2025, 3, 4, 12, 0, 0, 0, time.UTC).Add(time.Duration(k) * 10 * time.Minute)}
 	leaks := max(1, p.size.Stacks/100)
 	for h, handle := range p.heaps {
-		rng := rand.New(rand.NewPCG(p.seed, uint64(h)+2)) //nolint:gosec // reproducible on purpose
+		rng := rand.New(rand.NewPCG(p.seed, uint64(h)+2))
 		pick := rand.NewZipf(rng, 1.2, 1, uint64(p.size.Stacks-1))
 		heap := Heap{Handle: handle}
 		address := handle + 0x880

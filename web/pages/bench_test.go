@@ -1,0 +1,74 @@
+package pages_test
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"testing"
+	"time"
+
+	"heapdrift/ingest/capture"
+)
+
+// largeCaptures are two snapshots with n sites each, whose stacks have 24 frames out of 20,000 functions.
+func largeCaptures(n int) []*capture.Capture {
+	rng := rand.New(rand.NewPCG(7, 8))
+	list := capturesOf(nil, 2)
+	usage := make([][2]capture.Usage, n)
+	stacks := make([][24]int, n)
+	for i := range n {
+		for k := range stacks[i] {
+			stacks[i][k] = rng.IntN(20_000)
+		}
+		before, after := rng.Int64N(1000), rng.Int64N(1200)
+		size := 8 + rng.Int64N(4096)
+		usage[i] = [2]capture.Usage{{Count: before, Bytes: before * size}, {Count: after, Bytes: after * size}}
+	}
+	for at, c := range list {
+		frames := make([]capture.FrameID, 20_000)
+		for i := range frames {
+			frames[i] = c.Stacks.AddText(capture.Text{Module: fmt.Sprintf("mod%03d", i%120), Function: fmt.Sprintf("Space%d::Class%d::Function%d", i%40, i%900, i), Offset: uint64(i % 512), File: fmt.Sprintf(`c:\src\file%d.cpp`, i%900), Line: uint32(i % 3000)}, 0)
+		}
+		ids := make([]capture.FrameID, 24)
+		for i := range n {
+			for k, f := range stacks[i] {
+				ids[k] = frames[f]
+			}
+			c.Sites = append(c.Sites, capture.Site{Stack: c.Stacks.AddStack(ids), Trace: uint64(i + 1), Usage: []capture.Usage{usage[i][at]}})
+		}
+	}
+	return list
+}
+
+// BenchmarkRunPage100k measures how long a browser waits for the first byte of the page of a run with 100,000 sites.
+// The page has to come within 100 ms.
+func BenchmarkRunPage100k(b *testing.B) {
+	s := open(b)
+	run := addRun(b, s.store, target, largeCaptures(100_000))
+	for _, test := range []struct{ name, query string }{
+		{"first page", ""}, {"open row", "?open=3"}, {"page 2000", "?page=2000"}, {"by bytes", "?sort=bytes"}, {"by bytes, page 1000", "?sort=bytes&page=1000"}, {"by name", "?sort=name"},
+		{"growing", "?class=growing"}, {"heap", "?heap=0x1d147000000"},
+		{"function", "?q=Function1234"}, {"class in many frames", "?q=class12"}, {"in every frame", "?q=space"}, {"in no frame", "?q=NoSuchThing"}, {"id", "?q=BackTrace1F40"},
+		{"text and class by bytes", "?q=class12&class=growing&sort=bytes"},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			var wait time.Duration
+			var size int64
+			for b.Loop() {
+				start := time.Now()
+				req := must[*http.Request](b)(http.NewRequestWithContext(b.Context(), http.MethodGet, fmt.Sprintf("%s/runs/%d%s", s.url, run, test.query), nil))
+				res := must[*http.Response](b)(http.DefaultClient.Do(req))
+				wait += time.Since(start) // the headers and the first byte of the page come together
+				size = must[int64](b)(io.Copy(io.Discard, res.Body))
+				_ = res.Body.Close()
+				if res.StatusCode != http.StatusOK {
+					b.Fatalf("status %d", res.StatusCode)
+				}
+			}
+			b.ReportMetric(float64(wait.Microseconds())/1000/float64(b.N), "ms/first-byte")
+			b.ReportMetric(float64(size)/1024, "KB/page")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}

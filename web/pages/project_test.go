@@ -1,0 +1,51 @@
+package pages_test
+
+import (
+	"fmt"
+	"testing"
+
+	"heapdrift/internal/store"
+)
+
+func TestProjects(t *testing.T) {
+	s := open(t)
+	has(t, s.page("/"), "Find what leaks, and since which build", "curl --fail-with-body -T snap1.log", s.url+"/api/v1/evidence?project=PROJECT&amp;build=BUILD", "Upload evidence")
+	addRun(t, s.store, target, capturesOf(shop, 1))
+	other := target
+	other.Project = "résumé + co@home"
+	addEvidence(t, s.store, other, "a.log")
+	page := s.page("/")
+	has(t, page, `href="/projects/r%C3%A9sum%C3%A9%20+%20co@home"`, "résumé + co@home", `href="/projects/shopd"`, "UTC")
+	lacks(t, page, "Find what leaks")
+	has(t, s.page("/projects/r%C3%A9sum%C3%A9%20+%20co@home"), "<h1>résumé + co@home</h1>")
+}
+
+func TestProject(t *testing.T) {
+	s := open(t)
+	for i := range 45 {
+		to := store.Target{Project: "shopd", Build: fmt.Sprint(4700 + i), Scenario: "soak", Run: "1"}
+		if i%2 == 1 {
+			to.Scenario = "smoke"
+		}
+		addEvidence(t, s.store, to, "a.log")
+	}
+	newest := target
+	newest.Build, newest.Scenario = "4900", "soak"
+	run := addRun(t, s.store, newest, capturesOf(shop, 6))
+	quiet := target
+	quiet.Build, quiet.Scenario = "4899", "soak"
+	addRun(t, s.store, quiet, capturesOf(shop[4:7], 6))
+	refused := target
+	refused.Build = "4898"
+	fail(t, s.store, addEvidence(t, s.store, refused, "photo.jpg").RunID, store.Failure{Code: "unknown-format", Message: "this is a picture", Final: true})
+	page := s.page("/projects/shopd")
+	has(t, page, "builds 1–40 of 48", "4900", fmt.Sprintf(`href="/runs/%d"`, run), "grew by 3.61 MB", ">6<", ">13<", "4899", "No leak found", "4898", "No report", "1 file could not be read", "4744", "Working", "4743", "Older ›")
+	has(t, page, "Inconclusive")
+	has(t, page, `href="/upload?branch=main&amp;build=4900&amp;project=shopd&amp;sequence=4900"`)
+	lacks(t, page, ">4700 ")
+	has(t, s.page("/projects/shopd?page=2"), "builds 41–48 of 48", "4700", "‹ Newer")
+	smoke := s.page("/projects/shopd?scenario=smoke")
+	has(t, smoke, "22 builds", `aria-current="true"`, "4743")
+	lacks(t, smoke, "4744", "4900")
+	has(t, s.page("/projects/shopd?scenario=none"), "No run of this scenario.")
+}

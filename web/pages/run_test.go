@@ -1,0 +1,212 @@
+package pages_test
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/store"
+)
+
+var target = store.Target{Project: "shopd", Build: "4812", Branch: "main", Scenario: "soak-60min", Run: "1"}
+
+// many is the shop with n sites more.
+func many(n int) []sample {
+	list := append([]sample{}, shop...)
+	for i := range n {
+		name := fmt.Sprintf("gen!Space%d::Class%d::Function%d+0x1@gen.cpp:%d", i%5, i%30, i, i)
+		list = append(list, sample{0, 8, join(newed, []string{name}, start), nil, rising(int64(i), int64(i%7))})
+	}
+	return list
+}
+
+// blames are the functions of a page's table, in its order.
+func blames(page string) []string {
+	var list []string
+	for _, m := range regexp.MustCompile(`class="who" [^>]* title="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		list = append(list, html.UnescapeString(m[1]))
+	}
+	return list
+}
+
+func TestReport(t *testing.T) {
+	s := open(t)
+	run := addRun(t, s.store, target, capturesOf(shop, 6))
+	page := s.page(fmt.Sprintf("/runs/%d", run))
+	has(t, page, "Inconclusive", "<strong>shopd.exe grew by 3.61 MB in 13,071 blocks over 6 snapshots</strong>", "<code>shopd!Shop::Orders::Receipts::Receipt::AppendLine</code>",
+		"<b>shopd.exe</b>", "x64, PID 4242", "<b>4812</b>", "main", "<b>soak-60min</b>", "over 50 min", "6 Mar 2025 09:00", "matched by id")
+	has(t, page, `aria-label="Outstanding memory over 6 snapshots: 2.15 MB in 1,692 blocks at the first, 5.76 MB in 14,763 blocks at the last."`, "5.76 MB held")
+	has(t, page, `aria-sort="descending"`, `shopd!Shop::…::</span><span class="fn">Receipt::AppendLine`, "receipt.cpp:118", `title="2,223,360 B">2.12 MB`, "5,790", "▲ +2.07 MB", "▲ +5,650")
+	has(t, page, "▼ −1.64 KB") // Log::Rotate shrinks
+	has(t, page, `>alias</span>`)
+	has(t, page, `>no stack</span>`)
+	has(t, page, "Heaps", "0x1d147000000", "5.50 MB")
+	has(t, page, "3 of 4 named", "shopd.exe", "private", "plugin.dll", "5E0A4B5C9F1D4E3A8B6C7D8E9FA0B1C21", "no symbols")
+	has(t, page, "6 files", "shopd-1.log", "1.18 MB", "umdh-snapshot", "1 snapshot")
+	for _, format := range []string{"text", "json", "markdown", "folded", "csv"} {
+		has(t, page, fmt.Sprintf(`href="/api/v1/runs/%d/report?format=%s&amp;download=1"`, run, format))
+	}
+	has(t, page, "no-symbols")
+	lacks(t, page, "sse-connect", "http-equiv", "style=", "onclick", "javascript:")
+	if scripts := strings.Count(page, "<script"); scripts != strings.Count(page, `<script src="/static/`) {
+		t.Error("a script stands in the page")
+	}
+}
+
+func TestReportOfOneAndTwoSnapshots(t *testing.T) {
+	s := open(t)
+	one := s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, target, capturesOf(shop, 1))))
+	has(t, one, "4 more snapshots decide", "Outstanding memory at one snapshot: 2.15 MB in 1,692 blocks.", "2.15 MB held at one instant")
+	lacks(t, one, "matched by", `class="l-growing"`)
+	cut := capturesOf(shop, 2)
+	cut[1].Snapshots[0].LowerBound = true
+	cut[1].Warnings = append(cut[1].Warnings, capture.Warning{Code: capture.Truncated, Message: "the log ends early", Place: "line 20113", Count: 1})
+	to := target
+	to.Run = "2"
+	two := s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, to, cut)))
+	has(t, two, "the log ends early", "(shopd-2.log, line 20113)", "truncated", "no-symbols") // what limits the verdict first
+	has(t, two, "cut short: at least this", `class="bound-band" x="50.00%"`, `class="mark-dot bound"`)
+	has(t, two, "≥")
+}
+
+// Snapshots without rising times stand at equal distances; many of them are not all labelled.
+func TestChartWithoutTimes(t *testing.T) {
+	s := open(t)
+	timeless := capturesOf(shop, 40)
+	for _, c := range timeless {
+		c.Snapshots[0].TakenAt = timeless[0].Snapshots[0].TakenAt
+	}
+	page := s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, target, timeless)))
+	if n := strings.Count(page, `class="mark-dot"`); n != 40 {
+		t.Errorf("%d marks, want 40", n)
+	}
+	has(t, page, `y="164">38</text>`, `y="164">40</text>`)
+	lacks(t, page, "0 min", "NaN", "Inf")
+}
+
+func TestSitesAreSortedFilteredAndPaged(t *testing.T) {
+	s := open(t)
+	run := addRun(t, s.store, target, capturesOf(many(300), 3))
+	for _, test := range []struct {
+		query, extent, first string
+	}{
+		{"", "1–50 of 313", "shopd!Shop::Orders::Receipts::Receipt::AppendLine"},
+		{"?sort=nonsense&page=x&class=%00&heap=zzz", "1–50 of 313", "shopd!Shop::Orders::Receipts::Receipt::AppendLine"},
+		{"?sort=bytes", "1–50 of 313", "shopd!Catalog::Preload"},
+		{"?sort=blocks", "1–50 of 313", "shopd!Shop::Orders::Receipts::Receipt::AppendLine"},
+		{"?sort=count", "1–50 of 313", "shopd!Shop::Orders::Receipts::Receipt::AppendLine"},
+		{"?sort=name", "1–50 of 313", ""}, // no stack, no name
+		{"?page=2", "51–100 of 313", ""},
+		{"?page=7", "301–313 of 313", ""},
+		{"?page=999", "301–313 of 313", ""},
+		{"?q=function299", "1 of 313", "gen!Space4::Class29::Function299"},
+		{"?q=%20AppendLine%00", "1 of 313", "shopd!Shop::Orders::Receipts::Receipt::AppendLine"},
+		{"?q=BackTrace2003", "1 of 313", "shopd!SearchIndex::Rebuild"},
+		{"?q=Http::Worker::Run", "4 of 313", "shopd!Shop::Orders::Receipts::Receipt::AppendLine"}, // in an outer frame
+		{"?q=nosuchthing", "0 of 313", ""},
+		{"?heap=0x1d148a20000", "2 of 313", "plugin+0x2a40"},
+		{"?class=growing&heap=0x1d148a20000", "1 of 313", "plugin+0x2a40"},
+		{"?class=stable&sort=bytes", "50 of 313", "shopd!Catalog::Preload"},
+	} {
+		page := s.page(fmt.Sprintf("/runs/%d%s", run, test.query))
+		has(t, page, `role="status">`+test.extent+"<")
+		rows := blames(page)
+		if test.first != "" && (len(rows) == 0 || rows[0] != test.first) {
+			t.Errorf("%s: rows %q, want %s first", test.query, rows, test.first)
+		}
+		if len(rows) > 50 {
+			t.Errorf("%s: %d rows", test.query, len(rows))
+		}
+	}
+	page := s.page(fmt.Sprintf("/runs/%d?q=Class&sort=bytes&class=growing&page=2", run))
+	has(t, page, "sort=bytes", "class=growing", "q=Class") // each link keeps the other choices
+	has(t, page, `<input type="hidden" name="sort" value="bytes">`, `<input type="hidden" name="class" value="growing">`, "text: Class", `aria-label="Remove the filter by text"`)
+	has(t, s.page(fmt.Sprintf("/runs/%d?q=nosuchthing", run)), "No site matches.", "Show all 313")
+}
+
+func TestTableAloneForHtmx(t *testing.T) {
+	s := open(t)
+	run := addRun(t, s.store, target, capturesOf(shop, 2))
+	part := s.page(fmt.Sprintf("/runs/%d?q=Receipt&sort=growth&class=", run), "HX-Request", "true", "HX-Trigger", "filter")
+	has(t, part, `<div id="sites">`, "Receipt::AppendLine", `id="choices"`, `hx-swap-oob="true"`)
+	lacks(t, part, "<html", "Outstanding memory")
+	if whole := s.page(fmt.Sprintf("/runs/%d", run), "HX-Request", "true", "HX-History-Restore-Request", "true"); !strings.Contains(whole, "<html") {
+		t.Error("going back gives a part of the page")
+	}
+}
+
+func TestSiteOpens(t *testing.T) {
+	s := open(t)
+	run := addRun(t, s.store, target, capturesOf(many(300), 3))
+	open := s.page(fmt.Sprintf("/runs/%d?open=0", run))
+	has(t, open, `id="s0" class="open"`, `aria-expanded="true"`, `id="d0"`, "4 allocator frames · ntdll, ucrtbase, operator new",
+		`class="blame"`, "AppendLine", "+0xc4", "receipt.cpp:118", "2 thread start frames · kernel32, ntdll", "921,600 B", "384 B", "BackTrace", "2001", "sig0:")
+	has(t, open, "+   d3e00 (  e1000 -   d200)", "BackTrace2001", "\tntdll!RtlAllocateHeap+2F4")
+	part := s.page(fmt.Sprintf("/runs/%d/sites/0", run), "HX-Request", "true")
+	if !strings.HasPrefix(part, `<tr class="detail is-growing" id="d0">`) {
+		t.Errorf("the part begins with %.80s", part)
+	}
+	status, location := s.get(fmt.Sprintf("/runs/%d/sites/120", run))
+	if want := fmt.Sprintf("/runs/%d?open=120&page=3#s120", run); status != http.StatusSeeOther || location != want {
+		t.Errorf("%d to %s, want %s", status, location, want)
+	}
+	has(t, s.page(location), `id="d120"`)
+	for text, says := range map[string][]string{
+		"Xml::Node": {"or, under the same id", "Json::Node::Clone", "any of them may have allocated each"},
+		"no-such":   {"No site matches."},
+		"plugin":    {`class="blame unresolved"`, "plugin+0x2a40", "plugin!???+2A40"},
+	} {
+		page := s.page(fmt.Sprintf("/runs/%d?q=%s", run, text))
+		if m := regexp.MustCompile(`data-row="(\d+)"`).FindStringSubmatch(page); m != nil {
+			page = s.page(fmt.Sprintf("/runs/%d?q=%s&open=%s", run, text, m[1]))
+		}
+		has(t, page, says...)
+	}
+}
+
+func TestHostileNamesStayText(t *testing.T) {
+	s := open(t)
+	captures := capturesOf(shop, 2)
+	for _, c := range captures {
+		c.Process.Name = hostile
+		c.Modules[0].Path = `C:\` + hostile
+		c.Warnings = append(c.Warnings, capture.Warning{Code: "x" + hostile, Message: hostile, Place: hostile})
+	}
+	run := addRun(t, s.store, target, captures)
+	failed := addEvidence(t, s.store, target, "<img src=x onerror=alert(1)>.log")
+	fail(t, s.store, failed.RunID, store.Failure{Code: "<i>code</i>", Message: "<b>" + hostile, Final: true})
+	for _, path := range []string{"", "?open=10", "?q=%3Cscript%3E", "?q=%22%3E%3Cscript%3E"} {
+		page := s.page(fmt.Sprintf("/runs/%d%s", run, path))
+		lacks(t, page, "<script>alert", "<img", "<i>code", `"><script>`)
+		has(t, page, html.EscapeString("<script>alert("))
+	}
+	lacks(t, s.page("/projects/shopd?scenario=%3Cscript%3E"), "<script>")
+	lacks(t, s.page("/upload?project=%22%3E%3Cscript%3Ealert(1)%3C/script%3E"), "<script>alert")
+}
+
+// fail ends the next read job of a run for good.
+func fail(t testing.TB, s *store.Store, run int64, f store.Failure) {
+	t.Helper()
+	if err := s.FailJob(t.Context(), claim(t, s, store.JobRead, run), f); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNothingThere(t *testing.T) {
+	s := open(t)
+	run := addRun(t, s.store, target, capturesOf(shop, 1))
+	for _, path := range []string{
+		"/runs/999", "/runs/x", "/runs/99999999999999999999", "/runs/999/events", fmt.Sprintf("/runs/%d/sites/13", run), fmt.Sprintf("/runs/%d/sites/-1", run),
+		fmt.Sprintf("/runs/%d/sites/x", run), "/runs/999/sites/0", "/projects/nobody", "/projects/%00", "/projects/%FF", "/no/such/page",
+	} {
+		status, page := s.get(path, "Accept", "text/html")
+		if status != http.StatusNotFound {
+			t.Errorf("%s: %d", path, status)
+		}
+		has(t, page, "<html", "404", "There is nothing here", "not-found", "All projects")
+	}
+}

@@ -1,0 +1,99 @@
+package pages_test
+
+import (
+	"bytes"
+	"mime/multipart"
+	"net/http"
+	"strings"
+	"testing"
+
+	"heapdrift/internal/store"
+)
+
+// log is the least that UMDH writes.
+const log = "// UMDH: version 10.0: Logtime 2025-03-06 09:00 - Machine=M - PID=1\r\n*- - - - - - - - - - Start of data for heap @ 3F0000 - - - - - - - - - -\r\n" +
+	"10 bytes + 8 at 3F1000 by BackTrace7\r\n\t401000\r\n*- - - - - - - - - - End of data for heap @ 3F0000 - - - - - - - - - -\r\n"
+
+// A formPart is a field, or a file where it has a name.
+type formPart struct{ field, file, content string }
+
+// post sends the form as a browser without scripts does.
+func (s *site) post(parts ...formPart) (int, string) {
+	s.t.Helper()
+	var b bytes.Buffer
+	form := multipart.NewWriter(&b)
+	for _, p := range parts {
+		if p.file == "" && p.field != "file" {
+			_ = form.WriteField(p.field, p.content)
+			continue
+		}
+		w, _ := form.CreateFormFile(p.field, p.file)
+		_, _ = w.Write([]byte(p.content))
+	}
+	_ = form.Close()
+	req := must[*http.Request](s.t)(http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+"/upload", &b))
+	req.Header.Set("Content-Type", form.FormDataContentType())
+	return s.send(req)
+}
+
+func TestUploadPage(t *testing.T) {
+	s := open(t)
+	page := s.page("/upload?project=my+app&build=7%2Brc&scenario=soak&run=2&branch=main&sequence=9")
+	has(t, page, `enctype="multipart/form-data"`, `name="project" value="my app"`, `name="build" value="7+rc"`, `name="scenario" value="soak"`, `name="run" value="2"`,
+		`<details class="form-more" open`, `name="branch" value="main"`, `name="sequence" value="9"`, `type="file" id="file" name="file" multiple`, // the fields before the files
+		"/api/v1/evidence?project=my+app&amp;build=7%2Brc&amp;branch=main&amp;run=2&amp;scenario=soak&amp;sequence=9&amp;name=snap1.log", "gflags /i APP.exe +ust")
+	has(t, page, `href="/upload?branch=main`)
+	has(t, page, "/static/vendor/tus.min.", "/static/upload.")
+	has(t, s.page("/upload"), `name="project" value=""`, "project=PROJECT&amp;build=BUILD")
+}
+
+func TestFormUploadsFiles(t *testing.T) {
+	s := open(t)
+	fields := []formPart{{"project", "", "app"}, {"build", "", "7"}, {"scenario", "", ""}, {"run", "", ""}, {"branch", "", "main"}, {"sequence", "", "12"}}
+	status, location := s.post(append(fields, formPart{"file", "a.log", log}, formPart{"file", `C:\logs\b.log`, log + "//"})...)
+	if status != http.StatusSeeOther || location != "/runs/1" {
+		t.Fatalf("%d to %s", status, location)
+	}
+	page := s.page("/runs/1")
+	has(t, page, "Reading the evidence: 0 of 2 files done", "a.log", "b.log", "waiting for a worker", "Report", "waits for the evidence")
+	has(t, page, `<noscript><meta http-equiv="refresh" content="3">`, `sse-connect="/runs/1/events"`)
+	run := must[store.Run](t)(s.store.RunByID(t.Context(), 1))
+	builds := must[[]store.Build](t)(s.store.BuildsOf(t.Context(), "app"))
+	if run.Scenario != "default" || run.Branch != "main" || *builds[0].Sequence != 12 {
+		t.Errorf("run %+v of build %+v", run, builds[0])
+	}
+}
+
+func TestFormSaysWhatIsWrong(t *testing.T) {
+	s := open(t)
+	app, build := formPart{"project", "", "app"}, formPart{"build", "", "7"}
+	jpeg := formPart{"file", "photo.jpg", "\xff\xd8\xff\xe0 not a log"}
+	for name, test := range map[string]struct {
+		parts []formPart
+		says  []string
+	}{
+		"no project":     {[]formPart{build, {"file", "a.log", log}}, []string{`id="h-project" class="error"`, "is missing"}},
+		"bad build":      {[]formPart{app, {"build", "", "<x>"}, {"file", "a.log", log}}, []string{`value="&lt;x&gt;"`, `aria-invalid="true"`, "is not a name"}},
+		"bad sequence":   {[]formPart{app, build, {"sequence", "", "first"}, {"file", "a.log", log}}, []string{"<details class=\"form-more\" open", "is not a whole number"}},
+		"no file":        {[]formPart{app, build, {"file", "", ""}}, []string{"choose at least one file"}},
+		"a picture":      {[]formPart{app, build, jpeg}, []string{"photo.jpg", "refused", "unknown-format", "this is a JPEG picture", "not every file was taken"}},
+		"an empty file":  {[]formPart{app, build, {"file", "a.log", ""}}, []string{"a.log", "refused", "empty-file"}},
+		"long field":     {[]formPart{{"project", "", strings.Repeat("x", 1<<20)}, build, {"file", "a.log", log}}, []string{"is not a name"}},
+		"fields at last": {[]formPart{{"file", "a.log", log}, app, build}, []string{"is missing"}},
+	} {
+		status, page := s.post(test.parts...)
+		if status != http.StatusUnprocessableEntity {
+			t.Errorf("%s: %d", name, status)
+		}
+		has(t, page, test.says...)
+	}
+	if list := must[[]store.Project](t)(s.store.Projects(t.Context())); len(list) != 0 {
+		t.Errorf("refused forms left %+v", list)
+	}
+	_, page := s.post(app, build, formPart{"file", "a.log", log}, jpeg)
+	has(t, page, "a.log", "taken", "photo.jpg", "refused", `href="/runs/1"`)
+	req := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/upload", strings.NewReader("x")))
+	if status, page := s.send(req); status != http.StatusUnsupportedMediaType {
+		t.Errorf("no form: %d %s", status, page)
+	}
+}
