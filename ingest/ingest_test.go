@@ -119,7 +119,7 @@ func TestWrappings(t *testing.T) {
 }
 
 // endless is a zip whose only file unpacks to far more than its size.
-func bomb() []byte { return zipped(file{"a.txt", append(log(8), make([]byte, 256<<20)...)}) }
+func bomb() []byte { return zipped(file{"a.txt", append(log(8), make([]byte, 48<<20)...)}) }
 
 func TestRefusals(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -136,7 +136,7 @@ func TestRefusals(t *testing.T) {
 		"trace.etl":     {[]byte("\x00\x00\x01\x00\x48\x00"), ingest.CodeUnsupported, "ETW trace"},
 		"notes.txt":     {[]byte("We saw the leak on Tuesday.\n"), ingest.CodeUnknown, "not known"},
 		"bomb.zip":      {bomb(), ingest.CodeBomb, "200 times"},
-		"bomb.gz":       {gz(append(log(8), make([]byte, 256<<20)...)), ingest.CodeBomb, "200 times"},
+		"bomb.gz":       {gz(append(log(8), make([]byte, 48<<20)...)), ingest.CodeBomb, "200 times"},
 		"inner.zip":     {zipped(file{"b.zip", zipped(file{"a.txt", log(8)})}), ingest.CodeUnsupported, "archive inside an archive"},
 		"deep.gz":       {gz(gz(gz(log(8)))), ingest.CodeUnsupported, "archive inside an archive"},
 		"cut.gz":        {gz(bytes.Repeat(log(8), 99))[:150], ingest.CodeDamaged, "damaged or cut short"},

@@ -50,7 +50,7 @@ func detect(head []byte) (e encoding, mark int, guessed bool) {
 	return utf8Text, 0, false
 }
 
-// transcodeBlock is how many bytes of UTF-16 are taken at once.
+// transcodeBlock is how many bytes of UTF-16 are taken at once; it is a power of two.
 const transcodeBlock = 64 << 10
 
 // decoded reads a log as UTF-8, or as the ANSI bytes it has.
@@ -70,8 +70,14 @@ type decoded struct {
 
 // newDecoded looks at the beginning of the source. What failed there is given by Read.
 func newDecoded(src io.Reader) *decoded {
-	d := &decoded{src: src, raw: make([]byte, transcodeBlock)}
-	for d.have < len(d.raw) && d.err == nil {
+	d := &decoded{src: src, raw: make([]byte, 2<<10)}
+	for d.err == nil {
+		if d.have == len(d.raw) {
+			if d.have == transcodeBlock {
+				break
+			}
+			d.raw = append(d.raw, make([]byte, len(d.raw))...) // most logs that are read are small
+		}
 		d.fill()
 	}
 	d.enc, d.at, d.guessed = detect(d.raw[:d.have])
@@ -135,7 +141,7 @@ func (d *decoded) Read(p []byte) (int, error) {
 // transcode turns what raw holds into out. A high surrogate at its end waits for what comes.
 func (d *decoded) transcode() {
 	if d.outBlock == nil {
-		d.outBlock = make([]byte, 0, transcodeBlock/2*3)
+		d.outBlock = make([]byte, 0, len(d.raw)/2*3)
 	}
 	whole := (d.have - d.at) &^ 1
 	out, raw := d.outBlock[:0], d.raw[d.at:d.at+whole]

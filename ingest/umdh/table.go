@@ -51,9 +51,9 @@ func (t *table) at(key uint64, tag uint32) *slot {
 	}
 }
 
-// newTable makes an empty table with room for a few hundred keys.
+// newTable makes an empty table.
 func newTable() table {
-	return table{slots: make([]slot, 1<<9), seed: maphash.Bytes(maphash.MakeSeed(), nil)}
+	return table{slots: make([]slot, 1<<6), seed: maphash.Bytes(maphash.MakeSeed(), nil)}
 }
 
 func (t *table) grow() {
