@@ -59,9 +59,9 @@ func New(opt Options) *API {
 	a := &API{
 		store: opt.Store, blobs: opt.Blobs, intake: opt.Intake, log: opt.Log, closing: opt.Closing, watch: opt.Watch,
 		poll: cmp.Or(opt.Poll, time.Second), idle: cmp.Or(opt.Idle, 30*time.Second),
-		claims:    claims{held: map[string]bool{}},
 		receiving: make(chan struct{}, maxReceiving), finishing: make(chan struct{}, maxFinishing), conversions: make(chan struct{}, maxConversions),
 	}
+	a.claims = claims{held: map[string]chan struct{}{}, patience: a.idle / 10}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}

@@ -1,10 +1,12 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -65,24 +67,37 @@ func uploadID(c echo.Context) (string, error) {
 	return id, nil
 }
 
-// claims are the uploads that this node is receiving. They only make a second writer hear of the first at once: what
-// keeps data right among all nodes is the lock of the upload's row.
+// claims are the uploads that this node is receiving. What keeps data right among all nodes is the lock of the
+// upload's row; a claim makes the next request of a client that broke off wait until what it had sent is stored.
 type claims struct {
-	mu   sync.Mutex
-	held map[string]bool
+	mu       sync.Mutex
+	held     map[string]chan struct{} // closed when the claim is given back
+	patience time.Duration            // how long to wait for another's claim; far less than a client that stands still is given
 }
 
-// take claims an upload and returns how to give it back, or store.ErrBusy.
-func (c *claims) take(id string) (release func(), err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.held[id] {
-		return nil, store.ErrBusy
-	}
-	c.held[id] = true
-	return func() {
+// take claims an upload and returns how to give it back, or store.ErrBusy where another request keeps it.
+func (c *claims) take(ctx context.Context, id string) (release func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, c.patience)
+	defer cancel()
+	for {
 		c.mu.Lock()
-		defer c.mu.Unlock()
-		delete(c.held, id)
-	}, nil
+		other, busy := c.held[id]
+		if !busy {
+			mine := make(chan struct{})
+			c.held[id] = mine
+			c.mu.Unlock()
+			return func() {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				delete(c.held, id)
+				close(mine)
+			}, nil
+		}
+		c.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, store.ErrBusy
+		}
+	}
 }

@@ -13,7 +13,7 @@ func (a *API) uploadDelete(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	release, err := a.claims.take(id)
+	release, err := a.claims.take(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,12 @@ func (a *API) uploadHead(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	upload, err := a.store.UploadByID(c.Request().Context(), id)
+	ctx := c.Request().Context()
+	// Who asks after breaking off must hear of all that came. Where somebody goes on writing, any answer is old at once.
+	if release, err := a.claims.take(ctx, id); err == nil {
+		release()
+	}
+	upload, err := a.store.UploadByID(ctx, id)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (a *API) uploadPatch(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	release, err := a.claims.take(id)
+	release, err := a.claims.take(r.Context(), id)
 	if err != nil {
 		return err
 	}
