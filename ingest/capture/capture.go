@@ -71,6 +71,9 @@ const (
 	SymbolsPublic  SymbolKind = "public"  // PDB without lines
 	SymbolsExport  SymbolKind = "export"  // nearest export: unreliable far from its start
 	SymbolsText    SymbolKind = "text"    // names came with the evidence, their source unknown
+	// SymbolsMismatch says that symbols of that name are there, and none of them belongs to the module. Reports show
+	// such a module as one without symbols.
+	SymbolsMismatch SymbolKind = "mismatch"
 )
 
 // A Module is an image loaded in the process.

@@ -2,7 +2,7 @@ package capture
 
 // The payload of each section, written and read side by side.
 
-func putHeader(e *encoder, c *Capture) {
+func (c *Capture) putHeader(e *encoder) {
 	e.string(string(c.Kind))
 	e.uint(uint64(c.Shape))
 	e.string(c.Process.Name)
@@ -11,13 +11,13 @@ func putHeader(e *encoder, c *Capture) {
 	e.string(c.Process.Machine)
 }
 
-func takeHeader(d *decoder, c *Capture) {
+func (c *Capture) takeHeader(d *decoder) {
 	c.Kind = Kind(d.string())
 	c.Shape = Shape(d.uint())
 	c.Process = Process{Name: d.string(), PID: uint32(d.uint()), Bits: uint8(d.uint()), Machine: d.string()}
 }
 
-func putSnapshots(e *encoder, c *Capture) {
+func (c *Capture) putSnapshots(e *encoder) {
 	e.uint(uint64(len(c.Snapshots)))
 	for _, s := range c.Snapshots {
 		e.time(s.TakenAt)
@@ -25,14 +25,14 @@ func putSnapshots(e *encoder, c *Capture) {
 	}
 }
 
-func takeSnapshots(d *decoder, c *Capture) {
+func (c *Capture) takeSnapshots(d *decoder) {
 	c.Snapshots = make([]Snapshot, d.count(2))
 	for i := range c.Snapshots {
 		c.Snapshots[i] = Snapshot{TakenAt: d.time(), LowerBound: d.bool()}
 	}
 }
 
-func putModules(e *encoder, c *Capture) {
+func (c *Capture) putModules(e *encoder) {
 	e.uint(uint64(len(c.Modules)))
 	for _, m := range c.Modules {
 		e.string(m.Path)
@@ -44,14 +44,14 @@ func putModules(e *encoder, c *Capture) {
 	}
 }
 
-func takeModules(d *decoder, c *Capture) {
+func (c *Capture) takeModules(d *decoder) {
 	c.Modules = make([]Module, d.count(6))
 	for i := range c.Modules {
 		c.Modules[i] = Module{Path: d.string(), Base: d.uint(), Size: d.uint(), PDB: d.string(), DebugID: d.string(), Symbols: SymbolKind(d.string())}
 	}
 }
 
-func putHeaps(e *encoder, c *Capture) {
+func (c *Capture) putHeaps(e *encoder) {
 	e.uint(uint64(len(c.Heaps)))
 	for _, h := range c.Heaps {
 		e.uint(h.Handle)
@@ -59,14 +59,14 @@ func putHeaps(e *encoder, c *Capture) {
 	}
 }
 
-func takeHeaps(d *decoder, c *Capture) {
+func (c *Capture) takeHeaps(d *decoder) {
 	c.Heaps = make([]Heap, d.count(2))
 	for i := range c.Heaps {
 		c.Heaps[i] = Heap{Handle: d.uint(), Partial: d.bool()}
 	}
 }
 
-func putTexts(e *encoder, c *Capture) {
+func (c *Capture) putTexts(e *encoder) {
 	texts := c.Stacks.texts
 	e.uint(uint64(len(texts)))
 	for _, t := range texts {
@@ -79,7 +79,7 @@ func putTexts(e *encoder, c *Capture) {
 	}
 }
 
-func takeTexts(d *decoder, c *Capture) {
+func (c *Capture) takeTexts(d *decoder) {
 	texts := make([]Text, d.count(6))
 	ids := make(map[Text]uint32, len(texts))
 	for i := range texts {
@@ -93,7 +93,7 @@ func takeTexts(d *decoder, c *Capture) {
 	}
 }
 
-func putFrames(e *encoder, c *Capture) {
+func (c *Capture) putFrames(e *encoder) {
 	e.uint(uint64(len(c.Stacks.frames)))
 	var last uint64
 	for _, f := range c.Stacks.frames {
@@ -103,7 +103,7 @@ func putFrames(e *encoder, c *Capture) {
 	}
 }
 
-func takeFrames(d *decoder, c *Capture) {
+func (c *Capture) takeFrames(d *decoder) {
 	var last uint64
 	for i := range d.count(2) {
 		last += uint64(d.int())
@@ -114,7 +114,7 @@ func takeFrames(d *decoder, c *Capture) {
 	}
 }
 
-func putStacks(e *encoder, c *Capture) {
+func (c *Capture) putStacks(e *encoder) {
 	s := &c.Stacks
 	e.uint(uint64(s.Count() - 1))
 	for id := StackID(1); int(id) < s.Count(); id++ {
@@ -126,7 +126,7 @@ func putStacks(e *encoder, c *Capture) {
 	}
 }
 
-func takeStacks(d *decoder, c *Capture) {
+func (c *Capture) takeStacks(d *decoder) {
 	for range d.count(2) {
 		stack := make([]FrameID, d.count(1))
 		for i := range stack {
@@ -139,7 +139,7 @@ func takeStacks(d *decoder, c *Capture) {
 	}
 }
 
-func putSites(e *encoder, c *Capture) {
+func (c *Capture) putSites(e *encoder) {
 	e.uint(uint64(len(c.Sites)))
 	for i := range c.Sites {
 		s := &c.Sites[i]
@@ -160,7 +160,7 @@ func putSites(e *encoder, c *Capture) {
 }
 
 // takeSites relies on the snapshots section before it for the number of usages.
-func takeSites(d *decoder, c *Capture) {
+func (c *Capture) takeSites(d *decoder) {
 	per := len(c.Snapshots)
 	c.Sites = make([]Site, d.count(5+3*per))
 	usage := make([]Usage, per*len(c.Sites))
@@ -181,18 +181,18 @@ func takeSites(d *decoder, c *Capture) {
 	}
 }
 
-func putBlocks(e *encoder, c *Capture) {
+func (c *Capture) putBlocks(e *encoder) {
 	e.uint(uint64(c.Blocks.n))
 	e.b = append(e.b, c.Blocks.log...)
 }
 
-func takeBlocks(d *decoder, c *Capture) {
+func (c *Capture) takeBlocks(d *decoder) {
 	c.Blocks = Blocks{n: d.count(4), log: d.b}
 	for c.Blocks.last = range c.Blocks.All() { // to the last one, so that Add can go on
 	}
 }
 
-func putWarnings(e *encoder, c *Capture) {
+func (c *Capture) putWarnings(e *encoder) {
 	e.uint(uint64(len(c.Warnings)))
 	for _, w := range c.Warnings {
 		e.string(string(w.Code))
@@ -202,7 +202,7 @@ func putWarnings(e *encoder, c *Capture) {
 	}
 }
 
-func takeWarnings(d *decoder, c *Capture) {
+func (c *Capture) takeWarnings(d *decoder) {
 	c.Warnings = make([]Warning, d.count(4))
 	for i := range c.Warnings {
 		c.Warnings[i] = Warning{Code: Code(d.string()), Message: d.string(), Place: d.string(), Count: d.int()}

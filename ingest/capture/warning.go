@@ -17,6 +17,7 @@ const (
 	ModuleMoved          Code = "module-moved"
 	EncodingGuessed      Code = "encoding-guessed"
 	NoSymbols            Code = "no-symbols"
+	SymbolMismatch       Code = "symbol-mismatch"
 	BrokenSDK            Code = "umdh-broken-sdk"
 	UnattributedOverhead Code = "unattributed-overhead"
 	Unsupported          Code = "unsupported"

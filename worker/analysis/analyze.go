@@ -34,18 +34,18 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 		Schema:    Schema,
 		Process:   processOf(last.Process),
 		Evidence:  evidence(inputs, parts),
-		Modules:   modules(parts),
+		Modules:   modules(parts, opt.Names),
 		Snapshots: s.snapshots(),
 		Heaps:     []Heap{},
 		MatchedBy: s.matchedBy(),
 	}
-	if err := s.fillSites(ctx, r); err != nil {
+	if err := s.fillSites(ctx, r, opt.Names); err != nil {
 		return nil, err
 	}
 	s.fillTotals(r)
-	noteNames(r)
+	countFrames(r)
 	r.Warnings = append(append(append([]Warning{}, warnings...), readerWarnings(parts)...), s.warnings...)
-	r.Warnings = append(r.Warnings, symbolWarning(r)...)
+	r.Warnings = append(r.Warnings, symbolWarnings(r)...)
 	r.Verdict = decide(r)
 	return r, nil
 }
@@ -80,46 +80,6 @@ func takenAt(t time.Time) string {
 	return t.Format(timeLayout)
 }
 
-// modules lists every module once by path, as the last part that has it shows it, in order of first appearance.
-func modules(parts []part) []Module {
-	list, at := []Module{}, map[string]int{}
-	for _, p := range parts {
-		for _, m := range p.Modules {
-			out := Module{Name: m.FileName(), Path: m.Path, Size: m.Size, PDB: m.PDB, DebugID: m.DebugID, Symbols: m.Symbols}
-			if m.Size > 0 {
-				out.Base = hexNumber(m.Base)
-			}
-			key := strings.ToLower(m.Path)
-			i, ok := at[key]
-			if !ok {
-				at[key] = len(list)
-				list = append(list, out)
-				continue
-			}
-			list[i] = out
-		}
-	}
-	return list
-}
-
-// noteNames says of modules that the evidence names functions of that the names came with it.
-func noteNames(r *Report) {
-	named := map[string]bool{}
-	for i := range r.Sites {
-		for _, f := range r.Sites[i].Stack {
-			if f.Function != "" {
-				named[strings.ToLower(f.Module)] = true
-			}
-		}
-	}
-	for i := range r.Modules {
-		m := &r.Modules[i]
-		if m.Symbols == capture.SymbolsNone && named[strings.ToLower(capture.Module{Path: m.Path}.Name())] {
-			m.Symbols = capture.SymbolsText
-		}
-	}
-}
-
 func (s *series) matchedBy() string {
 	switch {
 	case len(s.parts) == 1:
@@ -148,7 +108,7 @@ func (s *series) snapshots() []Snapshot {
 }
 
 // fillSites makes the report's sites, most growth first.
-func (s *series) fillSites(ctx context.Context, r *Report) error {
+func (s *series) fillSites(ctx context.Context, r *Report, names *capture.Names) error {
 	made := make([]*frames, len(s.parts))
 	sites := make([]*Site, len(s.order)) // sorted as pointers: a Site is large
 	for i, m := range s.order {
@@ -156,7 +116,7 @@ func (s *series) fillSites(ctx context.Context, r *Report) error {
 			return fmt.Errorf("analysis: %w", context.Cause(ctx))
 		}
 		if made[m.stackOf] == nil {
-			made[m.stackOf] = newFrames(s.keys[m.stackOf])
+			made[m.stackOf] = newFrames(s.keys[m.stackOf], names)
 		}
 		sites[i] = s.site(m, made[m.stackOf], r.Snapshots)
 	}
@@ -182,7 +142,7 @@ func compareGrowth(a, b *Site) int {
 func (s *series) site(m *merged, f *frames, snapshots []Snapshot) *Site {
 	out := &Site{
 		Kind: m.key.Kind.String(), Amounts: amounts(m.usage), Key: m.key, Flags: []string{},
-		Stack: f.stack(m.stack), Series: make([]Point, len(m.usage)),
+		Stack: f.of(m.stack), Series: make([]Point, len(m.usage)),
 	}
 	for i, u := range m.usage {
 		out.Series[i] = Point{snapshots[i].AtNS, Amount{u.Count, u.Bytes}}
@@ -194,12 +154,12 @@ func (s *series) site(m *merged, f *frames, snapshots []Snapshot) *Site {
 		out.Traces = append(out.Traces, strings.ToUpper(fmt.Sprintf("%x", trace)))
 	}
 	for _, alias := range m.aliases {
-		out.Aliases = append(out.Aliases, f.stack(alias))
+		out.Aliases = append(out.Aliases, f.of(alias))
 	}
 	if len(out.Aliases) > 0 {
 		out.Flags = append(out.Flags, FlagAmbiguous)
 	}
-	if isTruncated(out.Stack) {
+	if isTruncated(len(f.keys.capture.Stacks.Stack(m.stack)), out.Stack) {
 		out.Flags = append(out.Flags, FlagTruncated)
 	}
 	if len(out.Stack) == 0 {
@@ -214,11 +174,10 @@ func (s *series) site(m *merged, f *frames, snapshots []Snapshot) *Site {
 	return out
 }
 
-// isTruncated reports whether a stack ends because no more frames were recorded. At the old limit only a stack
-// that does not end in the start of a thread counts.
-func isTruncated(stack []*Frame) bool {
-	n := len(stack)
-	return n >= depthLimit || n == oldDepthLimit && !isThreadStart(stack[n-1])
+// isTruncated reports whether a stack of that many return addresses ends because no more were recorded. At the old
+// limit only a stack that does not end in the start of a thread counts.
+func isTruncated(depth int, stack []*Frame) bool {
+	return depth >= depthLimit || depth == oldDepthLimit && !isThreadStart(stack[len(stack)-1])
 }
 
 // amounts gives outstanding and growth of a series of usages.

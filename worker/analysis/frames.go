@@ -10,92 +10,115 @@ import (
 // frames makes the frames of one part as the report shows them; each distinct frame is made once per layer.
 type frames struct {
 	keys   *stackKeys
-	plain  []*Frame // by FrameID
-	layers []traits
-	made   map[layered]*Frame
+	images []*capture.Image // what symbols tell, by module; nil for nothing
+	calls  [][]call         // by FrameID, innermost first: one return address may stand for several inlined functions
+	stack  []*call          // of the stack that is being made
 }
 
-type layered struct {
-	id    capture.FrameID
-	layer Layer
+// A call is a frame with what its layer depends on.
+type call struct {
+	Frame
+	allocator, threadStart bool
+	asAllocator, asBase    *Frame // the frame in these layers, once it was needed
 }
 
-type traits struct{ allocator, threadStart bool }
-
-func newFrames(keys *stackKeys) *frames {
-	n := keys.capture.Stacks.FrameCount()
-	return &frames{keys: keys, plain: make([]*Frame, n), layers: make([]traits, n), made: map[layered]*Frame{}}
-}
-
-// frame makes a frame without a layer.
-func (f *frames) frame(id capture.FrameID) *Frame {
-	if f.plain[id] != nil {
-		return f.plain[id]
+func newFrames(keys *stackKeys, names *capture.Names) *frames {
+	c := keys.capture
+	f := &frames{keys: keys, images: make([]*capture.Image, len(c.Modules)), calls: make([][]call, c.Stacks.FrameCount())}
+	for i, m := range c.Modules {
+		f.images[i] = names.Image(m.ImageID())
 	}
+	return f
+}
+
+// at makes the frames of a return address, without layers.
+func (f *frames) at(id capture.FrameID) []call {
+	if f.calls[id] == nil {
+		f.calls[id] = f.make(f.keys.capture.Stacks.Frame(id))
+		for i := range f.calls[id] {
+			c := &f.calls[id][i]
+			c.allocator, c.threadStart = isAllocator(&c.Frame), isThreadStart(&c.Frame)
+		}
+	}
+	return f.calls[id]
+}
+
+func (f *frames) make(from capture.Frame) []call {
 	c := f.keys.capture
-	from := c.Stacks.Frame(id)
-	frame := &Frame{}
+	address := ""
+	module := -1
 	if from.Address != 0 {
-		frame.Address = hexNumber(from.Address)
+		address, module = hexNumber(from.Address), f.keys.modules.Find(from.Address)
+	}
+	if module >= 0 && f.images[module] != nil {
+		if named := f.images[module].Frames(uint32(from.Address - c.Modules[module].Base)); len(named) > 0 {
+			calls := make([]call, len(named))
+			for i, n := range named {
+				calls[i].Frame = Frame{
+					Module: c.Modules[module].Name(), Function: n.Function, Offset: hexNumber(n.Offset), Address: address,
+					File: n.File, Line: n.Line, Inline: n.Inline, Type: n.Type, Approx: n.Approx, module: f.keys.lowerPaths[module],
+				}
+			}
+			return calls
+		}
 	}
 	text := c.Stacks.Text(from)
-	module := f.keys.modules.Find(from.Address)
-	if from.Address == 0 {
-		module = -1
-	}
 	switch {
 	case text != nil && (text.Function != "" || module < 0):
-		frame.Module, frame.Function, frame.Offset = text.Module, text.Function, hexNumber(text.Offset)
-		frame.File, frame.Line, frame.Inline = text.File, text.Line, text.Inline
+		frame := Frame{Module: text.Module, Function: text.Function, Offset: hexNumber(text.Offset), Address: address, File: text.File, Line: text.Line, Inline: text.Inline}
+		if module >= 0 {
+			frame.module = f.keys.lowerPaths[module]
+		}
+		return []call{{Frame: frame}}
 	case module >= 0:
-		frame.Module, frame.Offset = c.Modules[module].Name(), hexNumber(from.Address-c.Modules[module].Base)
-	default:
-		frame.Offset = hexNumber(0)
+		return []call{{Frame: Frame{Module: c.Modules[module].Name(), Offset: hexNumber(from.Address - c.Modules[module].Base), Address: address, module: f.keys.lowerPaths[module]}}}
 	}
-	f.plain[id] = frame
-	f.layers[id] = traits{isAllocator(frame), isThreadStart(frame)}
-	return frame
+	return []call{{Frame: Frame{Offset: hexNumber(0), Address: address}}}
 }
 
-// stack makes a stack: the allocator's frames at its inner end and the thread's start at its outer end carry
+// of makes a stack: the allocator's frames at its inner end and the thread's start at its outer end carry
 // their layer. At least one frame in between, or the outermost one of the allocator's, carries none: it is the
 // frame to blame.
-func (f *frames) stack(id capture.StackID) []*Frame {
-	ids := f.keys.capture.Stacks.Stack(id)
-	stack := make([]*Frame, len(ids))
-	for i, id := range ids {
-		stack[i] = f.frame(id)
+func (f *frames) of(id capture.StackID) []*Frame {
+	f.stack = f.stack[:0]
+	for _, id := range f.keys.capture.Stacks.Stack(id) {
+		calls := f.at(id)
+		for i := range calls {
+			f.stack = append(f.stack, &calls[i])
+		}
 	}
-	outer := len(ids)
-	for outer > 0 && f.layers[ids[outer-1]].threadStart {
+	outer := len(f.stack)
+	for outer > 0 && f.stack[outer-1].threadStart {
 		outer--
 	}
 	inner := 0
-	for inner < outer && f.layers[ids[inner]].allocator {
+	for inner < outer && f.stack[inner].allocator {
 		inner++
 	}
 	if inner == outer { // nothing but allocator and start: the last allocator frame stays visible
 		inner = max(0, inner-1)
 	}
-	for i, id := range ids {
+	stack := make([]*Frame, len(f.stack))
+	for i, c := range f.stack {
 		switch {
 		case i < inner:
-			stack[i] = f.inLayer(id, LayerAllocator)
+			stack[i] = c.in(LayerAllocator, &c.asAllocator)
 		case i >= outer && i > inner:
-			stack[i] = f.inLayer(id, LayerBase)
+			stack[i] = c.in(LayerBase, &c.asBase)
+		default:
+			stack[i] = &c.Frame
 		}
 	}
 	return stack
 }
 
-func (f *frames) inLayer(id capture.FrameID, layer Layer) *Frame {
-	key := layered{id, layer}
-	if f.made[key] == nil {
-		frame := *f.plain[id]
+func (c *call) in(layer Layer, made **Frame) *Frame {
+	if *made == nil {
+		frame := c.Frame
 		frame.Layer = layer
-		f.made[key] = &frame
+		*made = &frame
 	}
-	return f.made[key]
+	return *made
 }
 
 // BlameFrame is the index of the frame that a stack's memory is counted against: the first that is not the

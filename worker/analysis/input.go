@@ -19,6 +19,8 @@ type Input struct {
 // Options choose what is analysed.
 type Options struct {
 	Process string // pid or image name; "" for the program with most outstanding bytes
+	// Names are what symbols tell about the return addresses; nil for nothing.
+	Names *capture.Names
 }
 
 // An Error says why captures cannot be analysed; its Code is stable.

@@ -43,14 +43,16 @@ type stackKeys struct {
 	modules *capture.ModuleMap
 	frames  []Key // by FrameID
 	stacks  []Key // by StackID; zero until asked for
-	lower   []string
-	h       hasher
+	// Of each module, in lower case.
+	lowerNames, lowerPaths []string
+	h                      hasher
 }
 
 func newStackKeys(c *capture.Capture) *stackKeys {
 	k := &stackKeys{capture: c, modules: capture.NewModuleMap(c.Modules), frames: make([]Key, c.Stacks.FrameCount()), stacks: make([]Key, c.Stacks.Count())}
 	for _, m := range c.Modules {
-		k.lower = append(k.lower, strings.ToLower(m.Name()))
+		k.lowerNames = append(k.lowerNames, strings.ToLower(m.Name()))
+		k.lowerPaths = append(k.lowerPaths, strings.ToLower(m.Path))
 	}
 	for id := range k.frames {
 		k.frames[id] = k.frame(c.Stacks.Frame(capture.FrameID(id)))
@@ -69,7 +71,7 @@ func (k *stackKeys) frame(f capture.Frame) Key {
 		k.h.uint(text.Offset)
 	case module >= 0:
 		k.h.string("rva")
-		k.h.string(k.lower[module])
+		k.h.string(k.lowerNames[module])
 		k.h.uint(k.capture.Modules[module].Size) // another size is another build: its offsets mean other code
 		k.h.uint(f.Address - k.capture.Modules[module].Base)
 	default:

@@ -53,7 +53,8 @@ type Warning struct {
 	Place   string       `json:"place,omitempty"`
 }
 
-// A Module is an image of the process. Base is that of the last snapshot.
+// A Module is an image of the process. Base is that of the last snapshot. PDB and DebugID are those of the symbols that
+// were used, else those that the evidence asks for.
 type Module struct {
 	Name    string             `json:"name"`
 	Path    string             `json:"path,omitempty"`
@@ -62,6 +63,17 @@ type Module struct {
 	PDB     string             `json:"pdb"`
 	DebugID string             `json:"debug_id"`
 	Symbols capture.SymbolKind `json:"symbols"`
+	// Mismatch says that symbols of that name are there, and none of them belongs to the module.
+	Mismatch bool `json:"mismatch,omitempty"`
+	// Match says how the symbols were matched to the module, or what is missing; "" where nobody looked.
+	Match string            `json:"match,omitempty"`
+	Own   bool              `json:"own,omitempty"`   // the team uploaded its PDB
+	Tried []capture.Attempt `json:"tried,omitempty"` // every place that was looked at
+	// Frames are the distinct return addresses in the module, Unnamed those of them without a function's name.
+	Frames  int64 `json:"frames"`
+	Unnamed int64 `json:"unnamed"`
+	// Stake is what is outstanding at sites with an unnamed frame in this module.
+	Stake Amount `json:"stake"`
 }
 
 // An Amount counts blocks and bytes.
@@ -169,6 +181,10 @@ type Frame struct {
 	Line     uint32 `json:"line"`
 	Inline   bool   `json:"inline"`
 	Layer    Layer  `json:"layer,omitempty"`
+	Type     string `json:"type,omitempty"`   // what the call allocates, where the compiler recorded it
+	Approx   bool   `json:"approx,omitempty"` // the function is only the nearest symbol below
+
+	module string // path of the module in lower case; "" outside every module
 }
 
 // A Status is the outcome of an analysis.

@@ -3,8 +3,6 @@ package analysis
 import (
 	"fmt"
 	"strconv"
-
-	"heapdrift/ingest/capture"
 )
 
 // SnapshotsToDecide is how many snapshots a statement about a leak needs: with fewer, growth that has come to
@@ -171,21 +169,4 @@ func readerWarnings(parts []part) []Warning {
 		}
 	}
 	return list
-}
-
-// symbolWarning says once how much memory stands under frames without names.
-func symbolWarning(r *Report) []Warning {
-	var unnamed Amount
-	for i := range r.Sites {
-		if b := r.Sites[i].Blame; b != nil && b.Function == "" {
-			unnamed.Count++
-			unnamed.Bytes += r.Sites[i].Outstanding.Bytes
-		}
-	}
-	if unnamed.Count == 0 {
-		return nil
-	}
-	return []Warning{{Code: capture.NoSymbols, Count: unnamed.Count, Message: fmt.Sprintf(
-		"%s of %s have no function name: the evidence holds addresses, so frames print as module+0xRVA; they hold %s",
-		Count(unnamed.Count), plural(int64(len(r.Sites)), "site"), Bytes(unnamed.Bytes))}}
 }

@@ -1,0 +1,171 @@
+package capture
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// maxSection bounds one section: 1 GiB holds the block log of some 150 million blocks.
+const maxSection = 1 << 30
+
+// A section is a part of an artifact with its tag.
+type section struct {
+	tag uint64
+	put func(*encoder)
+}
+
+// writeArtifact writes sections in the framing that the artifacts of this package share.
+func writeArtifact(w io.Writer, magic string, sections []section) error {
+	if _, err := io.WriteString(w, magic+string(rune(artifactVersion))); err != nil {
+		return fmt.Errorf("capture: write artifact: %w", err)
+	}
+	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+	if err != nil {
+		return fmt.Errorf("capture: write artifact: %w", err)
+	}
+	var e encoder
+	for _, s := range sections {
+		e.b = e.b[:0]
+		s.put(&e)
+		head := binary.AppendUvarint(binary.AppendUvarint(nil, s.tag), uint64(len(e.b)))
+		if _, err := z.Write(head); err != nil {
+			return fmt.Errorf("capture: write artifact: %w", err)
+		}
+		if _, err := z.Write(e.b); err != nil {
+			return fmt.Errorf("capture: write artifact: %w", err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		return fmt.Errorf("capture: write artifact: %w", err)
+	}
+	return nil
+}
+
+// readArtifact hands each section to what takes its tag; others are skipped.
+func readArtifact(r io.Reader, magic string, takers map[uint64]func(*decoder)) error {
+	head := make([]byte, len(magic)+1)
+	if _, err := io.ReadFull(r, head); err != nil || string(head) != magic+string(rune(artifactVersion)) {
+		return ErrArtifact
+	}
+	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20), zstd.WithDecoderLowmem(true))
+	if err != nil {
+		return fmt.Errorf("capture: read artifact: %w", err)
+	}
+	defer z.Close()
+	in := bufio.NewReaderSize(z, 64<<10)
+	for seen := 0; ; seen++ {
+		tag, err := binary.ReadUvarint(in)
+		if errors.Is(err, io.EOF) && seen > 0 { // no zstd frame at all also ends cleanly
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%w: section tag: %w", ErrArtifact, err)
+		}
+		length, err := binary.ReadUvarint(in)
+		if err != nil || length > maxSection {
+			return fmt.Errorf("%w: section %d: bad length", ErrArtifact, tag)
+		}
+		take := takers[tag]
+		if take == nil {
+			if _, err := io.CopyN(io.Discard, in, int64(length)); err != nil {
+				return fmt.Errorf("%w: section %d: %w", ErrArtifact, tag, err)
+			}
+			continue
+		}
+		payload, err := io.ReadAll(io.LimitReader(in, int64(length))) // grows with what is there, not with the claim
+		if err != nil || uint64(len(payload)) < length {
+			return fmt.Errorf("%w: section %d is cut", ErrArtifact, tag)
+		}
+		d := decoder{b: payload}
+		take(&d)
+		if d.bad {
+			return fmt.Errorf("%w: section %d is damaged", ErrArtifact, tag)
+		}
+	}
+}
+
+// encoder appends varints and strings.
+type encoder struct{ b []byte }
+
+func (e *encoder) uint(v uint64) { e.b = binary.AppendUvarint(e.b, v) }
+func (e *encoder) int(v int64)   { e.b = binary.AppendVarint(e.b, v) }
+func (e *encoder) string(s string) {
+	e.uint(uint64(len(s)))
+	e.b = append(e.b, s...)
+}
+func (e *encoder) bool(v bool) {
+	var bit uint64
+	if v {
+		bit = 1
+	}
+	e.uint(bit)
+}
+func (e *encoder) time(t time.Time) {
+	if t.IsZero() {
+		e.int(0)
+		return
+	}
+	e.int(t.Unix())
+}
+
+// decoder reads what encoder wrote. The first underflow makes it bad and everything after it zero.
+type decoder struct {
+	b   []byte
+	bad bool
+}
+
+func (d *decoder) uint() uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 {
+		d.b, d.bad = nil, true
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) int() int64 {
+	v, n := binary.Varint(d.b)
+	if n <= 0 {
+		d.b, d.bad = nil, true
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) string() string {
+	n := d.uint()
+	if n > uint64(len(d.b)) {
+		d.b, d.bad = nil, true
+		return ""
+	}
+	s := string(d.b[:n])
+	d.b = d.b[n:]
+	return s
+}
+
+func (d *decoder) bool() bool { return d.uint() != 0 }
+
+func (d *decoder) time() time.Time {
+	if s := d.int(); s != 0 {
+		return time.Unix(s, 0).UTC()
+	}
+	return time.Time{}
+}
+
+// count reads how many elements follow, each of at least the given number of bytes.
+func (d *decoder) count(least int) int {
+	n := d.uint()
+	if n > uint64(len(d.b)/least) {
+		d.b, d.bad = nil, true
+		return 0
+	}
+	return int(n)
+}

@@ -1,0 +1,105 @@
+package capture
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Names are what symbols tell about the return addresses of a run. They are kept apart from the captures: symbols
+// that arrive late name a run anew without its evidence being read again.
+type Names struct {
+	Images []Image
+	byID   map[ImageID]int
+}
+
+// An ImageID tells images apart wherever they were loaded, as far as the evidence does.
+type ImageID struct {
+	File    string // file name in lower case
+	Size    uint64 // SizeOfImage in bytes
+	DebugID string // "" where the evidence does not say
+}
+
+// ImageID is what identifies the module's image.
+func (m Module) ImageID() ImageID { return ImageID{strings.ToLower(m.FileName()), m.Size, m.DebugID} }
+
+// An Image is a module of the run, what was found for it and its named return addresses.
+type Image struct {
+	ImageID
+	Symbols SymbolKind // what the names rest on
+	PDB     string     // file name of the PDB that was used, or of the one that is wanted
+	Used    string     // debug id of the PDB that was used; "" for none
+	Match   string     // a sentence: how the symbols were matched, or what is missing
+	Own     bool       // the team uploaded its PDB: the code is theirs
+	Tried   []Attempt  // every place that was looked at
+
+	rvas   []uint32 // ascending
+	ends   []uint32 // ends[i] is where the frames of rvas[i] end
+	frames []NamedFrame
+}
+
+// An Attempt is a place where symbols were looked for, and what came of it.
+type Attempt struct {
+	Place  string `json:"place"`
+	Result string `json:"result"` // found, not-found, mismatch, refused, offline, failed, ambiguous
+	Detail string `json:"detail,omitempty"`
+}
+
+// A NamedFrame is one function at a return address: the one whose code it is, or one that was inlined there.
+type NamedFrame struct {
+	Function string // as debuggers print it, without the module
+	Offset   uint64 // of the return address from the function's start; 0 for inlined functions
+	File     string
+	Line     uint32 // of the call; 0 where unknown
+	Inline   bool
+	Type     string // what the call allocates, where the compiler recorded it
+	Approx   bool   // the nearest symbol below, which need not be the function itself
+}
+
+// Add names a return address of the image; frames are innermost first. RVAs must come in ascending order.
+func (i *Image) Add(rva uint32, frames ...NamedFrame) {
+	if len(frames) == 0 {
+		return
+	}
+	i.rvas = append(i.rvas, rva)
+	i.frames = append(i.frames, frames...)
+	i.ends = append(i.ends, uint32(len(i.frames)))
+}
+
+// Frames returns the frames at a return address, innermost first; none where nothing is known.
+func (i *Image) Frames(rva uint32) []NamedFrame {
+	at, ok := slices.BinarySearch(i.rvas, rva)
+	if !ok {
+		return nil
+	}
+	begin := uint32(0)
+	if at > 0 {
+		begin = i.ends[at-1]
+	}
+	return i.frames[begin:i.ends[at]:i.ends[at]]
+}
+
+// Named is the number of return addresses that have names.
+func (i *Image) Named() int { return len(i.rvas) }
+
+// Image returns what is known about an image, or nil. It is safe for concurrent use once Sort was called.
+func (n *Names) Image(id ImageID) *Image {
+	if n == nil {
+		return nil
+	}
+	if at, ok := n.byID[id]; ok {
+		return &n.Images[at]
+	}
+	return nil
+}
+
+// Sort puts the images in the order of their ids and makes Image find them. It is called once, after the last image is there.
+func (n *Names) Sort() {
+	slices.SortFunc(n.Images, func(a, b Image) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Size, b.Size), strings.Compare(a.DebugID, b.DebugID))
+	})
+	n.byID = make(map[ImageID]int, len(n.Images))
+	for i := range n.Images {
+		n.byID[n.Images[i].ImageID] = i
+	}
+}

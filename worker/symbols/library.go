@@ -1,0 +1,41 @@
+package symbols
+
+import (
+	"context"
+	"io"
+
+	"heapdrift/ingest/capture"
+)
+
+// A Library finds symbol files: a symbol path, a team's store, or several of them one behind the other.
+type Library interface {
+	// Find returns the file that has the key under the name, or nil, and every place that was looked at.
+	Find(ctx context.Context, want Want) (*File, []capture.Attempt, error)
+	// Named returns all files that go by one of the names, whatever their keys: candidates for modules of evidence
+	// that has no ids.
+	Named(ctx context.Context, names []string) ([]*File, []capture.Attempt, error)
+}
+
+// A Want is a file by its identity. A PDB has a debug id, an image a time stamp and a size.
+type Want struct {
+	Name        string // file name
+	DebugID     string
+	Timestamp   uint32
+	SizeOfImage uint32
+}
+
+// A File is a symbol file that a Library has.
+type File struct {
+	Identity
+	Place string // where it was found, for people
+	Own   bool   // the team uploaded it
+	Open  func(ctx context.Context) (Content, error)
+}
+
+// Content is an open file.
+type Content interface {
+	io.ReaderAt
+	io.Closer
+	// Size is the file's size in bytes.
+	Size() int64
+}
