@@ -30,6 +30,7 @@ type Image struct {
 	PDB     string     // file name of the PDB that was used, or of the one that is wanted
 	Used    string     // debug id of the PDB that was used; "" for none
 	Match   string     // a sentence: how the symbols were matched, or what is missing
+	Proven  bool       // the symbols belong to the module beyond doubt
 	Own     bool       // the team uploaded its PDB: the code is theirs
 	Tried   []Attempt  // every place that was looked at
 
@@ -102,4 +103,9 @@ func (n *Names) Sort() {
 	for i := range n.Images {
 		n.byID[n.Images[i].ImageID] = i
 	}
+}
+
+// SameNames reports whether two images name the same return addresses with the same functions, files and lines.
+func (i *Image) SameNames(other *Image) bool {
+	return slices.Equal(i.rvas, other.rvas) && slices.Equal(i.ends, other.ends) && slices.Equal(i.frames, other.frames)
 }

@@ -86,6 +86,7 @@ func (i *Image) put(e *encoder, texts *textTable) {
 	}
 	e.uint(i.Size)
 	e.bool(i.Own)
+	e.bool(i.Proven)
 	e.uint(uint64(len(i.Tried)))
 	for _, a := range i.Tried {
 		e.string(a.Place)
@@ -119,7 +120,7 @@ func (i *Image) take(d *decoder, texts []string) {
 	}
 	i.File, i.DebugID, i.Symbols = d.string(), d.string(), SymbolKind(d.string())
 	i.PDB, i.Used, i.Match = d.string(), d.string(), d.string()
-	i.Size, i.Own = d.uint(), d.bool()
+	i.Size, i.Own, i.Proven = d.uint(), d.bool(), d.bool()
 	i.Tried = make([]Attempt, d.count(3))
 	for k := range i.Tried {
 		i.Tried[k] = Attempt{Place: d.string(), Result: d.string(), Detail: d.string()}

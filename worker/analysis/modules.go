@@ -39,6 +39,7 @@ func module(m capture.Module, image *capture.Image) Module {
 	out.PDB = cmp.Or(image.PDB, out.PDB)
 	out.DebugID = cmp.Or(image.Used, out.DebugID)
 	out.Symbols, out.Match, out.Own, out.Tried = image.Symbols, image.Match, image.Own, image.Tried
+	out.Unproven = image.Named() > 0 && !image.Proven
 	if image.Symbols == capture.SymbolsMismatch {
 		out.Symbols, out.Mismatch = capture.SymbolsNone, true
 	}
@@ -107,10 +108,19 @@ func symbolWarnings(r *Report) []Warning {
 			"%s of %s have no function name: the evidence holds addresses, so frames print as module+0xRVA; they hold %s%s",
 			Count(unnamed.Count), plural(int64(len(r.Sites)), "site"), Bytes(unnamed.Bytes), missing(r.Modules))})
 	}
+	var unproven []string
 	for i := range r.Modules {
-		if m := &r.Modules[i]; m.Mismatch {
+		m := &r.Modules[i]
+		if m.Mismatch {
 			list = append(list, Warning{Code: capture.SymbolMismatch, Count: m.Frames, Message: m.Name + ": " + m.Match})
 		}
+		if m.Unproven {
+			unproven = append(unproven, m.Name)
+		}
+	}
+	if len(unproven) > 0 {
+		list = append(list, Warning{Code: capture.NoImageInfo, Count: int64(len(unproven)), Message: fmt.Sprintf(
+			"the evidence holds no PDB ids: the symbols of %s are matched by name and image size only", strings.Join(unproven, ", "))})
 	}
 	return list
 }

@@ -66,9 +66,11 @@ type Module struct {
 	// Mismatch says that symbols of that name are there, and none of them belongs to the module.
 	Mismatch bool `json:"mismatch,omitempty"`
 	// Match says how the symbols were matched to the module, or what is missing; "" where nobody looked.
-	Match string            `json:"match,omitempty"`
-	Own   bool              `json:"own,omitempty"`   // the team uploaded its PDB
-	Tried []capture.Attempt `json:"tried,omitempty"` // every place that was looked at
+	Match string `json:"match,omitempty"`
+	// Unproven says that nothing but name and size match the symbols to the module.
+	Unproven bool              `json:"unproven,omitempty"`
+	Own      bool              `json:"own,omitempty"`   // the team uploaded its PDB
+	Tried    []capture.Attempt `json:"tried,omitempty"` // every place that was looked at
 	// Frames are the distinct return addresses in the module, Unnamed those of them without a function's name.
 	Frames  int64 `json:"frames"`
 	Unnamed int64 `json:"unnamed"`

@@ -39,3 +39,11 @@ type Content interface {
 	// Size is the file's size in bytes.
 	Size() int64
 }
+
+// An IndexCache keeps indexes by the debug ids of their PDBs.
+type IndexCache interface {
+	// Open opens the index of a PDB; nil and no error where there is none.
+	Open(ctx context.Context, debugID string) (Content, error)
+	// Put keeps an index that write writes.
+	Put(ctx context.Context, debugID string, write func(io.Writer) error) error
+}

@@ -26,6 +26,7 @@ func text(p *printer, r *analysis.Report, opt Options) {
 	for _, h := range r.Heaps {
 		p.line("heap %-18s %10s in %s blocks%s", h.Handle, analysis.Bytes(h.Outstanding.Bytes), analysis.Count(h.Outstanding.Count), growthNote(h.Growth))
 	}
+	textSymbols(p, r.Modules)
 	if len(r.Warnings) > 0 {
 		p.line("")
 	}
@@ -39,6 +40,21 @@ func text(p *printer, r *analysis.Report, opt Options) {
 	if left > 0 {
 		p.line("")
 		p.line("%s more sites; --top 0 or --format json shows all.", analysis.Count(int64(left)))
+	}
+}
+
+// textSymbols says of each module that the stacks run through what its names rest on.
+func textSymbols(p *printer, modules []analysis.Module) {
+	first := true
+	for _, m := range modules {
+		if m.Frames == 0 || m.Match == "" {
+			continue
+		}
+		if first {
+			p.line("")
+			first = false
+		}
+		p.line("symbols %-20s %-8s %s of %s frames named: %s", m.Name, m.Symbols, analysis.Count(m.Frames-m.Unnamed), analysis.Count(m.Frames), m.Match)
 	}
 }
 
@@ -74,14 +90,29 @@ func textSite(p *printer, number int, s *analysis.Site) {
 		p.line("    series %s", strings.Join(points, ", "))
 	}
 	for _, f := range s.Stack {
-		p.line("    %s", f.Text())
+		p.line("    %s", frameText(f))
 	}
 	for _, alias := range s.Aliases {
 		p.line("    or, under the same id:")
 		for _, f := range alias {
-			p.line("    %s", f.Text())
+			p.line("    %s", frameText(f))
 		}
 	}
+}
+
+// frameText prints a frame with what sets it apart.
+func frameText(f *analysis.Frame) string {
+	text := f.Text()
+	if f.Inline {
+		text += "  [inline]"
+	}
+	if f.Approx {
+		text += "  [nearest symbol]"
+	}
+	if f.Type != "" {
+		text += "  allocates " + f.Type
+	}
+	return text
 }
 
 func growthNote(g *analysis.Amount) string {
