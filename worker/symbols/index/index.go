@@ -76,7 +76,6 @@ type Inline struct {
 type Index struct {
 	debugID                                                         string
 	starts, segments, pages, locations, inlines, types, omap, texts []byte
-	unmap                                                           func() error
 }
 
 // Read reads an index into memory and checks all of it. Its error wraps ErrIndex where the bytes are none.
@@ -218,7 +217,7 @@ func (x *Index) text(at uint32) string {
 	if n == 0 || uint64(n) > uint64(len(rest)-4) {
 		return ""
 	}
-	return unsafe.String(&rest[4], n)
+	return unsafe.String(&rest[4], n) //nolint:gosec // the bytes are checked above and nobody writes to them: a look-up must not copy them
 }
 
 func number(section []byte, i int) uint32 { return binary.LittleEndian.Uint32(section[4*i:]) }
