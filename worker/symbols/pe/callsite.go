@@ -1,0 +1,73 @@
+package pe
+
+// A Verdict says whether an address can be a return address.
+type Verdict uint8
+
+// The verdicts of CallSite.
+const (
+	CallUnknown Verdict = iota // there is no code of this image to look at: not in a code section, or not in the file
+	CallNo                     // the bytes before are no CALL
+	CallYes                    // they are
+)
+
+func (v Verdict) String() string {
+	return [...]string{"unknown", "no", "yes"}[min(v, CallYes)]
+}
+
+// callMax is the length of the longest CALL without prefixes: FF /2 with ModRM, SIB and a displacement of 4 bytes, and
+// 9A with its far pointer.
+const callMax = 7
+
+// CallSite tells whether the bytes before an RVA decode as a CALL of any length, as they must before a return address.
+// Code that is changed when it is loaded (packers, self-modifying code) is judged by what the file has.
+func (f *File) CallSite(rva uint32) Verdict {
+	if rva == 0 || f.code(rva-1) == nil { // a call may be the last instruction of its section
+		return CallUnknown
+	}
+	first := rva - min(rva, callMax)
+	if s := f.code(rva - 1); first < s.RVA {
+		first = s.RVA
+	}
+	before, err := f.readRVA(first, int64(rva-first))
+	if err != nil || len(before) < int(rva-first) {
+		return CallUnknown
+	}
+	var yes bool
+	switch {
+	case f.info.Hybrid:
+		// Which machine the code is of depends on the address: only a CALL of either is certain.
+		if !f.armCall(before, rva) && !f.x86Call(before, rva) {
+			return CallUnknown
+		}
+		return CallYes
+	case f.info.Machine == MachineI386, f.info.Machine == MachineAMD64:
+		yes = f.x86Call(before, rva)
+	case f.info.Machine == MachineARM64:
+		yes = f.armCall(before, rva)
+	default:
+		return CallUnknown
+	}
+	if yes {
+		return CallYes
+	}
+	return CallNo
+}
+
+// armCall looks at the instruction before rva: BL, BLR, and BLR with pointer authentication (Arm ARM, C4.1.67).
+func (f *File) armCall(before []byte, rva uint32) bool {
+	if rva%4 != 0 || len(before) < 4 {
+		return false
+	}
+	w := le.Uint32(before[len(before)-4:])
+	switch {
+	case w&0xFC000000 == 0x94000000: // BL imm26
+		return f.code(rva-4+uint32(int32(w<<6)>>4)) != nil
+	case w&0xFFFFFC1F == 0xD63F0000, // BLR
+		w&0xFFFFFC1F == 0xD63F081F, // BLRAAZ
+		w&0xFFFFFC1F == 0xD63F0C1F, // BLRABZ
+		w&0xFFFFFC00 == 0xD73F0800, // BLRAA
+		w&0xFFFFFC00 == 0xD73F0C00: // BLRAB
+		return true
+	}
+	return false
+}
