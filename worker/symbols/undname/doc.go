@@ -1,0 +1,19 @@
+// Package undname turns names as the Microsoft C++ compilers decorate them back into declarations, in the spelling
+// of Microsoft's own undecorator.
+//
+//	?Push@Stack@app@@QEAAXPEBD@Z
+//	^    name and scopes, innermost first, "@" ends one, "@@" ends all
+//	                  ^  member of a class: public, near         (A-H private, I-P protected, Q-X public)
+//	                   ^^ this: __ptr64, not const
+//	                     ^ calling convention  (A __cdecl, G __stdcall, E __thiscall, ...)
+//	                      ^ type returned      (X void)
+//	                       ^^^^ parameters     (P pointer, E __ptr64, B const, D char), "@" ends them
+//	                            ^ exceptions   (Z: not said)
+//
+// The grammar has no specification by its owner. The letters are those that the Clang and LLVM documentation and
+// tests list; the spelling, with its blanks and its omissions, is that of the undecorator in the C runtime of
+// Visual Studio 2019, measured on names from public PDBs. Where that undecorator is odd this package is as odd:
+// a missing end prints " ?? ", a function type without Microsoft keywords loses its parameters.
+//
+// What compilers emit since then (char8_t, operator<=>, template<auto>) is read when CurrentGrammar is given.
+package undname
