@@ -1,0 +1,62 @@
+package symsrv
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// imageExtensions are the folders <ext> of a plain directory. For a PDB it is its image's extension that counts,
+// which a PDB does not know; so all of them are tried, and the PDB's own.
+var imageExtensions = []string{"dll", "exe", "sys", "ocx", "cpl", "drv", "scr", "ax", "node", "pyd"}
+
+// subfolders returns the ways from a plain directory to the folders that may hold the file.
+func subfolders(name string) [][]string {
+	own := strings.ToLower(strings.TrimPrefix(filepath.Ext(name), "."))
+	extensions := []string{own}
+	if own == "pdb" {
+		extensions = append(slices.Clone(imageExtensions), own)
+	}
+	ways := [][]string{nil}
+	for _, ext := range extensions {
+		if ext != "" {
+			ways = append(ways, []string{ext}, []string{"symbols", ext})
+		}
+	}
+	return ways
+}
+
+// directory searches a plain directory: files that have the name, then the directory taken as a store. Dbghelp takes
+// the file that comes first; here it must be the right one, if that can be checked.
+func (s *search) directory(ctx context.Context, root string, stores []string) (Found, bool) {
+	if !s.exists(root, filepath.Join(root, s.want.Name)) {
+		return Found{}, false
+	}
+	from := origin{stores: stores}
+	noted := len(s.attempts)
+	for _, way := range subfolders(s.want.Name) {
+		for _, name := range []string{s.want.Name, CompressedName(s.want.Name)} {
+			for path, err := range s.folders.files(root, append(way[:len(way):len(way)], name)...) {
+				if ctx.Err() != nil {
+					return Found{}, false
+				}
+				if err != nil {
+					s.note(root, Failed, err.Error())
+					return Found{}, false
+				}
+				if found, ok := s.accept(ctx, candidate{place: path, path: path, loose: true}, from); ok {
+					return found, true
+				}
+			}
+		}
+	}
+	if len(s.attempts) == noted {
+		s.note(filepath.Join(root, s.want.Name), Absent, "nor below dll, symbols/dll and the like")
+	}
+	if s.searched[root] {
+		return Found{}, false
+	}
+	s.searched[root] = true
+	return s.store(ctx, root, from)
+}

@@ -1,0 +1,85 @@
+package symsrv
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"net/http"
+	"time"
+)
+
+// Options say what a symbol path may do and where its Windows directories lie. The zero value searches local
+// directories and asks no server.
+type Options struct {
+	Map []Mapping // where directories of the symbol path lie on this machine
+
+	// Cache is the default downstream store: what an empty level of a chain, cache* without a directory and a server
+	// without a store before it stand for.
+	Cache string
+
+	// Missing, a directory, keeps what servers said they do not have across restarts; empty keeps it in memory only.
+	Missing string
+
+	// Allow lists the hosts that may be asked: "host" on any port, "host:port", "*.domain" for everything below a
+	// domain, "*" for all. None means offline.
+	Allow []string
+
+	// Proxy is host:port or a URL. Empty leaves it to HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
+	Proxy string
+
+	// Check returns nil if the file at path is what was asked for, else why not. The path is of a whole, decompressed
+	// file, under its own or a temporary name. A nil Check takes every file; files that merely have the right name are
+	// then not copied into stores.
+	Check func(ctx context.Context, path string, want Identity) error
+
+	// Client's Transport is used, if it has one; then Proxy and Limits.Connect have no effect.
+	Client *http.Client
+
+	Log    *slog.Logger
+	Limits Limits
+}
+
+// Limits bound what is done for one file. A zero field stands for the value in its comment.
+type Limits struct {
+	Connect time.Duration // 10 s, for the connection, and again for TLS
+	Header  time.Duration // 30 s, from the request to the answer's header
+	Stall   time.Duration // 30 s, without a byte of the body
+	Whole   time.Duration // 1 h, for one request
+
+	Retries int           // 3 after the first try; negative for none
+	Backoff time.Duration // 500 ms before the first retry, doubled for each further one
+	MaxWait time.Duration // 30 s: no wait is longer, whatever Retry-After says
+	Down    time.Duration // 30 s: how long a server is left alone after its last retry failed
+
+	Redirects int           // 5
+	Parallel  int           // 4 requests at a time
+	MaxBytes  int64         // 8 GiB, of one file, decompressed
+	Missing   time.Duration // 1 h: how long a missing file is not asked for again
+	Named     int           // 256 files returned by Named
+}
+
+func (l Limits) withDefaults() Limits {
+	defaultTo(&l.Connect, 10*time.Second)
+	defaultTo(&l.Header, 30*time.Second)
+	defaultTo(&l.Stall, 30*time.Second)
+	defaultTo(&l.Whole, time.Hour)
+	defaultTo(&l.Retries, 3)
+	defaultTo(&l.Backoff, 500*time.Millisecond)
+	defaultTo(&l.MaxWait, 30*time.Second)
+	defaultTo(&l.Down, 30*time.Second)
+	defaultTo(&l.Redirects, 5)
+	defaultTo(&l.Parallel, 4)
+	defaultTo(&l.MaxBytes, 8<<30)
+	defaultTo(&l.Missing, time.Hour)
+	defaultTo(&l.Named, 256)
+	l.Retries, l.Backoff = max(l.Retries, 0), max(l.Backoff, 0)
+	l.MaxBytes = min(l.MaxBytes, math.MaxInt64-1) // one more is read to tell what is larger
+	return l
+}
+
+func defaultTo[T comparable](v *T, value T) {
+	var zero T
+	if *v == zero {
+		*v = value
+	}
+}
