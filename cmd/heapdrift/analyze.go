@@ -17,6 +17,7 @@ import (
 	"heapdrift/ingest/umdh"
 	"heapdrift/worker/analysis"
 	"heapdrift/worker/analysis/export"
+	"heapdrift/worker/symbols"
 )
 
 // list is a flag that may be given more than once.
@@ -38,7 +39,7 @@ type analyzeFlags struct {
 
 func (f *analyzeFlags) set() *flag.FlagSet {
 	set := flag.NewFlagSet("analyze", flag.ContinueOnError)
-	set.Var(&f.symbols, "symbols", "symbol `path`, _NT_SYMBOL_PATH syntax; repeatable (not used by this version)")
+	set.Var(&f.symbols, "symbols", "symbol `path`, _NT_SYMBOL_PATH syntax; repeatable; $_NT_SYMBOL_PATH when not given")
 	set.StringVar(&f.format, "format", "text", "text, json, markdown, folded or csv")
 	set.StringVar(&f.process, "process", "", "`pid or image name`, where the evidence holds several")
 	set.StringVar(&f.window, "window", "", "trace window `A,B` in seconds; for traces, which this version does not read")
@@ -70,24 +71,43 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 	case f.top < 0:
 		return exitUsage, &usageError{"--top must not be negative"}
 	}
+	library, err := symbolLibrary(f.symbols)
+	if err != nil {
+		return exitUsage, err
+	}
 	inputs := make([]analysis.Input, len(files))
 	for i, file := range files {
 		if inputs[i], err = readEvidence(ctx, file, base, s); err != nil {
 			return exitInput, err
 		}
 	}
-	report, err := analysis.Analyze(ctx, inputs, analysis.Options{Process: f.process})
+	names, err := resolve(ctx, library, inputs, s)
 	if err != nil {
 		return exitInput, err
 	}
-	if len(f.symbols) > 0 {
-		report.Warnings = append(report.Warnings, analysis.Warning{Code: capture.NoSymbols, Count: int64(len(f.symbols)),
-			Message: "--symbols is not used: this version does not read PDBs; frames keep the names that the evidence has"})
+	report, err := analysis.Analyze(ctx, inputs, analysis.Options{Process: f.process, Names: names})
+	if err != nil {
+		return exitInput, err
 	}
 	if err := writeReport(report, format, f, s.out); err != nil {
 		return exitInput, err
 	}
 	return exitOf(report.Verdict.Status), nil
+}
+
+// resolve names the return addresses of all captures; nil without a symbol path.
+func resolve(ctx context.Context, library symbols.Library, inputs []analysis.Input, s streams) (*capture.Names, error) {
+	if library == nil {
+		return nil, nil
+	}
+	var captures []*capture.Capture
+	for _, in := range inputs {
+		captures = append(captures, in.Captures...)
+	}
+	bar := newProgressBar(s.err, "symbols")
+	defer bar.clear()
+	resolver := symbols.Resolver{Library: library}
+	return resolver.Resolve(ctx, captures, func(percent int, _ string) { bar.set(int64(percent), 100) })
 }
 
 func exitOf(status analysis.Status) int {

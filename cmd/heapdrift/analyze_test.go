@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"heapdrift/ingest/capture"
 	"heapdrift/internal/corpus"
 	"heapdrift/worker/analysis"
 )
@@ -354,10 +355,18 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-func TestSymbolsAreIgnoredWithAWarning(t *testing.T) {
+// Symbols that are not there, and a directory that only Windows has, are told of; frames keep their addresses.
+func TestSymbolPathThatHasNothing(t *testing.T) {
 	r := analyzeJSON(t, "--symbols", `srv*c:\symbols`, writeSample(t, "a.txt", 8))
-	if !slices.ContainsFunc(r.Warnings, func(w analysis.Warning) bool { return strings.Contains(w.Message, "--symbols") }) {
-		t.Errorf("warnings %+v", r.Warnings)
+	tried := r.Modules[0].Tried
+	if !slices.ContainsFunc(tried, func(a capture.Attempt) bool { return strings.Contains(a.Detail, `c:\symbols: `) }) {
+		t.Errorf("attempts %+v", tried)
+	}
+	if f := r.Sites[0].Stack[0]; f.Function != "" || r.Modules[0].Unnamed == 0 {
+		t.Errorf("frame %+v of %+v", f, r.Modules[0])
+	}
+	if _, errOut, code := cli(t, "analyze", "--symbols", "srv*", "--symbols", "symsrv*", writeSample(t, "a.txt", 8)); code != exitUsage || !strings.Contains(errOut, "symsrv*") {
+		t.Errorf("a symbol path that cannot be meant: exit %d, %s", code, errOut)
 	}
 }
 

@@ -17,9 +17,14 @@ type config struct {
 	Listen      string `env:"HEAPDRIFT_LISTEN" envDefault:"127.0.0.1:8080" help:"address of the web server"`
 	StateDir    string `env:"HEAPDRIFT_STATE_DIR" help:"where up keeps its database and files"`
 	MaxUpload   int64  `env:"HEAPDRIFT_MAX_UPLOAD" envDefault:"68719476736" help:"largest evidence file in bytes"`
-	Concurrency int    `env:"HEAPDRIFT_CONCURRENCY" envDefault:"2" help:"jobs at once on one worker"`
-	TrustProxy  bool   `env:"HEAPDRIFT_TRUST_PROXY" help:"take client addresses from X-Forwarded-For of a proxy in a private network"`
-	LogFormat   string `env:"HEAPDRIFT_LOG" envDefault:"text" help:"text or json, on the standard error"`
+	// Of symbol paths; what the path itself is, Windows' own variables say.
+	SymbolServers string `env:"HEAPDRIFT_SYMBOL_SERVERS" help:"symbol servers that may be asked, as host or *.domain with commas between; none when empty"`
+	SymbolMap     string `env:"HEAPDRIFT_SYMBOL_MAP" help:"where Windows directories of symbol paths lie here, as C:\\Symbols=/mnt/symbols with semicolons between"`
+	SymbolCache   string `env:"HEAPDRIFT_SYMBOL_CACHE" help:"where files from symbol servers are kept; heapdrift/symbols in the user's cache folder when empty"`
+	Concurrency   int    `env:"HEAPDRIFT_CONCURRENCY" envDefault:"2" help:"jobs at once on one worker"`
+	URL           string `env:"HEAPDRIFT_URL" help:"server that symbols add sends to; the one on HEAPDRIFT_LISTEN when empty"`
+	TrustProxy    bool   `env:"HEAPDRIFT_TRUST_PROXY" help:"take client addresses from X-Forwarded-For of a proxy in a private network"`
+	LogFormat     string `env:"HEAPDRIFT_LOG" envDefault:"text" help:"text or json, on the standard error"`
 }
 
 func loadConfig() (config, error) {

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -78,6 +79,19 @@ func (i *Image) Frames(rva uint32) []NamedFrame {
 		begin = i.ends[at-1]
 	}
 	return i.frames[begin:i.ends[at]:i.ends[at]]
+}
+
+// All yields the return addresses that have names, ascending, with their frames.
+func (i *Image) All() iter.Seq2[uint32, []NamedFrame] {
+	return func(yield func(uint32, []NamedFrame) bool) {
+		begin := uint32(0)
+		for k, rva := range i.rvas {
+			if !yield(rva, i.frames[begin:i.ends[k]:i.ends[k]]) {
+				return
+			}
+			begin = i.ends[k]
+		}
+	}
 }
 
 // Named is the number of return addresses that have names.

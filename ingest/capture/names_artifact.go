@@ -94,8 +94,7 @@ func (i *Image) put(e *encoder, texts *textTable) {
 		e.string(a.Detail)
 	}
 	e.uint(uint64(len(i.rvas)))
-	for _, rva := range i.rvas {
-		frames := i.Frames(rva)
+	for rva, frames := range i.All() {
 		e.uint(uint64(rva))
 		e.uint(uint64(len(frames)))
 		for _, f := range frames {

@@ -29,6 +29,8 @@ type File struct {
 	Identity
 	Place string // where it was found, for people
 	Own   bool   // the team uploaded it
+	// Group is what files that came together share: a folder, or one upload. "" for nothing.
+	Group string
 	Open  func(ctx context.Context) (Content, error)
 }
 
@@ -40,10 +42,20 @@ type Content interface {
 	Size() int64
 }
 
-// An IndexCache keeps indexes by the debug ids of their PDBs.
+// An IndexCache keeps indexes. A key has the debug id of the PDB and the kind of symbols that it gives; letters, digits
+// and a dash.
 type IndexCache interface {
-	// Open opens the index of a PDB; nil and no error where there is none.
-	Open(ctx context.Context, debugID string) (Content, error)
+	// Open opens an index; nil and no error where there is none.
+	Open(ctx context.Context, key string) (Content, error)
 	// Put keeps an index that write writes.
-	Put(ctx context.Context, debugID string, write func(io.Writer) error) error
+	Put(ctx context.Context, key string, write func(io.Writer) error) error
 }
+
+// The results of attempts that this package gives; symbol paths give those of symsrv.Result.
+const (
+	resultFound     = "found"
+	resultNotFound  = "not-found"
+	resultMismatch  = "mismatch"
+	resultFailed    = "failed"
+	resultAmbiguous = "ambiguous"
+)

@@ -1,0 +1,224 @@
+package symbols
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/worker/symbols/index"
+	"heapdrift/worker/symbols/pdb"
+	"heapdrift/worker/symbols/pe"
+	"heapdrift/worker/symbols/undname"
+)
+
+// use names the module's return addresses by a candidate, into out, and reports whether it could name any. A file that
+// cannot be read is noted; the error is one of reading from where it lies.
+func (s *search) use(ctx context.Context, c candidate, out *capture.Image) (bool, error) {
+	if c.pdb != nil {
+		ok, err := s.usePDB(ctx, c.pdb, out)
+		if err != nil || ok {
+			return ok, err
+		}
+	}
+	if c.image != nil {
+		return s.useExports(ctx, c.image, out)
+	}
+	return false, nil
+}
+
+func (s *search) usePDB(ctx context.Context, f *File, out *capture.Image) (bool, error) {
+	named, err := s.lookup(ctx, f, out)
+	switch {
+	case isUnusable(err):
+		s.note(f.Place, resultFailed, "%v", err)
+		return false, nil
+	case err != nil:
+		return false, err
+	case named == 0:
+		s.note(f.Place, resultMismatch, "none of the %d return addresses lies in a function of it", len(s.rvas))
+		return false, nil
+	}
+	out.PDB, out.Used, out.Symbols, out.Own = f.Name, f.DebugID, f.Symbols, f.Own
+	return true, nil
+}
+
+// lookup names the return addresses by a PDB's index where indexes are kept, else by the PDB itself.
+func (s *search) lookup(ctx context.Context, f *File, out *capture.Image) (int, error) {
+	if s.resolver.Indexes == nil {
+		return s.lookupPDB(ctx, f, out)
+	}
+	x, err := s.resolver.index(ctx, f)
+	if err != nil {
+		return 0, err
+	}
+	var at index.Location
+	named := 0
+	for _, rva := range s.rvas {
+		if rva > 0 && x.Lookup(rva-1, &at) {
+			out.Add(rva, frames(&at, x.Type(rva))...)
+			named++
+		}
+	}
+	return named, nil
+}
+
+func (s *search) lookupPDB(ctx context.Context, f *File, out *capture.Image) (int, error) {
+	content, err := f.Open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = content.Close() }()
+	file, err := pdb.Open(content, content.Size())
+	if err != nil {
+		return 0, err
+	}
+	calls := make([]uint32, len(s.rvas))
+	for i, rva := range s.rvas {
+		calls[i] = max(rva, 1) - 1
+	}
+	found := make([]pdb.Location, len(calls))
+	if err := file.LookupAll(ctx, calls, found); err != nil {
+		return 0, err
+	}
+	types, err := allocatedTypes(ctx, file, s.rvas)
+	if err != nil {
+		return 0, err
+	}
+	named, x86 := 0, isX86(file)
+	for i := range found {
+		if found[i].Function == "" {
+			continue
+		}
+		at := location(&found[i], x86)
+		out.Add(s.rvas[i], frames(&at, types[s.rvas[i]])...)
+		named++
+	}
+	return named, nil
+}
+
+// allocatedTypes reads what the calls before some return addresses allocate.
+func allocatedTypes(ctx context.Context, f *pdb.File, rets []uint32) (map[uint32]string, error) {
+	types := map[uint32]string{}
+	err := f.AllocationSites(ctx, func(ret uint32, name string) error {
+		if _, ok := slices.BinarySearch(rets, ret); ok {
+			types[ret] = name
+		}
+		return nil
+	})
+	return types, err
+}
+
+// frames makes the frames of a return address from what is known about its call, innermost first.
+func frames(at *index.Location, allocated string) []capture.NamedFrame {
+	list := make([]capture.NamedFrame, 0, len(at.Inlines)+1)
+	for _, i := range at.Inlines {
+		list = append(list, capture.NamedFrame{Function: i.Function, File: i.File, Line: i.Line, Inline: true})
+	}
+	list = append(list, capture.NamedFrame{Function: at.Function, Offset: uint64(at.Displacement) + 1, File: at.File, Line: at.Line, Approx: at.Approx})
+	list[0].Type = allocated
+	return list
+}
+
+// index opens a PDB's index and builds it first where there is none.
+func (r *Resolver) index(ctx context.Context, f *File) (*index.Index, error) {
+	// A PDB without lines may have the id of the one with lines that it was made from.
+	key := f.DebugID + "-" + string(f.Symbols)
+	if x, err := r.cached(ctx, key, f.DebugID); x != nil || err != nil {
+		return x, err
+	}
+	content, err := f.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = content.Close() }()
+	file, err := pdb.Open(content, content.Size())
+	if err != nil {
+		return nil, err
+	}
+	built, err := BuildIndex(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	var data bytes.Buffer
+	if err := built.Write(&data); err != nil {
+		return nil, err
+	}
+	if err := r.Indexes.Put(ctx, key, func(w io.Writer) error { _, err := w.Write(data.Bytes()); return err }); err != nil {
+		return nil, err
+	}
+	return index.Open(data.Bytes())
+}
+
+// cached opens an index that is kept; nil where there is none of this version that is whole.
+func (r *Resolver) cached(ctx context.Context, key, debugID string) (*index.Index, error) {
+	content, err := r.Indexes.Open(ctx, key)
+	if content == nil || err != nil {
+		return nil, err
+	}
+	defer func() { _ = content.Close() }()
+	x, err := index.Read(content, content.Size())
+	if errors.Is(err, index.ErrIndex) || err == nil && x.DebugID() != debugID {
+		return nil, nil
+	}
+	return x, err
+}
+
+// useExports names return addresses by the nearest export of an image.
+func (s *search) useExports(ctx context.Context, f *File, out *capture.Image) (bool, error) {
+	image, done, err := s.openImage(ctx, f)
+	if image == nil || err != nil {
+		return false, err
+	}
+	defer done()
+	for _, rva := range s.rvas {
+		export, displacement, ok := image.NearestExport(max(rva, 1) - 1)
+		if ok {
+			out.Add(rva, capture.NamedFrame{Function: exportName(export), Offset: uint64(displacement) + 1, Approx: true})
+		}
+	}
+	if out.Named() == 0 {
+		s.note(f.Place, resultMismatch, "no export of it lies before the return addresses")
+		return false, nil
+	}
+	out.Symbols, out.PDB = capture.SymbolsExport, f.PDB
+	return true, nil
+}
+
+// openImage opens an image; nil where it cannot be used, which is noted.
+func (s *search) openImage(ctx context.Context, f *File) (image *pe.File, done func(), err error) {
+	content, err := f.Open(ctx)
+	if err == nil {
+		image, err = pe.Open(content, content.Size())
+	}
+	if err == nil {
+		return image, func() { _ = content.Close() }, nil
+	}
+	if content != nil {
+		_ = content.Close()
+	}
+	if !isUnusable(err) {
+		return nil, nil, err
+	}
+	s.note(f.Place, resultFailed, "%v", err)
+	return nil, nil, nil
+}
+
+// isUnusable reports whether an error is about a file's contents, or that it is gone: trying again gives the same.
+func isUnusable(err error) bool {
+	var program *pdb.Error
+	var image *pe.Error
+	var other *IdentityError
+	return errors.As(err, &program) && program.Code != pdb.CodeReadFailed || errors.As(err, &image) && image.Code != pe.CodeReadFailed || errors.As(err, &other)
+}
+
+// exportName is the name that debuggers give an export.
+func exportName(e pe.Export) string {
+	if e.Name == "" {
+		return fmt.Sprintf("Ordinal%d", e.Ordinal)
+	}
+	return undname.Display(e.Name, false)
+}
