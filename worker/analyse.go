@@ -21,16 +21,20 @@ import (
 
 // analyse makes a run's report from all captures that have been read for it.
 func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
-	refs, revision, err := w.Store.CapturesOfRun(ctx, job.RunID)
+	in, err := w.Store.InputOfRun(ctx, job.RunID)
 	if err != nil {
 		return err
 	}
-	inputs, err := w.load(ctx, job, refs)
+	inputs, err := w.load(ctx, in.Captures, func(percent int) { job.Progress(percent/2, "loading captures") })
+	if err != nil {
+		return err
+	}
+	names, err := w.loadNames(ctx, in.Names)
 	if err != nil {
 		return err
 	}
 	job.Progress(50, "analysing")
-	report, err := analysis.Analyze(ctx, inputs, analysis.Options{})
+	report, err := analysis.Analyze(ctx, inputs, analysis.Options{Names: names})
 	var refused *analysis.Error
 	if errors.As(err, &refused) {
 		return &queue.Error{Code: refused.Code, Message: refused.Message, Final: true}
@@ -38,21 +42,24 @@ func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
 	if err != nil {
 		return err
 	}
+	if in.NamesError != "" {
+		report.Warnings = append(report.Warnings, analysis.Warning{Code: capture.NoSymbols, Message: "the last search for symbols failed: " + in.NamesError, Count: 1})
+	}
 	job.Progress(70, "writing the report")
 	digest, err := w.put(ctx, func(out io.Writer) error { return compress(out, report) })
 	if err != nil {
 		return err
 	}
 	job.Progress(85, "storing sites")
-	return w.Store.SaveResult(ctx, job.Lease, store.Result{Report: report, Key: blob.ContentKey(digest.SHA256), Revision: revision})
+	return w.Store.SaveResult(ctx, job.Lease, store.Result{Report: report, Key: blob.ContentKey(digest.SHA256), Revision: in.Revision})
 }
 
 // load reads the captures' artifacts and puts the files in the order of time.
-func (w *Worker) load(ctx context.Context, job *queue.Job, refs []store.CaptureRef) ([]analysis.Input, error) {
+func (w *Worker) load(ctx context.Context, refs []store.CaptureRef, progress func(percent int)) ([]analysis.Input, error) {
 	var inputs []analysis.Input
 	taken := map[string]time.Time{}
 	for i, ref := range refs {
-		job.Progress(50*i/len(refs), "loading captures")
+		progress(100 * i / len(refs))
 		c, err := w.loadCapture(ctx, ref.Artifact)
 		if err != nil {
 			return nil, fmt.Errorf("worker: capture of %s: %w", ref.File, err)

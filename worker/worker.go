@@ -9,17 +9,20 @@ import (
 	"heapdrift/internal/blob"
 	"heapdrift/internal/queue"
 	"heapdrift/internal/store"
+	"heapdrift/worker/symbols"
 )
 
 // A Worker does the jobs.
 type Worker struct {
 	Store *store.Store
 	Blobs blob.Store
+	// Symbols is where symbols are looked for that the team store does not have; nil for nowhere.
+	Symbols symbols.Library
 }
 
 // Handlers maps each kind of job to what does it.
 func (w *Worker) Handlers() map[string]queue.Handler {
-	return map[string]queue.Handler{store.JobRead: w.read, store.JobAnalyse: w.analyse}
+	return map[string]queue.Handler{store.JobRead: w.read, store.JobSymbolise: w.symbolise, store.JobAnalyse: w.analyse}
 }
 
 // put stores what write writes under the digest of its content.

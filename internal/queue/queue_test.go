@@ -148,13 +148,13 @@ func save(ctx context.Context, s *store.Store, job *queue.Job, by string) error 
 	return s.SaveCaptures(ctx, job.Lease, []store.StoredCapture{{Capture: c, Artifact: by}})
 }
 
-// noAnalysis does nothing for the jobs that follow a read.
-func noAnalysis(context.Context, *queue.Job) error { return nil }
+// nothing is done for the jobs that follow a read.
+func nothing(context.Context, *queue.Job) error { return nil }
 
 func TestJobsRunOnceEach(t *testing.T) {
 	onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
 		var ran atomic.Int32
-		handlers := map[string]queue.Handler{store.JobAnalyse: noAnalysis, store.JobRead: func(ctx context.Context, job *queue.Job) error {
+		handlers := map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing, store.JobRead: func(ctx context.Context, job *queue.Job) error {
 			ran.Add(1)
 			job.Progress(50, "halfway")
 			return save(ctx, s, job, "once")
@@ -168,8 +168,8 @@ func TestJobsRunOnceEach(t *testing.T) {
 		}
 		for _, e := range evidence {
 			await(t, "job done", inState(t, s, e.RunID, "done"))
-			if refs, _, _ := s.CapturesOfRun(t.Context(), e.RunID); len(refs) != 1 {
-				t.Errorf("run %d has %d captures", e.RunID, len(refs))
+			if in, _ := s.InputOfRun(t.Context(), e.RunID); len(in.Captures) != 1 {
+				t.Errorf("run %d has %d captures", e.RunID, len(in.Captures))
 			}
 		}
 		if ran.Load() != 40 {
@@ -228,15 +228,15 @@ func TestKilledWorkerLosesNoJob(t *testing.T) {
 			}
 		}
 		var ran atomic.Int32
-		start(t, s, map[string]queue.Handler{store.JobAnalyse: noAnalysis, store.JobRead: func(ctx context.Context, job *queue.Job) error {
+		start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing, store.JobRead: func(ctx context.Context, job *queue.Job) error {
 			ran.Add(1)
 			return save(ctx, s, job, "survivor")
 		}}, fast(redisURL))
 		await(t, "job done by the survivor", inState(t, s, e.RunID, "done"))
 		time.Sleep(2 * time.Second) // a second delivery would come now
-		refs, revision, err := s.CapturesOfRun(t.Context(), e.RunID)
-		if err != nil || len(refs) != 1 || refs[0].Artifact != "survivor" || revision != 1 || ran.Load() != 1 {
-			t.Errorf("%+v, revision %d, ran %d times, %v: the result must be stored once", refs, revision, ran.Load(), err)
+		in, err := s.InputOfRun(t.Context(), e.RunID)
+		if err != nil || len(in.Captures) != 1 || in.Captures[0].Artifact != "survivor" || in.Revision != 1 || ran.Load() != 1 {
+			t.Errorf("%+v, ran %d times, %v: the result must be stored once", in, ran.Load(), err)
 		}
 		if job := jobs(t, s, e.RunID)[0]; job.Attempt != 3 {
 			t.Errorf("attempt %d, want 3", job.Attempt)
@@ -249,7 +249,7 @@ func TestSlowWorkerIsFenced(t *testing.T) {
 	onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
 		e := addEvidence(t, s, "slow")
 		stolen, fenced := make(chan store.Lease, 1), make(chan error, 1)
-		start(t, s, map[string]queue.Handler{store.JobAnalyse: noAnalysis, store.JobRead: func(ctx context.Context, job *queue.Job) error {
+		start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing, store.JobRead: func(ctx context.Context, job *queue.Job) error {
 			if job.Attempt > 1 {
 				return save(ctx, s, job, "second")
 			}
@@ -270,8 +270,8 @@ func TestSlowWorkerIsFenced(t *testing.T) {
 			t.Errorf("the slow worker's result: %v", err)
 		}
 		await(t, "second attempt", inState(t, s, e.RunID, "done"))
-		if refs, _, _ := s.CapturesOfRun(t.Context(), e.RunID); len(refs) != 1 || refs[0].Artifact != "second" {
-			t.Errorf("stored %+v", refs)
+		if in, _ := s.InputOfRun(t.Context(), e.RunID); len(in.Captures) != 1 || in.Captures[0].Artifact != "second" {
+			t.Errorf("stored %+v", in)
 		}
 	})
 }
@@ -301,7 +301,7 @@ func TestLostBrokerDelaysOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(second.Stop)
-	start(t, s, map[string]queue.Handler{store.JobAnalyse: noAnalysis, store.JobRead: func(ctx context.Context, job *queue.Job) error {
+	start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing, store.JobRead: func(ctx context.Context, job *queue.Job) error {
 		return save(ctx, s, job, "late")
 	}}, fast("redis://"+second.Addr()))
 	await(t, "job done through the second broker", inState(t, s, e.RunID, "done"))
@@ -310,7 +310,7 @@ func TestLostBrokerDelaysOnly(t *testing.T) {
 func TestFailuresReachTheEvidence(t *testing.T) {
 	onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
 		final, panics := addEvidence(t, s, "final"), addEvidence(t, s, "panics")
-		start(t, s, map[string]queue.Handler{store.JobAnalyse: noAnalysis, store.JobRead: func(ctx context.Context, job *queue.Job) error {
+		start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing, store.JobRead: func(ctx context.Context, job *queue.Job) error {
 			switch {
 			case *job.EvidenceID == final.ID:
 				return fmt.Errorf("reading: %w", &queue.Error{Code: "unknown-format", Message: "not evidence", Final: true})
@@ -350,7 +350,7 @@ func TestProgressIsStored(t *testing.T) {
 	onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
 		e := addEvidence(t, s, "progress")
 		release := make(chan struct{})
-		start(t, s, map[string]queue.Handler{store.JobAnalyse: noAnalysis, store.JobRead: func(ctx context.Context, job *queue.Job) error {
+		start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing, store.JobRead: func(ctx context.Context, job *queue.Job) error {
 			for i := range 1000 {
 				job.Progress(i/20, "reading")
 			}

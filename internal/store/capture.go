@@ -20,10 +20,13 @@ type StoredCapture struct {
 	Bytes    int64  // of the artifact
 }
 
-// SaveCaptures stores what a read job found in a piece of evidence, ends the job and queues the analysis of the
-// run, in one transaction. It returns ErrFenced, and stores nothing, when the lease is lost.
+// SaveCaptures stores what a read job found in a piece of evidence, ends the job and queues the naming of the run's
+// frames, in one transaction. It returns ErrFenced, and stores nothing, when the lease is lost.
 func (s *Store) SaveCaptures(ctx context.Context, l Lease, captures []StoredCapture) error {
 	return s.tx(ctx, "save captures", func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock_shared($1)`, symbolsLock); err != nil {
+			return err
+		}
 		if err := finish(ctx, tx, l); err != nil {
 			return err
 		}
@@ -35,11 +38,13 @@ func (s *Store) SaveCaptures(ctx context.Context, l Lease, captures []StoredCapt
 				return err
 			}
 		}
-		batch := &pgx.Batch{}
-		batch.Queue(`update evidence set state = 'read', error_code = '', error = '' where id = $1`, l.EvidenceID)
-		batch.Queue(`update runs set captures_rev = captures_rev + 1 where id = $1`, l.RunID)
-		batch.Queue(`insert into jobs (kind, run_id) values ('analyse', $1) on conflict (run_id) where kind = 'analyse' and state = 'queued' do nothing`, l.RunID)
-		return tx.SendBatch(ctx, batch).Close()
+		if _, err := tx.Exec(ctx, `update evidence set state = 'read', error_code = '', error = '' where id = $1`, l.EvidenceID); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `update runs set input_rev = input_rev + 1 where id = $1`, l.RunID); err != nil {
+			return err
+		}
+		return queueJob(ctx, tx, JobSymbolise, l.RunID)
 	})
 }
 
@@ -59,10 +64,10 @@ func insertCapture(ctx context.Context, tx pgx.Tx, evidence int64, ordinal int, 
 	if err != nil {
 		return err
 	}
-	_, err = tx.CopyFrom(ctx, pgx.Identifier{"modules"}, []string{"capture_id", "ordinal", "path", "base", "size", "pdb", "debug_id", "symbols"},
+	_, err = tx.CopyFrom(ctx, pgx.Identifier{"modules"}, []string{"capture_id", "ordinal", "path", "base", "size", "pdb", "debug_id", "symbols", "stem"},
 		pgx.CopyFromSlice(len(c.Modules), func(i int) ([]any, error) {
 			m := c.Modules[i]
-			return []any{id, i, m.Path, numeric(m.Base), numeric(m.Size), m.PDB, m.DebugID, string(m.Symbols)}, nil
+			return []any{id, i, m.Path, numeric(m.Base), numeric(m.Size), m.PDB, m.DebugID, string(m.Symbols), stemOf(m.Path)}, nil
 		}))
 	return err
 }
@@ -77,21 +82,34 @@ type CaptureRef struct {
 	TakenAt  *time.Time
 }
 
-// CapturesOfRun lists the artifacts of all that was read for a run, by evidence and by place in it, with the
-// revision that SaveReport wants to know.
-func (s *Store) CapturesOfRun(ctx context.Context, run int64) (refs []CaptureRef, revision int64, err error) {
-	err = s.tx(ctx, "captures of run", func(tx pgx.Tx) error {
-		// The share lock keeps a read job from adding captures between the two queries.
-		if err := tx.QueryRow(ctx, `select captures_rev from runs where id = $1 for share`, run).Scan(&revision); err != nil {
-			return wrap("captures of run", err)
+// An Input is what a run's report rests on.
+type Input struct {
+	Captures   []CaptureRef // by evidence and by place in it
+	Names      string       // blob of what symbols say about their frames; "" for none
+	NamesError string       // why the last search for symbols gave none
+	Revision   int64        // SaveResult wants to know it
+}
+
+// InputOfRun returns what an analysis of the run has to look at.
+func (s *Store) InputOfRun(ctx context.Context, run int64) (Input, error) {
+	var in Input
+	err := s.tx(ctx, "input of run", func(tx pgx.Tx) (err error) {
+		// The share lock keeps other jobs from adding to it between the two queries.
+		err = tx.QueryRow(ctx, `select names_key, names_error, input_rev from runs where id = $1 for share`, run).Scan(&in.Names, &in.NamesError, &in.Revision)
+		if err != nil {
+			return wrap("input of run", err)
 		}
-		rows, _ := tx.Query(ctx, `
-			select c.artifact, e.name, e.sha256, e.bytes, e.id, c.taken_at
-			from captures c join evidence e on e.id = c.evidence_id where e.run_id = $1 order by e.id, c.ordinal`, run)
-		refs, err = pgx.CollectRows(rows, pgx.RowToStructByPos[CaptureRef])
+		in.Captures, err = capturesOf(ctx, tx, run)
 		return err
 	})
-	return refs, revision, err
+	return in, err
+}
+
+func capturesOf(ctx context.Context, tx pgx.Tx, run int64) ([]CaptureRef, error) {
+	rows, _ := tx.Query(ctx, `
+		select c.artifact, e.name, e.sha256, e.bytes, e.id, c.taken_at
+		from captures c join evidence e on e.id = c.evidence_id where e.run_id = $1 order by e.id, c.ordinal`, run)
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[CaptureRef])
 }
 
 // numeric carries an unsigned 64-bit number, which no integer type of the database holds.

@@ -11,8 +11,9 @@ import (
 
 // The kinds of jobs.
 const (
-	JobRead    = "read"    // evidence → captures
-	JobAnalyse = "analyse" // captures of a run → report
+	JobRead      = "read"      // evidence → captures
+	JobSymbolise = "symbolise" // captures of a run → names of their frames
+	JobAnalyse   = "analyse"   // captures of a run and their names → report
 )
 
 // A Job is one piece of work and how far it is.
@@ -34,6 +35,20 @@ type Lease struct {
 	Job
 	token int64
 }
+
+// onQueued makes an insert of a job that is queued for its run already run at once. It touches the row on purpose: a
+// worker that would claim the job meanwhile waits for what this transaction has written.
+const onQueued = `on conflict (run_id, kind) where kind in ('symbolise', 'analyse') and state = 'queued' do update set run_at = now()`
+
+// queueJob queues a job that a run needs once only.
+func queueJob(ctx context.Context, tx pgx.Tx, kind string, run int64) error {
+	_, err := tx.Exec(ctx, `insert into jobs (kind, run_id) values ($1, $2) `+onQueued, kind, run)
+	return err
+}
+
+// again is the state of a job that is given back. Where the same is queued for its run already, that one does it.
+const again = `case when kind <> 'read' and exists (select from jobs other where other.run_id = jobs.run_id and other.kind = jobs.kind and other.state = 'queued')
+	then 'done' else 'queued' end`
 
 const jobColumns = `id, kind, run_id, evidence_id, state, attempt, percent, stage, error_code, error`
 
@@ -110,7 +125,7 @@ func (s *Store) FailJob(ctx context.Context, l Lease, f Failure) error {
 	return s.tx(ctx, "fail job", func(tx pgx.Tx) error {
 		var state string
 		err := tx.QueryRow(ctx, `
-			update jobs set state = case when $5 or attempt >= max_attempts then 'failed' else 'queued' end,
+			update jobs set state = case when $5 or attempt >= max_attempts then 'failed' else `+again+` end,
 				run_at = now() + least(interval '5 minutes', interval '1 second' * power(2, attempt)) , sent_at = null,
 				lease_token = null, lease_until = null, error_code = $3, error = $4,
 				ended_at = case when $5 or attempt >= max_attempts then now() end
@@ -128,16 +143,21 @@ func (s *Store) FailJob(ctx context.Context, l Lease, f Failure) error {
 // ReleaseJob gives a job back untouched, for a worker that shuts down; the attempt does not count.
 func (s *Store) ReleaseJob(ctx context.Context, l Lease) error {
 	_, err := s.pool.Exec(ctx, `
-		update jobs set state = 'queued', attempt = attempt - 1, sent_at = null, lease_token = null, lease_until = null, percent = 0, stage = ''
+		update jobs set state = `+again+`, attempt = attempt - 1, sent_at = null, lease_token = null, lease_until = null, percent = 0, stage = ''
 		where id = $1 and lease_token = $2`, l.ID, l.token)
 	return wrap("release job", err)
 }
 
-// endFailed shows a failed job's reason where users look.
+// endFailed shows a failed job's reason where users look. A run whose frames could not be named still has a report.
 func endFailed(ctx context.Context, tx pgx.Tx, job Job, f Failure) (err error) {
-	if job.Kind == JobRead {
+	switch job.Kind {
+	case JobRead:
 		_, err = tx.Exec(ctx, `update evidence set state = 'failed', error_code = $2, error = $3 where id = $1`, job.EvidenceID, f.Code, f.Message)
-	} else {
+	case JobSymbolise:
+		if _, err = tx.Exec(ctx, `update runs set names_error = $2, input_rev = input_rev + 1 where id = $1`, job.RunID, f.Message); err == nil {
+			err = queueJob(ctx, tx, JobAnalyse, job.RunID)
+		}
+	default:
 		_, err = tx.Exec(ctx, `update runs set error_code = $2, error = $3 where id = $1`, job.RunID, f.Code, f.Message)
 	}
 	return err
@@ -150,7 +170,7 @@ func (s *Store) ReapJobs(ctx context.Context) (int, error) {
 	n := 0
 	err := s.tx(ctx, "reap jobs", func(tx pgx.Tx) error {
 		rows, _ := tx.Query(ctx, `
-			update jobs set state = case when attempt >= max_attempts then 'failed' else 'queued' end, run_at = now(), sent_at = null,
+			update jobs set state = case when attempt >= max_attempts then 'failed' else `+again+` end, run_at = now(), sent_at = null,
 				lease_token = null, lease_until = null, error_code = 'worker-lost', error = $1,
 				ended_at = case when attempt >= max_attempts then now() end
 			where id in (select id from jobs where state = 'running' and lease_until < now() for update skip locked)

@@ -17,11 +17,11 @@ import (
 type Result struct {
 	Report   *analysis.Report
 	Key      string // blob of the whole report
-	Revision int64  // as CapturesOfRun gave it
+	Revision int64  // as InputOfRun gave it
 }
 
 // SaveResult replaces a run's result and ends the job, in one transaction. A result that rests on older captures
-// than the one that is stored is dropped: the newer one stays. It returns ErrFenced when the lease is lost.
+// or names than the one that is stored is dropped: the newer one stays. It returns ErrFenced when the lease is lost.
 func (s *Store) SaveResult(ctx context.Context, l Lease, result Result) error {
 	// Stacks are content: to have some that no site names does no harm, so they need not be in the transaction.
 	stacks, err := s.internStacks(ctx, result.Report.Sites)
@@ -40,6 +40,9 @@ func (s *Store) SaveResult(ctx context.Context, l Lease, result Result) error {
 			return nil
 		}
 		if err := replaceSites(ctx, tx, l.RunID, result.Report, stacks); err != nil {
+			return err
+		}
+		if err := replaceModules(ctx, tx, l.RunID, result.Report); err != nil {
 			return err
 		}
 		return updateRun(ctx, tx, l.RunID, result)

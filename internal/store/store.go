@@ -81,6 +81,11 @@ func Migrate(ctx context.Context, url string) error {
 	return nil
 }
 
+// A querier is the pool or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
 // tx runs f in a transaction.
 func (s *Store) tx(ctx context.Context, what string, f func(pgx.Tx) error) error {
 	if err := pgx.BeginFunc(ctx, s.pool, f); err != nil {

@@ -100,14 +100,31 @@ func analysed(t testing.TB, s *store.Store, r *analysis.Report) int64 {
 	if err := s.SaveCaptures(t.Context(), claim(t, s), []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}); err != nil {
 		t.Fatal(err)
 	}
-	_, revision, err := s.CapturesOfRun(t.Context(), e.RunID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.SaveResult(t.Context(), claim(t, s), store.Result{Report: r, Key: "rep", Revision: revision}); err != nil {
-		t.Fatal(err)
-	}
+	name(t, s, claim(t, s), "names")
+	save(t, s, claim(t, s), r, "rep", input(t, s, e.RunID).Revision)
 	return e.RunID
+}
+
+func input(t testing.TB, s *store.Store, run int64) store.Input {
+	t.Helper()
+	return must[store.Input](t)(s.InputOfRun(t.Context(), run))
+}
+
+// name does a naming job.
+func name(t testing.TB, s *store.Store, l store.Lease, key string) {
+	t.Helper()
+	naming := must[store.Naming](t)(s.BeginNaming(t.Context(), l.RunID))
+	if err := s.SaveNames(t.Context(), l, naming, key); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// save ends an analysis.
+func save(t testing.TB, s *store.Store, l store.Lease, r *analysis.Report, key string, revision int64) {
+	t.Helper()
+	if err := s.SaveResult(t.Context(), l, store.Result{Report: r, Key: key, Revision: revision}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestMigrateTogether(t *testing.T) {
@@ -222,15 +239,14 @@ func TestLeases(t *testing.T) {
 			t.Errorf("%s with a lost lease: %v", what, err)
 		}
 	}
-	if refs, _, _ := s.CapturesOfRun(t.Context(), e.RunID); len(refs) != 0 {
-		t.Errorf("a fenced result left %+v", refs)
+	if in := input(t, s, e.RunID); len(in.Captures) != 0 {
+		t.Errorf("a fenced result left %+v", in.Captures)
 	}
 	if err := s.SaveCaptures(t.Context(), second, []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "good"}}); err != nil {
 		t.Fatal(err)
 	}
-	refs, revision, err := s.CapturesOfRun(t.Context(), e.RunID)
-	if err != nil || len(refs) != 1 || refs[0].Artifact != "good" || revision != 1 {
-		t.Errorf("%+v, revision %d, %v", refs, revision, err)
+	if in := input(t, s, e.RunID); len(in.Captures) != 1 || in.Captures[0].Artifact != "good" || in.Revision != 1 {
+		t.Errorf("%+v", in)
 	}
 }
 
@@ -281,22 +297,16 @@ func TestOlderResultDoesNotReplaceNewer(t *testing.T) {
 	if err := s.SaveCaptures(t.Context(), claim(t, s), []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "one"}}); err != nil {
 		t.Fatal(err)
 	}
-	slow := claim(t, s) // analyses what is there now
-	_, oldRevision, _ := s.CapturesOfRun(t.Context(), e.RunID)
+	name(t, s, claim(t, s), "names")
+	slow, oldRevision := claim(t, s), input(t, s, e.RunID).Revision // analyses what is there now
 	addEvidence(t, s, target, "b.txt")
 	if err := s.SaveCaptures(t.Context(), claim(t, s), []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "two"}}); err != nil {
 		t.Fatal(err)
 	}
-	fast := claim(t, s)
-	_, newRevision, _ := s.CapturesOfRun(t.Context(), e.RunID)
-	for _, result := range []struct {
-		lease store.Lease
-		store.Result
-	}{{fast, store.Result{Report: report(t, snapshot(3, 0)), Key: "new", Revision: newRevision}}, {slow, store.Result{Report: report(t, snapshot(2, 0)), Key: "old", Revision: oldRevision}}} {
-		if err := s.SaveResult(t.Context(), result.lease, result.Result); err != nil {
-			t.Fatal(err)
-		}
-	}
+	name(t, s, claim(t, s), "more names")
+	fast, newRevision := claim(t, s), input(t, s, e.RunID).Revision
+	save(t, s, fast, report(t, snapshot(3, 0)), "new", newRevision)
+	save(t, s, slow, report(t, snapshot(2, 0)), "old", oldRevision)
 	run := must[store.Run](t)(s.RunByID(t.Context(), e.RunID))
 	if run.ReportKey != "new" || run.SiteCount != 3 || run.State() != "ready" {
 		t.Errorf("%+v", run)

@@ -1,0 +1,55 @@
+package store
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// A Naming is a search for the symbols of a run, begun.
+type Naming struct {
+	Captures []CaptureRef
+	begun    int64 // the how manieth search of the run this is: a later one knows all that an earlier one does
+}
+
+// BeginNaming returns the captures whose frames are to be named.
+func (s *Store) BeginNaming(ctx context.Context, run int64) (Naming, error) {
+	var n Naming
+	err := s.tx(ctx, "begin naming", func(tx pgx.Tx) (err error) {
+		if err := tx.QueryRow(ctx, `update runs set names_begun = names_begun + 1 where id = $1 returning names_begun`, run).Scan(&n.begun); err != nil {
+			return wrap("begin naming", err)
+		}
+		n.Captures, err = capturesOf(ctx, tx, run)
+		return err
+	})
+	return n, err
+}
+
+// SaveNames stores the blob of what was found, ends the job and queues the analysis, in one transaction. Names of a
+// search that began before the one that is stored are dropped. It returns ErrFenced when the lease is lost.
+func (s *Store) SaveNames(ctx context.Context, l Lease, n Naming, key string) error {
+	return s.tx(ctx, "save names", func(tx pgx.Tx) error {
+		if err := finish(ctx, tx, l); err != nil {
+			return err
+		}
+		tag, err := tx.Exec(ctx, `
+			update runs set names_key = $3, names_error = '', names_rev = $2, input_rev = input_rev + 1 where id = $1 and names_rev < $2`, l.RunID, n.begun, key)
+		if err != nil || tag.RowsAffected() == 0 {
+			return err
+		}
+		return queueJob(ctx, tx, JobAnalyse, l.RunID)
+	})
+}
+
+// QueueSymbolise queues a search for the run's symbols, or says ErrNotFound. A run of which nothing was read has none.
+func (s *Store) QueueSymbolise(ctx context.Context, run int64) error {
+	return s.tx(ctx, "queue symbolise", func(tx pgx.Tx) error {
+		var read bool
+		err := tx.QueryRow(ctx, `
+			select exists (select from captures c join evidence e on e.id = c.evidence_id where e.run_id = runs.id) from runs where id = $1 for share`, run).Scan(&read)
+		if err != nil || !read {
+			return wrap("run", err)
+		}
+		return queueJob(ctx, tx, JobSymbolise, run)
+	})
+}

@@ -1,0 +1,78 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/worker/analysis"
+)
+
+// A WantedModule is a module that runs of a project lack symbols of.
+type WantedModule struct {
+	Name    string // file name
+	PDB     string // file name; "" unknown
+	DebugID string // "" where the evidence does not say
+	Size    int64  // of the image, in bytes; 0 unknown
+	Bits    int
+	Symbols string // what there is: none, export …
+	Match   string
+	Runs    int   // of the project that lack them
+	LastRun int64 // the newest of them
+	Unnamed int64 // frames without a name, in the run that has most at stake
+	// What is held under those frames, in the run that has most at stake.
+	StakeCount int64
+	StakeBytes int64
+	Tried      []capture.Attempt
+}
+
+// WantedModules lists the modules that runs of a project lack symbols of, those with most at stake first, or says
+// ErrNotFound. Runs of one module count together where evidence gives them the same id, or the same name and size.
+func (s *Store) WantedModules(ctx context.Context, project string, limit int) ([]WantedModule, error) {
+	var id int64
+	if err := s.pool.QueryRow(ctx, `select id from projects where name = $1`, project).Scan(&id); err != nil {
+		return nil, wrap("project", err)
+	}
+	rows, _ := s.pool.Query(ctx, `
+		with lacking as (
+			select m.*, row_number() over same as place, count(*) over of_all as runs, max(m.run_id) over of_all as last_run
+			from run_modules m join runs r on r.id = m.run_id join builds b on b.id = r.build_id
+			where b.project_id = $1 and m.unnamed > 0
+			window of_all as (partition by lower(m.name), lower(m.debug_id), m.size),
+				same as (partition by lower(m.name), lower(m.debug_id), m.size order by m.stake_bytes desc, m.run_id desc))
+		select name, pdb, debug_id, size, bits, symbols, match, runs, last_run, unnamed, stake_count, stake_bytes, tried
+		from lacking where place = 1 order by stake_bytes desc, unnamed desc, lower(name), debug_id limit $2`, id, limit)
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[WantedModule])
+	return list, wrap("wanted modules", err)
+}
+
+// replaceModules puts what the report says about modules in the place of what was stored before.
+func replaceModules(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Report) error {
+	if _, err := tx.Exec(ctx, `delete from run_modules where run_id = $1`, run); err != nil {
+		return err
+	}
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"run_modules"}, []string{"run_id", "ordinal", "name", "pdb", "debug_id", "size", "bits", "symbols", "match",
+		"own", "unproven", "frames", "unnamed", "stake_count", "stake_bytes", "tried"},
+		pgx.CopyFromSlice(len(r.Modules), func(i int) ([]any, error) {
+			m := &r.Modules[i]
+			tried := m.Tried
+			if tried == nil {
+				tried = []capture.Attempt{}
+			}
+			text, err := json.Marshal(tried)
+			if err != nil {
+				return nil, fmt.Errorf("store: attempts: %w", err)
+			}
+			symbols := m.Symbols
+			if m.Mismatch {
+				symbols = capture.SymbolsMismatch
+			}
+			return []any{run, i, m.Name, m.PDB, m.DebugID, int64(min(m.Size, math.MaxInt64)), r.Process.Bits, string(symbols), m.Match,
+				m.Own, m.Unproven, m.Frames, m.Unnamed, m.Stake.Count, m.Stake.Bytes, text}, nil
+		}))
+	return err
+}

@@ -1,0 +1,116 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// symbolsLock orders symbol files and captures that arrive at the same time: whichever commits second sees the other,
+// so that no run misses a file that it wants. Captures share it.
+const symbolsLock = 0x53594d42
+
+// AddSymbolFile records a file whose content is stored, and queues the naming of every run that wants it, in one
+// transaction. A file that is there already stays as it is unless the new one says more; the files of symbol servers
+// queue nothing, since whoever finds one uses it at once.
+func (s *Store) AddSymbolFile(ctx context.Context, f SymbolFile) (AddedSymbolFile, error) {
+	var added AddedSymbolFile
+	err := s.tx(ctx, "add symbol file "+f.Name, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, symbolsLock); err != nil {
+			return err
+		}
+		old, err := symbolFile(ctx, tx, f.Name, f.Key)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			added.New = true
+			added.SymbolFile, err = insertSymbolFile(ctx, tx, f)
+		case err != nil:
+			return err
+		case f.replaces(&old):
+			added.SymbolFile, err = updateSymbolFile(ctx, tx, old.ID, f)
+		default:
+			added.SymbolFile = old
+			return nil
+		}
+		if err != nil || f.Origin != OriginUpload {
+			return err
+		}
+		added.Runs, err = queueWanting(ctx, tx, &f)
+		return err
+	})
+	return added, err
+}
+
+// replaces reports whether a file takes the place of one of the same name and key: it says more, or as much and comes
+// from the team itself.
+func (f *SymbolFile) replaces(old *SymbolFile) bool {
+	rank := func(f *SymbolFile) int {
+		return slices.Index([]string{"none", "export", "public", "private"}, f.Symbols)
+	}
+	switch {
+	case rank(f) != rank(old):
+		return rank(f) > rank(old)
+	case f.Origin != old.Origin:
+		return f.Origin == OriginUpload
+	}
+	return f.Origin == OriginUpload && f.SHA256 != old.SHA256
+}
+
+const symbolColumns = `id, kind, name, key, debug_id, pdb, timestamp, size_of_image, bits, machine, symbols, note, sha256, bytes, origin, "group", uploaded_at`
+
+func insertSymbolFile(ctx context.Context, tx pgx.Tx, f SymbolFile) (SymbolFile, error) {
+	rows, _ := tx.Query(ctx, `
+		insert into symbol_files (kind, name, key, debug_id, pdb, timestamp, size_of_image, bits, machine, symbols, note, sha256, bytes, origin, "group")
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) returning `+symbolColumns,
+		f.Kind, f.Name, f.Key, f.DebugID, f.PDB, f.Timestamp, f.SizeOfImage, f.Bits, f.Machine, f.Symbols, f.Note, f.SHA256, f.Bytes, f.Origin, f.Group)
+	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[SymbolFile])
+}
+
+// updateSymbolFile puts a file in the place of another. What the team has uploaded stays its own.
+func updateSymbolFile(ctx context.Context, tx pgx.Tx, id int64, f SymbolFile) (SymbolFile, error) {
+	rows, _ := tx.Query(ctx, `
+		update symbol_files set name = $2, pdb = $3, size_of_image = $4, bits = $5, machine = $6, symbols = $7, note = $8, sha256 = $9, bytes = $10,
+			origin = case when origin = 'upload' then origin else $11 end, "group" = case when $12 = '' then "group" else $12 end, uploaded_at = now()
+		where id = $1 returning `+symbolColumns,
+		id, f.Name, f.PDB, f.SizeOfImage, f.Bits, f.Machine, f.Symbols, f.Note, f.SHA256, f.Bytes, f.Origin, f.Group)
+	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[SymbolFile])
+}
+
+// queueWanting queues the naming of every run that may gain by a file, and returns how many these are. Where evidence
+// has ids they decide; else the file's name, image size and bitness, and the names of images that name this PDB. The
+// 32-bit system libraries of 64-bit Windows have PDBs whose names start with a "w". A run at rest is left alone if its
+// report shows that the file would change nothing.
+func queueWanting(ctx context.Context, tx pgx.Tx, f *SymbolFile) (int, error) {
+	stem := stemOf(f.Name)
+	rows, _ := tx.Query(ctx, `
+		with names as (
+			select $1 stem union
+			select lower(regexp_replace(name, '\.[^.]*$', '')) from symbol_files where kind = 'image' and debug_id <> '' and lower(debug_id) = lower($3)),
+		wanting as (
+			select e.run_id, m.stem, m.size from modules m join captures c on c.id = m.capture_id join evidence e on e.id = c.evidence_id
+			where m.debug_id <> '' and lower(m.debug_id) = lower($3)
+			union
+			select e.run_id, m.stem, m.size from modules m join captures c on c.id = m.capture_id join evidence e on e.id = c.evidence_id
+			where m.debug_id = '' and (m.stem in (select stem from names) or m.stem = $2 and c.bits = 32)
+				and ($4::bigint = 0 or m.size = 0 or m.size = $4::bigint) and ($5::int = 0 or c.bits = 0 or c.bits = $5::int))
+		insert into jobs (kind, run_id)
+		select distinct 'symbolise', run_id from wanting w
+		where exists (select from jobs j where j.run_id = w.run_id and j.state in ('queued', 'running'))
+			or not exists (
+				select from run_modules r where r.run_id = w.run_id and r.size = w.size and lower(regexp_replace(r.name, '\.[^.]*$', '')) = w.stem
+					and (r.frames = 0 or r.symbols = 'private' and r.own and not r.unproven and lower(r.debug_id) = lower($3)))
+		order by run_id `+onQueued+` returning 1`,
+		stem, strings.TrimPrefix(stem, "w"), f.DebugID, f.SizeOfImage, f.Bits)
+	queued, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	return len(queued), err
+}
+
+// stemOf is a file name in lower case, without its extension: what a module and its files have in common.
+func stemOf(name string) string {
+	name = strings.ToLower(name[strings.LastIndexAny(name, `\/`)+1:])
+	return strings.TrimSuffix(name, path.Ext(name))
+}

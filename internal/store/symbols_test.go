@@ -1,0 +1,445 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/store"
+	"heapdrift/worker/analysis"
+)
+
+const debugID = "0102030405060708090A0B0C0D0E0F101"
+
+// appPDB is the PDB of the module that snapshot has.
+func appPDB(change ...func(*store.SymbolFile)) store.SymbolFile {
+	f := store.SymbolFile{
+		Kind: "pdb", Name: "app.pdb", Key: debugID, DebugID: debugID, PDB: "app.pdb", Bits: 64, Machine: "x64", Symbols: "private", SHA256: "one", Bytes: 7,
+		Origin: store.OriginUpload,
+	}
+	for _, c := range change {
+		c(&f)
+	}
+	return f
+}
+
+func addFile(t testing.TB, s *store.Store, f store.SymbolFile) store.AddedSymbolFile {
+	t.Helper()
+	return must[store.AddedSymbolFile](t)(s.AddSymbolFile(t.Context(), f))
+}
+
+// withModule brings a run to rest whose only module is m, of which the report says what edit leaves.
+func withModule(t testing.TB, s *store.Store, to store.Target, m capture.Module, bits uint8, edit func(*analysis.Module)) int64 {
+	t.Helper()
+	c := snapshot(1, 0)
+	c.Process.Bits, c.Modules = bits, []capture.Module{m}
+	e := addEvidence(t, s, to, "a.txt")
+	if err := s.SaveCaptures(t.Context(), claim(t, s), []store.StoredCapture{{Capture: c, Artifact: "a"}}); err != nil {
+		t.Fatal(err)
+	}
+	name(t, s, claim(t, s), "names")
+	r := report(t, c)
+	r.Modules = []analysis.Module{{Name: m.FileName(), Path: m.Path, Size: m.Size, PDB: m.PDB, DebugID: m.DebugID, Symbols: capture.SymbolsNone, Frames: 3, Unnamed: 2}}
+	edit(&r.Modules[0])
+	save(t, s, claim(t, s), r, "rep", input(t, s, e.RunID).Revision)
+	return e.RunID
+}
+
+func asItIs(*analysis.Module) {}
+
+// A file renews the runs that may gain by it, and no others.
+func TestFilesFindTheRunsThatWantThem(t *testing.T) {
+	image := func(f *store.SymbolFile) {
+		f.Kind, f.Name, f.Key, f.Symbols = "image", "APP.EXE", "5F00000010000", "export"
+	}
+	sized := func(size int64) func(*store.SymbolFile) {
+		return func(f *store.SymbolFile) { f.SizeOfImage = size }
+	}
+	for what, c := range map[string]struct {
+		module capture.Module
+		bits   uint8
+		edit   func(*analysis.Module)
+		before []store.SymbolFile
+		file   store.SymbolFile
+		want   int
+	}{
+		"the id that the evidence gives": {module: capture.Module{Path: `C:\x.dll`, DebugID: strings.ToLower(debugID)}, file: appPDB(), want: 1},
+		"another id":                     {module: capture.Module{Path: `C:\app.exe`, DebugID: "FF" + debugID[2:]}, file: appPDB()},
+		"the name":                       {module: capture.Module{Path: `C:\App.exe`, Size: 4096}, file: appPDB(), want: 1},
+		"another name":                   {module: capture.Module{Path: `C:\apps.exe`, Size: 4096}, file: appPDB()},
+		"the image's name":               {module: capture.Module{Path: `C:\app.exe`, Size: 4096}, file: appPDB(image), want: 1},
+		"the size":                       {module: capture.Module{Path: `C:\app.exe`, Size: 4096}, file: appPDB(sized(4096)), want: 1},
+		"another size":                   {module: capture.Module{Path: `C:\app.exe`, Size: 4096}, file: appPDB(sized(8192))},
+		"another bitness":                {module: capture.Module{Path: `C:\app.exe`}, bits: 32, file: appPDB()},
+		"32-bit system library":          {module: capture.Module{Path: `C:\app.exe`}, bits: 32, file: appPDB(func(f *store.SymbolFile) { f.Name, f.Bits = "wapp.pdb", 32 }), want: 1},
+		"not so on 64 bits":              {module: capture.Module{Path: `C:\app.exe`}, file: appPDB(func(f *store.SymbolFile) { f.Name = "wapp.pdb" })},
+		"the PDB that the image names": {module: capture.Module{Path: `C:\app.exe`}, before: []store.SymbolFile{appPDB(image)},
+			file: appPDB(func(f *store.SymbolFile) { f.Name = "other.pdb" }), want: 1},
+		"no frame of it": {module: capture.Module{Path: `C:\app.exe`}, edit: func(m *analysis.Module) { m.Frames = 0 }, file: appPDB()},
+		"named by it already": {module: capture.Module{Path: `C:\app.exe`}, edit: func(m *analysis.Module) {
+			m.Symbols, m.Own, m.DebugID = capture.SymbolsPrivate, true, debugID
+		}, file: appPDB()},
+		"named by it, but not proven": {module: capture.Module{Path: `C:\app.exe`}, edit: func(m *analysis.Module) {
+			m.Symbols, m.Own, m.DebugID, m.Unproven = capture.SymbolsPrivate, true, debugID, true
+		}, file: appPDB(image), want: 1},
+		"named by it, but not as own": {module: capture.Module{Path: `C:\app.exe`}, edit: func(m *analysis.Module) {
+			m.Symbols, m.DebugID = capture.SymbolsPrivate, debugID
+		}, file: appPDB(), want: 1},
+		"from a server": {module: capture.Module{Path: `C:\app.exe`}, file: appPDB(func(f *store.SymbolFile) { f.Origin = store.OriginServer })},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s, _ := open(t)
+			for _, f := range c.before {
+				f.SHA256 = "before"
+				addFile(t, s, f)
+			}
+			if c.bits == 0 {
+				c.bits = 64
+			}
+			if c.edit == nil {
+				c.edit = asItIs
+			}
+			run := withModule(t, s, target, c.module, c.bits, c.edit)
+			if added := addFile(t, s, c.file); added.Runs != c.want || !added.New {
+				t.Errorf("%d runs, want %d; new %v", added.Runs, c.want, added.New)
+			}
+			if r := must[store.Run](t)(s.RunByID(t.Context(), run)); r.Pending != c.want {
+				t.Errorf("%d jobs pending, want %d", r.Pending, c.want)
+			}
+			if again := addFile(t, s, c.file); again.New || again.Runs != 0 {
+				t.Errorf("the same again: %+v", again)
+			}
+		})
+	}
+}
+
+// Of two files of one place the one stays that says more, and what a team has uploaded stays its own.
+func TestSymbolFilesOfOnePlace(t *testing.T) {
+	s, _ := open(t)
+	step := func(symbols, sha, origin string, wantSHA, wantOrigin string) {
+		t.Helper()
+		addFile(t, s, appPDB(func(f *store.SymbolFile) { f.Symbols, f.SHA256, f.Origin = symbols, sha, origin }))
+		f := must[store.SymbolFile](t)(s.SymbolFileByKey(t.Context(), "APP.PDB", strings.ToLower(debugID)))
+		if f.SHA256 != wantSHA || f.Origin != wantOrigin {
+			t.Errorf("behind %s %s of %s there is %s of %s, want %s of %s", symbols, sha, origin, f.SHA256, f.Origin, wantSHA, wantOrigin)
+		}
+	}
+	step("public", "a", store.OriginServer, "a", store.OriginServer)
+	step("public", "a", store.OriginUpload, "a", store.OriginUpload)
+	step("private", "b", store.OriginServer, "b", store.OriginUpload)
+	step("public", "c", store.OriginUpload, "b", store.OriginUpload)
+	step("private", "d", store.OriginUpload, "d", store.OriginUpload)
+	step("private", "e", store.OriginServer, "d", store.OriginUpload)
+	if _, err := s.SymbolFileByKey(t.Context(), "app.pdb", "0"); !errors.Is(err, store.ErrNotFound) {
+		t.Error(err)
+	}
+}
+
+func TestSymbolFilesInPages(t *testing.T) {
+	s, _ := open(t)
+	for i := range 5 {
+		addFile(t, s, appPDB(func(f *store.SymbolFile) { f.Name, f.Key = fmt.Sprintf("Lib%d.pdb", i), fmt.Sprintf("KEY%d", i%2) }))
+	}
+	for _, c := range []struct {
+		page  store.SymbolPage
+		total int
+		names []string
+	}{
+		{store.SymbolPage{Limit: 2}, 5, []string{"Lib4.pdb", "Lib3.pdb"}},
+		{store.SymbolPage{Limit: 2, Offset: 4}, 5, []string{"Lib0.pdb"}},
+		{store.SymbolPage{Limit: 9, Filter: "lib3"}, 1, []string{"Lib3.pdb"}},
+		{store.SymbolPage{Limit: 9, Filter: "key1"}, 2, []string{"Lib3.pdb", "Lib1.pdb"}},
+		{store.SymbolPage{Limit: 9, Filter: "%"}, 0, nil},
+	} {
+		files, total, err := s.SymbolFiles(t.Context(), c.page)
+		var names []string
+		for _, f := range files {
+			names = append(names, f.Name)
+		}
+		if err != nil || total != c.total || !slices.Equal(names, c.names) {
+			t.Errorf("%+v: %q of %d, %v", c.page, names, total, err)
+		}
+	}
+	named := must[[]store.SymbolFile](t)(s.SymbolFilesNamed(t.Context(), []string{"LIB1.PDB", "none"}))
+	if len(named) != 1 || named[0].Name != "Lib1.pdb" {
+		t.Errorf("%+v", named)
+	}
+}
+
+func TestWantedModules(t *testing.T) {
+	s, _ := open(t)
+	small, large := target, target
+	large.Run = "2"
+	lib := capture.Module{Path: `C:\lib.dll`, Size: 4096, DebugID: debugID, PDB: "lib.pdb"}
+	withModule(t, s, small, lib, 64, func(m *analysis.Module) { m.Stake = analysis.Amount{Count: 1, Bytes: 10} })
+	run := withModule(t, s, large, lib, 64, func(m *analysis.Module) {
+		m.Stake, m.Match, m.Mismatch = analysis.Amount{Count: 5, Bytes: 50}, "none fits", true
+		m.Tried = []capture.Attempt{{Place: "team store", Result: "mismatch"}}
+	})
+	other := target
+	other.Run = "3"
+	withModule(t, s, other, capture.Module{Path: `C:\app.exe`, Size: 1}, 64, func(m *analysis.Module) { m.Stake.Bytes = 20 })
+	other.Run = "4"
+	withModule(t, s, other, capture.Module{Path: `C:\named.exe`, Size: 1}, 64, func(m *analysis.Module) { m.Unnamed = 0 })
+	list := must[[]store.WantedModule](t)(s.WantedModules(t.Context(), target.Project, 10))
+	if len(list) != 2 || list[1].Name != "app.exe" {
+		t.Fatalf("%+v", list)
+	}
+	m := list[0]
+	if m.Name != "lib.dll" || m.PDB != "lib.pdb" || m.DebugID != debugID || m.Size != 4096 || m.Bits != 64 || m.Symbols != "mismatch" || m.Match != "none fits" ||
+		m.Runs != 2 || m.LastRun != run || m.Unnamed != 2 || m.StakeCount != 5 || m.StakeBytes != 50 || len(m.Tried) != 1 {
+		t.Errorf("%+v", m)
+	}
+	if list := must[[]store.WantedModule](t)(s.WantedModules(t.Context(), target.Project, 1)); len(list) != 1 {
+		t.Errorf("%d modules, want 1", len(list))
+	}
+	if _, err := s.WantedModules(t.Context(), "nobody", 1); !errors.Is(err, store.ErrNotFound) {
+		t.Error(err)
+	}
+}
+
+// A search that began earlier and ends later does not replace the names of the later one.
+func TestOlderNamesDoNotReplaceNewer(t *testing.T) {
+	s, _ := open(t)
+	run := withModule(t, s, target, capture.Module{Path: `C:\app.exe`}, 64, asItIs)
+	if err := s.QueueSymbolise(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	slow := claim(t, s)
+	old := must[store.Naming](t)(s.BeginNaming(t.Context(), run))
+	if added := addFile(t, s, appPDB()); added.Runs != 1 {
+		t.Errorf("%d runs renewed while one is being named", added.Runs)
+	}
+	name(t, s, claim(t, s), "newer")
+	revision := input(t, s, run).Revision
+	if err := s.SaveNames(t.Context(), slow, old, "older"); err != nil {
+		t.Fatal(err)
+	}
+	if in := input(t, s, run); in.Names != "newer" || in.Revision != revision {
+		t.Errorf("%+v", in)
+	}
+}
+
+// A search that fails for good lets the report be made, and is told of until one succeeds.
+func TestFailedNaming(t *testing.T) {
+	s, _ := open(t)
+	run := withModule(t, s, target, capture.Module{Path: `C:\app.exe`}, 64, asItIs)
+	if err := s.QueueSymbolise(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.FailJob(t.Context(), claim(t, s), store.Failure{Code: "internal", Message: "the share is away", Final: true}); err != nil {
+		t.Fatal(err)
+	}
+	in := input(t, s, run)
+	if in.NamesError != "the share is away" || in.Names != "names" {
+		t.Errorf("%+v", in)
+	}
+	analyse := claim(t, s)
+	if analyse.Kind != store.JobAnalyse {
+		t.Errorf("%+v", analyse)
+	}
+	save(t, s, analyse, report(t, snapshot(1, 0)), "rep", in.Revision)
+	if err := s.QueueSymbolise(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	name(t, s, claim(t, s), "names")
+	if in := input(t, s, run); in.NamesError != "" {
+		t.Errorf("%+v", in)
+	}
+	if err := s.QueueSymbolise(t.Context(), run+1); !errors.Is(err, store.ErrNotFound) {
+		t.Error(err)
+	}
+}
+
+// A job that is given back while the same is queued again gives way to it.
+func TestGivenBackJobGivesWay(t *testing.T) {
+	for what, give := range map[string]func(t *testing.T, s *store.Store, l store.Lease) error{
+		"released": func(t *testing.T, s *store.Store, l store.Lease) error { return s.ReleaseJob(t.Context(), l) },
+		"failed": func(t *testing.T, s *store.Store, l store.Lease) error {
+			return s.FailJob(t.Context(), l, store.Failure{Code: "internal", Message: "x"})
+		},
+		"reaped": func(t *testing.T, s *store.Store, l store.Lease) error {
+			if err := s.RenewLease(t.Context(), l, -time.Second); err != nil {
+				return err
+			}
+			_, err := s.ReapJobs(t.Context())
+			return err
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s, _ := open(t)
+			run := withModule(t, s, target, capture.Module{Path: `C:\app.exe`}, 64, asItIs)
+			for range 2 { // one runs, one waits
+				if err := s.QueueSymbolise(t.Context(), run); err != nil {
+					t.Fatal(err)
+				}
+			}
+			first := claim(t, s)
+			if err := s.QueueSymbolise(t.Context(), run); err != nil {
+				t.Fatal(err)
+			}
+			if err := give(t, s, first); err != nil {
+				t.Fatal(err)
+			}
+			if second := claim(t, s); second.ID == first.ID || second.Kind != store.JobSymbolise {
+				t.Errorf("claimed %+v behind %+v", second.Job, first.Job)
+			}
+		})
+	}
+}
+
+// slowCommits lets every transaction that adds a symbol file take its time to commit.
+func slowCommits(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
+	_, err := conn.Exec(t.Context(), `
+		create function dawdle() returns trigger language plpgsql as $$ begin perform pg_sleep(0.4); return null; end $$;
+		create constraint trigger dawdle after insert on symbol_files deferrable initially deferred for each row execute function dawdle()`)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A search that starts, or captures that arrive, while a file is being added wait for it: neither misses the other.
+func TestFileThatIsBeingAddedIsSeen(t *testing.T) {
+	for what, queued := range map[string]bool{"by a search that is queued": true, "by the search for captures that come": false} {
+		t.Run(what, func(t *testing.T) {
+			s, conn := open(t)
+			e := addEvidence(t, s, target, "a.txt")
+			read := claim(t, s)
+			saveCaptures := func() {
+				if err := s.SaveCaptures(t.Context(), read, []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "a"}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			due := func() []store.Due { return must[[]store.Due](t)(s.DueJobs(t.Context(), time.Hour)) }
+			var handed []store.Due // to a worker, which has not claimed it yet
+			if queued {
+				saveCaptures()
+				handed = due()
+			}
+			slowCommits(t, conn)
+			var adding sync.WaitGroup
+			adding.Go(func() {
+				if _, err := s.AddSymbolFile(t.Context(), appPDB()); err != nil {
+					t.Error(err)
+				}
+			})
+			time.Sleep(100 * time.Millisecond) // it is about to commit
+			if !queued {
+				saveCaptures()
+				handed = due()
+			}
+			search := must[store.Lease](t)(s.ClaimJob(t.Context(), handed[0].ID, time.Minute))
+			seen := must[[]store.SymbolFile](t)(s.SymbolFilesNamed(t.Context(), []string{"app.pdb"}))
+			adding.Wait()
+			later := must[[]store.Job](t)(s.JobsOfRun(t.Context(), e.RunID))
+			if last := later[len(later)-1]; len(seen) == 0 && last.ID == search.ID {
+				t.Error("the search misses the file, and no other follows")
+			}
+		})
+	}
+}
+
+// Whatever the order in which files, captures and searches come: the last search of each run that ended began when all
+// files were there.
+func TestNoFileIsMissed(t *testing.T) {
+	s, _ := open(t)
+	const runs, files = 8, 12
+	var wait sync.WaitGroup
+	pause := func() { time.Sleep(time.Duration(rand.IntN(4000)) * time.Microsecond) }
+	stop := make(chan struct{})
+	var mu sync.Mutex
+	seen := map[int64]int{} // files that the stored names of a run rest on
+	work := func() (did bool) {
+		due, err := s.DueJobs(t.Context(), time.Hour)
+		if err != nil {
+			t.Error(err)
+			return false
+		}
+		for _, d := range due {
+			l, err := s.ClaimJob(t.Context(), d.ID, time.Minute)
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			pause()
+			switch l.Kind {
+			case store.JobRead:
+				c := snapshot(1, 0)
+				c.Modules[0].Size = 4096
+				err = s.SaveCaptures(t.Context(), l, []store.StoredCapture{{Capture: c, Artifact: "a"}})
+			case store.JobSymbolise:
+				naming := must[store.Naming](t)(s.BeginNaming(t.Context(), l.RunID))
+				found := must[[]store.SymbolFile](t)(s.SymbolFilesNamed(t.Context(), []string{"app.pdb"}))
+				pause()
+				mu.Lock()
+				if err = s.SaveNames(t.Context(), l, naming, fmt.Sprint(len(found))); err == nil {
+					if in := input(t, s, l.RunID); in.Names == fmt.Sprint(len(found)) {
+						seen[l.RunID] = len(found)
+					}
+				}
+				mu.Unlock()
+			default:
+				r := report(t, snapshot(1, 0))
+				r.Modules[0].Frames, r.Modules[0].Unnamed, r.Modules[0].Size = 2, 2, 4096
+				err = s.SaveResult(t.Context(), l, store.Result{Report: r, Key: "r", Revision: input(t, s, l.RunID).Revision})
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		return len(due) > 0
+	}
+	var workers sync.WaitGroup
+	for range 3 {
+		workers.Go(func() {
+			for {
+				did := work()
+				select {
+				case <-stop:
+					if !did {
+						return
+					}
+				default:
+					pause()
+				}
+			}
+		})
+	}
+	wait.Go(func() {
+		for i := range runs {
+			to := target
+			to.Run = fmt.Sprint(i)
+			addEvidence(t, s, to, "a.txt")
+			pause()
+		}
+	})
+	wait.Go(func() {
+		for i := range files {
+			addFile(t, s, appPDB(func(f *store.SymbolFile) { f.Key = fmt.Sprint(i) }))
+			pause()
+		}
+	})
+	wait.Wait()
+	close(stop)
+	workers.Wait()
+	for work() {
+	}
+	for run, n := range seen {
+		if n != files {
+			t.Errorf("run %d was named by %d of %d files", run, n, files)
+		}
+	}
+	if len(seen) != runs {
+		t.Errorf("%d of %d runs named", len(seen), runs)
+	}
+}

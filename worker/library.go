@@ -1,0 +1,124 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/blob"
+	"heapdrift/internal/store"
+	"heapdrift/worker/symbols"
+)
+
+// teamStore is what attempts call the files that were uploaded or fetched before.
+const teamStore = "team store"
+
+// A teamLibrary has the team's own files, and behind them those of a symbol path. What only the path has is kept: the
+// next run finds it in the team store.
+type teamLibrary struct {
+	store *store.Store
+	blobs blob.Store
+	path  symbols.Library // nil for none
+}
+
+// Find implements symbols.Library.
+func (l *teamLibrary) Find(ctx context.Context, want symbols.Want) (*symbols.File, []capture.Attempt, error) {
+	key := symbols.Identity{Kind: symbols.KindPDB, DebugID: want.DebugID}.Key()
+	if want.DebugID == "" {
+		key = symbols.Identity{Kind: symbols.KindImage, Timestamp: want.Timestamp, SizeOfImage: want.SizeOfImage}.Key()
+	}
+	place := teamStore + ": " + want.Name + "/" + key
+	f, err := l.store.SymbolFileByKey(ctx, want.Name, key)
+	switch {
+	case err == nil:
+		return l.file(f), []capture.Attempt{{Place: place, Result: "found"}}, nil
+	case !errors.Is(err, store.ErrNotFound):
+		return nil, nil, err
+	}
+	tried := []capture.Attempt{{Place: place, Result: "not-found"}}
+	if l.path == nil {
+		return nil, tried, nil
+	}
+	found, more, err := l.path.Find(ctx, want)
+	tried = append(tried, more...)
+	if found == nil || err != nil {
+		return nil, tried, err
+	}
+	kept, err := l.keep(ctx, found)
+	return kept, tried, err
+}
+
+// Named implements symbols.Library. Files that the symbol path has too count once.
+func (l *teamLibrary) Named(ctx context.Context, names []string) ([]*symbols.File, []capture.Attempt, error) {
+	own, err := l.store.SymbolFilesNamed(ctx, names)
+	if err != nil {
+		return nil, nil, err
+	}
+	var tried []capture.Attempt
+	files, have := make([]*symbols.File, 0, len(own)), map[string]bool{}
+	for _, f := range own {
+		files = append(files, l.file(f))
+		have[f.Kind+f.Key] = true
+	}
+	if len(own) == 0 {
+		for _, name := range names {
+			tried = append(tried, capture.Attempt{Place: teamStore + ": " + name, Result: "not-found"})
+		}
+	}
+	if l.path == nil {
+		return files, tried, nil
+	}
+	more, attempts, err := l.path.Named(ctx, names)
+	for _, f := range more {
+		if !have[string(f.Kind)+f.Key()] {
+			files = append(files, f)
+		}
+	}
+	return files, append(tried, attempts...), err
+}
+
+// file is a file of the team store.
+func (l *teamLibrary) file(f store.SymbolFile) *symbols.File {
+	return &symbols.File{
+		Identity: symbols.Identity{
+			Kind: symbols.FileKind(f.Kind), Name: f.Name, DebugID: f.DebugID, PDB: f.PDB, Timestamp: uint32(f.Timestamp), SizeOfImage: uint32(f.SizeOfImage),
+			Bits: uint8(f.Bits), Machine: f.Machine, Symbols: capture.SymbolKind(f.Symbols), Note: f.Note,
+		},
+		Place: teamStore + ": " + f.Name + "/" + f.Key,
+		Own:   f.Origin == store.OriginUpload,
+		Group: f.Group,
+		Open: func(ctx context.Context) (symbols.Content, error) {
+			r, err := l.blobs.Open(ctx, blob.ContentKey(f.SHA256))
+			if errors.Is(err, blob.ErrNotFound) {
+				return nil, &symbols.IdentityError{Code: "blob-missing", Message: f.Name + " is not in the blob store any more; upload it again"}
+			}
+			if err != nil {
+				return nil, fmt.Errorf("worker: open %s: %w", f.Name, err)
+			}
+			return r, nil
+		},
+	}
+}
+
+// keep copies a file of the symbol path into the team store.
+func (l *teamLibrary) keep(ctx context.Context, f *symbols.File) (*symbols.File, error) {
+	content, err := f.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = content.Close() }()
+	digest, err := blob.PutContent(ctx, l.blobs, io.NewSectionReader(content, 0, content.Size()))
+	if err != nil {
+		return nil, fmt.Errorf("worker: keep %s: %w", f.Name, err)
+	}
+	added, err := l.store.AddSymbolFile(ctx, store.SymbolFile{
+		Kind: string(f.Kind), Name: f.Name, Key: f.Key(), DebugID: f.DebugID, PDB: f.PDB, Timestamp: int64(f.Timestamp), SizeOfImage: int64(f.SizeOfImage),
+		Bits: int(f.Bits), Machine: f.Machine, Symbols: string(f.Symbols), Note: f.Note, SHA256: digest.SHA256, Bytes: digest.Bytes, Origin: store.OriginServer,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return l.file(added.SymbolFile), nil
+}

@@ -1,0 +1,175 @@
+package worker_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/blob"
+	"heapdrift/internal/store"
+	"heapdrift/worker/analysis"
+	"heapdrift/worker/symbols/index"
+	"heapdrift/worker/symbols/pdb/pdbtest"
+	"heapdrift/worker/symbols/pe/petest"
+)
+
+// rawLog is a raw log of a 64-bit process: a block that main of till.exe allocated.
+func rawLog(minute int) string {
+	return fmt.Sprintf(`// UMDH: version 10.0.19041.1: Logtime 2025-03-04 12:%02d - Machine=LAB - PID=42
+// Loaded modules:
+//     Base Size Module
+//      7FF600000000     6000 C:\till\till.exe
+// Process modules enumerated.
+*- - - - - - - - - - Start of data for heap @ 1B0003F0000 - - - - - - - - - -
+*- - - - - - - - - - Heap 1B0003F0000 Hogs - - - - - - - - - -
+%X bytes + 10 at 1B0003F0880 by BackTrace1B000000A1
+	7FF600001035
+	7FF600001055
+
+*- - - - - - - - - - End of data for heap @ 1B0003F0000 - - - - - - - - - -
+`, minute, 100+minute)
+}
+
+// tillFiles are the PDB and the image of till.exe.
+func tillFiles(t *testing.T) (pdb, image []byte) {
+	t.Helper()
+	p := &pdbtest.Program{
+		GUID: [16]byte{3: 1}, Age: 1, Sections: pdbtest.Standard(0x1000),
+		Modules: []pdbtest.Module{{Name: "main.obj", Functions: []pdbtest.Function{{
+			Name: "main", Decorated: "main", Address: pdbtest.Address{Section: 1, Offset: 0x10}, Length: 0x80,
+			Lines: []pdbtest.Line{{Offset: 0, File: `c:\till\main.cpp`, Line: 10}, {Offset: 0x30, File: `c:\till\main.cpp`, Line: 12}},
+			Calls: []pdbtest.Call{{Offset: 0x20, Length: 5, Target: "main"}, {Offset: 0x40, Length: 5, Target: "main"}},
+		}}}},
+	}
+	pdb, err := p.PDB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := petest.Of(p, "till.pdb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if image, err = made.Bytes(); err != nil {
+		t.Fatal(err)
+	}
+	return pdb, image
+}
+
+// symbols uploads a symbol file and returns how many runs it renews.
+func (p *pipeline) symbols(name string, data []byte) int {
+	p.Helper()
+	taken, err := p.Intake.AcceptSymbols(p.Context(), "", name, strings.NewReader(string(data)))
+	if err != nil || len(taken.Files) != 1 {
+		p.Fatal(taken, err)
+	}
+	return taken.Files[0].Runs
+}
+
+// stack spells the stack of the report's only site.
+func stack(r *analysis.Report) string {
+	var frames []string
+	for _, f := range r.Sites[0].Stack {
+		frames = append(frames, strings.TrimSpace(f.Name()+" "+f.Place()))
+	}
+	return strings.Join(frames, ", ")
+}
+
+// Symbols that come behind the evidence name its frames; the evidence is not read again.
+func TestLateSymbols(t *testing.T) {
+	p := start(t)
+	pdb, image := tillFiles(t)
+	run := p.upload("1.txt", rawLog(1))
+	r := p.report(p.settled(run))
+	if got, m := stack(r), r.Modules[0]; got != "till+0x1035, till+0x1055" || m.Unnamed != 2 || m.Stake.Bytes != 101 || len(m.Tried) != 2 {
+		t.Errorf("without symbols: %s, %+v", got, m)
+	}
+	for _, e := range evidenceOf(p, run) {
+		if err := p.Blobs.Delete(t.Context(), blob.ContentKey(e.SHA256)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := p.symbols("other.pdb", pdb); n != 0 {
+		t.Errorf("a PDB of another name renews %d runs", n)
+	}
+	if n := p.symbols("TILL.pdb", pdb); n != 1 {
+		t.Errorf("the PDB renews %d runs", n)
+	}
+	const named = `till!main main.cpp:10, till!main main.cpp:12`
+	r = p.report(p.settled(run))
+	if got, m := stack(r), r.Modules[0]; got != named || m.Symbols != capture.SymbolsPrivate || !m.Own || !m.Unproven || m.Unnamed != 0 {
+		t.Errorf("with the PDB: %s, %+v", got, m)
+	}
+	if n := p.symbols("TILL.pdb", pdb); n != 0 {
+		t.Errorf("the same PDB again renews %d runs", n)
+	}
+	if n := p.symbols("till.exe", image); n != 1 {
+		t.Errorf("the image renews %d runs", n)
+	}
+	r = p.report(p.settled(run))
+	if got, m := stack(r), r.Modules[0]; got != named || m.Unproven || !strings.Contains(m.Match, "proven: all 2 return addresses") {
+		t.Errorf("with the image: %s, %+v", got, m)
+	}
+}
+
+func evidenceOf(p *pipeline, run int64) []store.Evidence {
+	list, err := p.Store.EvidenceOfRun(p.Context(), run)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return list
+}
+
+// A PDB is read once: further runs are answered by its index.
+func TestSymbolsOfTheNextRun(t *testing.T) {
+	p := start(t)
+	pdb, _ := tillFiles(t)
+	p.symbols("till.pdb", pdb)
+	want := stack(p.report(p.settled(p.upload("1.txt", rawLog(1)))))
+	var indexes []string
+	for info, err := range p.Blobs.List(t.Context(), fmt.Sprintf("symbols/index/%d/", index.Version)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		indexes = append(indexes, info.Key)
+	}
+	if len(indexes) != 1 || !strings.HasSuffix(indexes[0], "/010000000000000000000000000000001-private") {
+		t.Errorf("indexes %q", indexes)
+	}
+	file, err := p.Store.SymbolFileByKey(t.Context(), "Till.PDB", "010000000000000000000000000000001")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Blobs.Delete(t.Context(), blob.ContentKey(file.SHA256)); err != nil {
+		t.Fatal(err)
+	}
+	e, err := p.Intake.Accept(t.Context(), store.Target{Project: "p", Build: "2"}, "1.txt", strings.NewReader(rawLog(2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := stack(p.report(p.settled(e.RunID))); got != want {
+		t.Errorf("the second run has %s, the first %s", got, want)
+	}
+}
+
+// A symbol file that is gone is told of.
+func TestLostSymbolFile(t *testing.T) {
+	p := start(t)
+	pdb, _ := tillFiles(t)
+	p.symbols("till.pdb", pdb)
+	files, _, err := p.Store.SymbolFiles(t.Context(), store.SymbolPage{Limit: 1})
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	if err := p.Blobs.Delete(t.Context(), blob.ContentKey(files[0].SHA256)); err != nil {
+		t.Fatal(err)
+	}
+	r := p.report(p.settled(p.upload("1.txt", rawLog(1))))
+	if got := stack(r); got != "till+0x1035, till+0x1055" {
+		t.Error(got)
+	}
+	if !slices.ContainsFunc(r.Modules[0].Tried, func(a capture.Attempt) bool { return a.Result == "failed" }) {
+		t.Errorf("%+v", r.Modules[0])
+	}
+}
