@@ -35,15 +35,14 @@ type Options struct {
 // that one that would never end is refused here. Its error is an *Error unless reading itself failed.
 func Inspect(ctx context.Context, src Source) (Kind, error) {
 	var found Kind
-	w := walker{visit: func(m member) error {
-		found = m.kind
-		if !m.packed {
+	_, err := evidence(ctx, src, nil, func(m Member, kind Kind) error {
+		found = kind
+		if !m.Packed {
 			return nil
 		}
 		_, err := io.Copy(io.Discard, m)
 		return err
-	}}
-	err := w.walk(ctx, src)
+	})
 	return found, err
 }
 
@@ -51,19 +50,62 @@ func Inspect(ctx context.Context, src Source) (Kind, error) {
 // beside an error that ended the reading.
 func Read(ctx context.Context, src Source, opt Options) ([]*capture.Capture, error) {
 	var captures []*capture.Capture
-	w := walker{progress: opt.Progress, visit: func(m member) error {
+	left, err := evidence(ctx, src, opt.Progress, func(m Member, _ Kind) error {
 		got, err := umdh.Read(ctx, m, umdh.Options{Base: opt.Base})
 		captures = append(captures, got...)
 		return err
-	}}
-	if err := w.walk(ctx, src); err != nil {
+	})
+	if err != nil {
 		return captures, err
 	}
-	if left := w.left; len(left) > 0 && len(captures) > 0 {
+	if len(left) > 0 && len(captures) > 0 {
 		captures[0].Warnings = append(captures[0].Warnings, capture.Warning{Code: capture.Unsupported, Count: int64(len(left)),
 			Message: fmt.Sprintf("%d files of %s are no evidence and are left out: %s", len(left), src.Name, shortList(left))})
 	}
 	return captures, nil
+}
+
+// evidence visits every piece of evidence in a source. In an archive of several files those that are no evidence are
+// passed over and their names returned; at least one must be evidence.
+func evidence(ctx context.Context, src Source, progress func(done, total int64), visit func(Member, Kind) error) (left []string, err error) {
+	found := 0
+	var last *Error
+	w := walker{progress: progress}
+	w.visit = func(m Member) error {
+		kind, refusal := recognise(m.Name, m.Head)
+		if refusal != nil {
+			return refusal
+		}
+		found++
+		return readError(m.Name, visit(m, kind))
+	}
+	w.pass = func(name string, e *Error) bool {
+		if !isNoEvidence(e.Code) {
+			return false
+		}
+		left, last = append(left, name), e
+		return true
+	}
+	switch err := w.walk(ctx, src); {
+	case err != nil:
+		return left, err
+	case found > 0:
+		return left, nil
+	case last == nil:
+		return nil, noEvidence(src.Name, nil)
+	case w.entries == 1:
+		return left, last
+	}
+	return left, noEvidence(src.Name, last)
+}
+
+func noEvidence(archive string, last error) *Error {
+	return &Error{Code: CodeNoEvidence, File: archive, Message: "the archive holds no evidence that this version reads", Err: last}
+}
+
+// isNoEvidence reports whether a code says that a file is something else, rather than that it is harmful or damaged.
+func isNoEvidence(code string) bool {
+	return code == CodeEmpty || code == CodeUnknown || code == CodeUnsupported || code == CodeKernelDump
 }
 
 // shortList names the first few.

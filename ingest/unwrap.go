@@ -24,26 +24,45 @@ const (
 	maxWindow   = 128 << 20
 )
 
-// A member is evidence as it comes out of its wrappings.
-type member struct {
+// A Member is a file as it comes out of its wrappings.
+type Member struct {
 	io.Reader
-	name   string
-	kind   Kind
-	packed bool
+	Name   string // with the name of what it was packed in before it
+	Head   []byte // its first bytes; valid until the Reader is read
+	Packed bool   // it is not the source itself
+
+	w *walker
 }
 
-// A walker visits every piece of evidence in a source. In an archive of several files those that are no evidence
-// are passed over and their names kept in left; at least one must be.
-type walker struct {
-	visit    func(member) error
-	progress func(done, total int64) // may be nil
+// Unpacking returns r, which unpacks this member in a way that is not known here, with what comes out of it counted
+// towards the limits of the source.
+func (m Member) Unpacking(r io.Reader) io.Reader { return &unpacking{w: m.w, r: r, name: m.Name} }
 
-	ctx   context.Context //nolint:containedctx // lives as long as one call of walk
-	src   Source
-	in    *meter
-	out   int64 // bytes unpacked so far
-	left  []string
-	found int
+// Unpack visits the files in a source, whatever they are: the source itself, what a gz or zst holds, or those of a zip in
+// the order of their names. What it cannot read of a zip, and files for which visit returns an *Error, go to refuse, by
+// their names in the zip; a zip that unpacks to too much ends everything, and so does any other error.
+func Unpack(ctx context.Context, src Source, visit func(Member) error, refuse func(name string, e *Error)) error {
+	w := walker{visit: visit, pass: func(name string, e *Error) bool {
+		if e.Code == CodeBomb {
+			return false
+		}
+		refuse(name, e)
+		return true
+	}}
+	return w.walk(ctx, src)
+}
+
+// A walker visits every file in a source.
+type walker struct {
+	visit    func(Member) error
+	pass     func(name string, e *Error) bool // reports whether a file of an archive may be refused and the others taken
+	progress func(done, total int64)          // may be nil
+
+	ctx     context.Context //nolint:containedctx // lives as long as one call of walk
+	src     Source
+	in      *meter
+	out     int64 // bytes unpacked so far
+	entries int   // of the zip, folders included
 }
 
 func (w *walker) walk(ctx context.Context, src Source) error {
@@ -58,13 +77,10 @@ func (w *walker) open(name string, r io.Reader, depth int) error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return w.damaged(name, err)
 	}
-	wrap, kind, refusal := recognise(name, head)
+	wrap := wrappingOf(head)
 	switch {
-	case refusal != nil:
-		return refusal
 	case wrap == plain:
-		w.found++
-		return readError(name, w.visit(member{Reader: buffered, name: name, kind: kind, packed: depth > 0}))
+		return w.visit(Member{Reader: buffered, Name: name, Head: head, Packed: depth > 0, w: w})
 	case depth == maxDepth || wrap == wrapZip && depth > 0:
 		return &Error{Code: CodeUnsupported, File: name, Message: "this is an archive inside an archive; unpack the outer one first"}
 	}
@@ -96,40 +112,31 @@ func (w *walker) openZip(name string, depth int) error {
 	if len(z.File) > maxEntries {
 		return &Error{Code: CodeBomb, File: name, Message: fmt.Sprintf("the archive holds %d files; at most %d are taken", len(z.File), maxEntries)}
 	}
+	w.entries = len(z.File)
 	slices.SortStableFunc(z.File, func(a, b *zip.File) int { return NaturalOrder(a.Name, b.Name) })
-	var last error
 	for _, f := range z.File {
 		if f.FileInfo().IsDir() {
 			continue
 		}
-		r, err := f.Open()
-		if err != nil {
-			return w.damaged(f.Name, err)
-		}
-		err = w.open(name+"/"+f.Name, &unpacking{w: w, r: r, name: name}, depth+1)
-		_ = r.Close() // read only
+		err := w.openEntry(name, f, depth)
 		var refused *Error
-		if errors.As(err, &refused) && isNoEvidence(refused.Code) {
-			last = err
-			w.left = append(w.left, f.Name)
+		if errors.As(err, &refused) && w.pass(f.Name, refused) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
 	}
-	switch {
-	case w.found > 0:
-		return nil
-	case last != nil && len(z.File) == 1:
-		return last
-	}
-	return &Error{Code: CodeNoEvidence, File: name, Message: "the archive holds no evidence that this version reads", Err: last}
+	return nil
 }
 
-// isNoEvidence reports whether a code says that a file is something else, rather than that it is harmful or damaged.
-func isNoEvidence(code string) bool {
-	return code == CodeEmpty || code == CodeUnknown || code == CodeUnsupported || code == CodeKernelDump
+func (w *walker) openEntry(name string, f *zip.File, depth int) error {
+	r, err := f.Open()
+	if err != nil {
+		return w.damaged(f.Name, err)
+	}
+	defer func() { _ = r.Close() }() // read only
+	return w.open(name+"/"+f.Name, &unpacking{w: w, r: r, name: name}, depth+1)
 }
 
 // damaged says that unpacking failed, unless the cause is the context or a limit.

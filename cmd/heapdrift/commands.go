@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
+	"strings"
 )
 
 // Exit codes that scripts rely on.
@@ -37,6 +39,9 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"analyze", "[flags] FILE…", "analyse evidence here, without a server", analyze},
+		{"symbols add", "[--url U] DIR|FILE…", "send PDBs, images and archives of them to a server", symbolsAdd},
+		{"symbols lookup", "PDB|PE [ADDR…]", "print what a PDB or image says about addresses (RVAs, hexadecimal)", symbolsLookup},
+		{"symbols undname", "[flags] [NAME…]", "undecorate C++ names", symbolsUndname},
 		{"up", "[--demo]", "run everything on this machine: web, worker, private PostgreSQL, Redis", up},
 		{"serve", "", "run the web server against HEAPDRIFT_DATABASE_URL, _REDIS_URL, _BLOB_URL", serve},
 		{"work", "", "run a worker against the same", work},
@@ -45,6 +50,16 @@ func commands() []command {
 		{"version", "", "print the version", version},
 		{"help", "[env]", "print this, or the environment variables", help},
 	}
+}
+
+// nameWords is how many words the names of commands have that begin with this one.
+func nameWords(first string) int {
+	for _, c := range commands() {
+		if strings.HasPrefix(c.name, first+" ") {
+			return 2
+		}
+	}
+	return 1
 }
 
 // usageError is an error of the command line's words.
@@ -58,10 +73,11 @@ func run(ctx context.Context, args []string, s streams) int {
 		args = []string{"help"}
 	}
 	for _, c := range commands() {
-		if c.name != args[0] {
+		words := strings.Fields(c.name)
+		if len(args) < len(words) || !slices.Equal(args[:len(words)], words) {
 			continue
 		}
-		code, err := c.run(ctx, args[1:], s)
+		code, err := c.run(ctx, args[len(words):], s)
 		var usage *usageError
 		switch {
 		case errors.Is(err, flag.ErrHelp):
@@ -79,7 +95,7 @@ func run(ctx context.Context, args []string, s streams) int {
 		_, _ = help(ctx, nil, s)
 		return exitOK
 	}
-	fmt.Fprintf(s.err, "heapdrift: no command %q; heapdrift help lists them\n", args[0])
+	fmt.Fprintf(s.err, "heapdrift: no command %q; heapdrift help lists them\n", strings.Join(args[:min(len(args), nameWords(args[0]))], " "))
 	return exitUsage
 }
 
@@ -89,7 +105,7 @@ func help(_ context.Context, args []string, s streams) (int, error) {
 	}
 	fmt.Fprint(s.out, "heapdrift finds native memory leaks in UMDH logs and remembers them.\n\n")
 	for _, c := range commands() {
-		fmt.Fprintf(s.out, "  heapdrift %-8s %-14s %s\n", c.name, c.arguments, c.summary)
+		fmt.Fprintf(s.out, "  heapdrift %-32s %s\n", c.name+" "+c.arguments, c.summary)
 	}
 	return exitOK, nil
 }

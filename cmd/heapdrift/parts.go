@@ -47,7 +47,12 @@ func openParts(ctx context.Context, c config, r role, log *slog.Logger) (*parts,
 	}
 	var handlers map[string]queue.Handler
 	if r.work {
-		handlers = (&worker.Worker{Store: p.store, Blobs: p.blobs}).Handlers()
+		library, err := symbolLibrary(nil)
+		if err != nil {
+			p.store.Close()
+			return nil, err
+		}
+		handlers = (&worker.Worker{Store: p.store, Blobs: p.blobs, Symbols: library}).Handlers()
 	}
 	p.node, err = queue.New(p.store, handlers, queue.Options{RedisURL: c.RedisURL, Concurrency: c.Concurrency, FreshBroker: r.freshBroker, Log: log})
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package intake takes evidence in: it stores the bytes, looks whether they are evidence at all, and records them
-// with the job that will read them. What is refused leaves nothing behind.
+// Package intake takes evidence and symbol files in: it stores the bytes, looks whether they are what they are sent as,
+// and records them with the jobs that will read them. What is refused leaves nothing behind.
 package intake
 
 import (
@@ -17,7 +17,7 @@ import (
 	"heapdrift/internal/store"
 )
 
-// An Intake accepts evidence. It is safe for concurrent use.
+// An Intake accepts evidence and symbols. It is safe for concurrent use.
 type Intake struct {
 	Store    *store.Store
 	Blobs    blob.Store
@@ -77,13 +77,7 @@ func (in *Intake) inspect(ctx context.Context, key, name string) (ingest.Kind, e
 
 // cleanName keeps the last element of a file name, whatever system it comes from.
 func cleanName(name string) (string, error) {
-	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
-	name = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(name, "_"))
+	name = printable(path.Base(strings.ReplaceAll(name, `\`, "/")))
 	if name = strings.TrimSpace(name); name == "" || name == "." || name == "/" {
 		return "", &store.TargetError{Field: "name", Message: "is missing: give the file's name"}
 	}
@@ -91,6 +85,16 @@ func cleanName(name string) (string, error) {
 		name = string(runes[:200])
 	}
 	return name, nil
+}
+
+// printable drops what can neither be shown nor stored.
+func printable(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(name, "_"))
 }
 
 // limited fails with ErrTooLarge when more than left bytes come.

@@ -1,5 +1,5 @@
-// Package api is version 1 of the HTTP API: what scripts, CI jobs and the upload page talk to. One file per endpoint;
-// openapi.yaml describes them all, and a test keeps it and the routes equal.
+// Package api is version 1 of the HTTP API, what scripts, CI jobs and the upload page talk to, and the symbol server. One
+// file per endpoint; openapi.yaml describes them all, and a test keeps it and the routes equal.
 package api
 
 import (
@@ -80,8 +80,14 @@ func (a *API) Register(e *echo.Echo) {
 	e.PATCH("/api/v1/evidence/:id", a.uploadPatch, tus)
 	e.DELETE("/api/v1/evidence/:id", a.uploadDelete, tus)
 	e.POST("/api/v1/evidence/:id", a.uploadOverride, tus)
+	e.PUT("/api/v1/symbols", a.symbolsPut)
+	e.GET(symbolServer+":name/:key/:file", a.symbolGet)
+	e.HEAD(symbolServer+":name/:key/:file", a.symbolGet)
+	e.GET(symbolServer+"*", symbolMissing)
+	e.HEAD(symbolServer+"*", symbolMissing)
 	e.GET("/api/v1/runs/:id", a.runShow)
 	e.POST("/api/v1/runs/:id/complete", a.runComplete)
+	e.POST("/api/v1/runs/:id/symbolise", a.runSymbolise)
 	e.GET("/api/v1/runs/:id/report", a.runReport)
 	e.GET("/api/v1/runs/:id/verdict", a.runVerdict)
 	e.GET("/api/v1/openapi.yaml", a.openapi)

@@ -32,11 +32,8 @@ func (a *API) evidencePut(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.Header.Get("Content-Range") != "" { // curl -C: to store a part as the whole would be worse than to refuse
-		return problem(http.StatusBadRequest, codePartial, "a PUT carries a whole file; resume with the tus protocol instead")
-	}
-	if limit := a.intake.MaxBytes; limit > 0 && r.ContentLength > limit {
-		return intake.ErrTooLarge
+	if err := a.wholePut(r); err != nil {
+		return err
 	}
 	body := bodyOf(c)
 	evidence, err := a.intake.Accept(r.Context(), target, query.Get("name"), body)
@@ -45,4 +42,15 @@ func (a *API) evidencePut(c echo.Context) error {
 	}
 	c.Response().Header().Set(echo.HeaderLocation, runResource(evidence.RunID))
 	return fresh(c, http.StatusCreated, acceptedOf(evidence))
+}
+
+// wholePut refuses, by its head alone, a PUT of a part of a file or of one that is too large.
+func (a *API) wholePut(r *http.Request) error {
+	if r.Header.Get("Content-Range") != "" { // curl -C: to store a part as the whole would be worse than to refuse
+		return problem(http.StatusBadRequest, codePartial, "a PUT carries a whole file; resume with the tus protocol instead")
+	}
+	if limit := a.intake.MaxBytes; limit > 0 && r.ContentLength > limit {
+		return intake.ErrTooLarge
+	}
+	return nil
 }

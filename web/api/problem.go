@@ -53,6 +53,9 @@ var titles = map[string]string{
 	ingest.CodeBomb:        "The archive unpacks to too much",
 	ingest.CodeDamaged:     "The archive is damaged",
 	ingest.CodeNoEvidence:  "The archive holds no evidence",
+	intake.CodeNotSymbols:  "The file holds no symbols",
+	intake.CodeNoSymbols:   "The archive holds no symbols",
+	intake.CodeNoID:        "The file has no id",
 	codeNotFound:           "There is no such thing here",
 	codeTooLarge:           "The file is too large",
 	codeLocked:             "Another request is writing to the upload",
@@ -68,10 +71,18 @@ var titles = map[string]string{
 	codeAcceptable:         "The report is not written in such a format",
 }
 
-// ingestStatus is the status of refused evidence; what is not listed is 422: the format is right, the content is not.
+// ingestStatus is the status of refused files; what is not listed is 422: the format is right, the content is not.
 var ingestStatus = map[string]int{
 	ingest.CodeUnknown:     http.StatusUnsupportedMediaType,
 	ingest.CodeUnsupported: http.StatusUnsupportedMediaType,
+
+	// Of symbols: what a reader of PDBs or images does not take for its own.
+	intake.CodeNotSymbols: http.StatusUnsupportedMediaType,
+	"not-a-pdb":           http.StatusUnsupportedMediaType,
+	"not-pe":              http.StatusUnsupportedMediaType,
+	"pdb-2.00":            http.StatusUnsupportedMediaType,
+	"portable-pdb":        http.StatusUnsupportedMediaType,
+	"unsupported":         http.StatusUnsupportedMediaType,
 }
 
 // problem makes an error with a code of its own.

@@ -1,6 +1,10 @@
 package api
 
-import "github.com/labstack/echo/v4"
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+)
 
 // runComplete handles POST /api/v1/runs/:id/complete: no more evidence is to come. It answers with the run.
 func (a *API) runComplete(c echo.Context) error {
@@ -11,5 +15,5 @@ func (a *API) runComplete(c echo.Context) error {
 	if err := a.store.CompleteRun(c.Request().Context(), id); err != nil {
 		return err
 	}
-	return a.sendRun(c, id)
+	return a.sendRun(c, http.StatusOK, id)
 }

@@ -78,10 +78,10 @@ func (a *API) runShow(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.sendRun(c, id)
+	return a.sendRun(c, http.StatusOK, id)
 }
 
-func (a *API) sendRun(c echo.Context, id int64) error {
+func (a *API) sendRun(c echo.Context, status int, id int64) error {
 	ctx := c.Request().Context()
 	run, err := a.store.RunByID(ctx, id)
 	if err != nil {
@@ -95,7 +95,7 @@ func (a *API) sendRun(c echo.Context, id int64) error {
 	if err != nil {
 		return err
 	}
-	return fresh(c, http.StatusOK, viewOf(&run, jobs, evidence))
+	return fresh(c, status, viewOf(&run, jobs, evidence))
 }
 
 func viewOf(run *store.Run, jobs []store.Job, evidence []store.Evidence) runView {

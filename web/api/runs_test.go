@@ -32,11 +32,20 @@ func (n *node) claim() (leases []store.Lease) {
 	return leases
 }
 
-// read ends the read jobs that are due, as if the evidence held nothing to store.
+// read ends the read jobs that are due and the search for symbols after them, as if the evidence held nothing to store.
 func (n *node) read() {
 	n.t.Helper()
 	for _, lease := range n.claim() {
 		if err := n.store.SaveCaptures(n.t.Context(), lease, nil); err != nil {
+			n.t.Fatal(err)
+		}
+	}
+	for _, lease := range n.claim() {
+		naming, err := n.store.BeginNaming(n.t.Context(), lease.RunID)
+		if err != nil {
+			n.t.Fatal(err)
+		}
+		if err := n.store.SaveNames(n.t.Context(), lease, naming, ""); err != nil {
 			n.t.Fatal(err)
 		}
 	}
@@ -135,7 +144,7 @@ func TestRunReady(t *testing.T) {
 	n.read()
 	n.analyse(report(analysis.StatusLeak, 3))
 	run := decode[runView](t, n.do("GET", "/api/v1/runs/1", nil).want(t, 200, ""))
-	if run.State != "ready" || run.Status != "leak" || run.Progress.Percent != 100 || len(run.Progress.Jobs) != 2 {
+	if run.State != "ready" || run.Status != "leak" || run.Progress.Percent != 100 || len(run.Progress.Jobs) != 3 {
 		t.Errorf("%+v", run)
 	}
 }
@@ -147,7 +156,6 @@ func TestNotFound(t *testing.T) {
 		n.do("GET", path, nil).want(t, 404, "not-found")
 	}
 	n.do("POST", "/api/v1/runs/7/complete", nil).want(t, 404, "not-found")
-	n.do("PUT", "/api/v1/symbols?name=a.pdb", strings.NewReader("x")).want(t, 404, "not-found")
 	a := n.do("GET", "/api/v1/evidence", nil).want(t, 405, "method-not-allowed")
 	if allow := a.Header.Get("Allow"); !strings.Contains(allow, "PUT") {
 		t.Errorf("Allow: %q", allow)

@@ -27,6 +27,8 @@ const (
 	headerMetadata   = "Upload-Metadata"
 	headerRun        = "X-Heapdrift-Run"
 	headerURL        = "X-Heapdrift-Url"
+	headerModules    = "X-Heapdrift-Modules"
+	headerRefused    = "X-Heapdrift-Refused"
 	headerOverride   = "X-HTTP-Method-Override"
 	offsetStreamType = "application/offset+octet-stream"
 )

@@ -18,9 +18,14 @@ import (
 // maxMetadata is how long an Upload-Metadata header may be, in bytes.
 const maxMetadata = 8 << 10
 
+// kindSymbols is the kind of an upload of symbols; any other is one of evidence.
+const kindSymbols = "symbols"
+
 // pending is what an upload's row keeps of its creation.
 type pending struct {
 	store.Target
+	Kind     string `json:"kind,omitempty"`
+	Group    string `json:"group,omitempty"` // of symbols
 	Name     string `json:"name"`
 	Metadata string `json:"metadata"` // as the client sent it; HEAD gives it back
 }
@@ -61,13 +66,21 @@ func announced(header http.Header) (pending, error) {
 	if err != nil {
 		return pending{}, err
 	}
-	upload := pending{Metadata: raw, Name: fields["filename"]}
+	upload := pending{Metadata: raw, Name: fields["filename"], Kind: fields["kind"]}
 	if upload.Name == "" {
 		upload.Name = fields["name"]
 	}
 	// The database takes no NUL in text; intake drops all control characters from names anyway.
 	if upload.Name = strings.ToValidUTF8(strings.ReplaceAll(upload.Name, "\x00", ""), "_"); strings.TrimSpace(upload.Name) == "" {
 		return pending{}, invalid("name", "name: is missing: give the file's name as filename in %s", headerMetadata)
+	}
+	switch upload.Kind {
+	case kindSymbols: // they belong to no run
+		upload.Group = fields["group"]
+		return upload, intake.CheckGroup(upload.Group)
+	case "", "evidence":
+	default:
+		return upload, invalid("kind", "kind: %q is neither evidence nor symbols", upload.Kind)
 	}
 	upload.Target, err = targetOf(func(name string) string { return fields[name] })
 	return upload, err

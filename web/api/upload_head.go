@@ -47,17 +47,40 @@ func offsetOf(u store.Upload) int64 {
 	return u.Received
 }
 
-// sendOffset answers with the upload's offset and, where it is complete, with what became of it.
+// sendOffset answers with the upload's offset and, where it is complete, with what became of it. What became of symbols
+// does not fit into headers: they count it, and the answer to the last PATCH has it as its body.
 func sendOffset(c echo.Context, status int, u store.Upload) error {
 	header := c.Response().Header()
 	header.Set(headerOffset, strconv.FormatInt(offsetOf(u), 10))
-	if u.Result != nil {
-		var result accepted
-		if err := json.Unmarshal(u.Result, &result); err != nil {
-			return fmt.Errorf("api: upload %s: %w", u.ID, err)
-		}
-		header.Set(headerRun, strconv.FormatInt(result.Run, 10))
-		header.Set(headerURL, result.URL)
+	if u.Result == nil {
+		return c.NoContent(status)
 	}
+	var created pending
+	if err := json.Unmarshal(u.Target, &created); err != nil {
+		return fmt.Errorf("api: upload %s: %w", u.ID, err)
+	}
+	if created.Kind == kindSymbols {
+		return sendSymbols(c, u)
+	}
+	var result accepted
+	if err := json.Unmarshal(u.Result, &result); err != nil {
+		return fmt.Errorf("api: upload %s: %w", u.ID, err)
+	}
+	header.Set(headerRun, strconv.FormatInt(result.Run, 10))
+	header.Set(headerURL, result.URL)
 	return c.NoContent(status)
+}
+
+func sendSymbols(c echo.Context, u store.Upload) error {
+	var result acceptedSymbols
+	if err := json.Unmarshal(u.Result, &result); err != nil {
+		return fmt.Errorf("api: upload %s: %w", u.ID, err)
+	}
+	header := c.Response().Header()
+	header.Set(headerModules, strconv.Itoa(len(result.Modules)))
+	header.Set(headerRefused, strconv.Itoa(len(result.Refused)))
+	if c.Request().Method == http.MethodHead {
+		return c.NoContent(http.StatusOK)
+	}
+	return c.JSON(http.StatusOK, result)
 }

@@ -110,7 +110,7 @@ func (a *API) finish(ctx context.Context, locked *store.LockedUpload, parts int,
 		return fmt.Errorf("api: upload %s: %w", locked.ID, err)
 	}
 	file := a.openParts(ctx, locked.ID, parts, digest)
-	evidence, err := a.intake.Accept(ctx, created.Target, created.Name, file)
+	result, err := a.accept(ctx, created, file)
 	file.close()
 	if err != nil {
 		if ProblemOf(err).Status < http.StatusInternalServerError {
@@ -118,13 +118,23 @@ func (a *API) finish(ctx context.Context, locked *store.LockedUpload, parts int,
 		}
 		return err
 	}
-	if err := locked.Complete(ctx, acceptedOf(evidence)); err != nil {
+	if err := locked.Complete(ctx, result); err != nil {
 		return err
 	}
 	if err := a.deleteParts(ctx, locked.ID, parts); err != nil {
 		a.log.Warn("api: parts of a complete upload stay until they are swept", "upload", locked.ID, "error", err)
 	}
 	return nil
+}
+
+// accept hands a file to intake and returns the answer to the client.
+func (a *API) accept(ctx context.Context, created pending, file io.Reader) (any, error) {
+	if created.Kind == kindSymbols {
+		taken, err := a.intake.AcceptSymbols(ctx, created.Group, created.Name, file)
+		return acceptedSymbolsOf(taken), err
+	}
+	evidence, err := a.intake.Accept(ctx, created.Target, created.Name, file)
+	return acceptedOf(evidence), err
 }
 
 // resumeDigest takes the running SHA-256 up where the last request left it.

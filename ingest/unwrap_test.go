@@ -1,0 +1,125 @@
+package ingest_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"heapdrift/ingest"
+)
+
+// unpacked lists what Unpack visits as name=content, and what is refused as name!code. Files that begin with "no" are
+// refused by visit.
+func unpacked(ctx context.Context, name string, data []byte) (list []string, err error) {
+	err = ingest.Unpack(ctx, source(name, data), func(m ingest.Member) error {
+		if bytes.HasPrefix(m.Head, []byte("no")) {
+			return &ingest.Error{Code: "not-wanted", File: m.Name}
+		}
+		text, err := io.ReadAll(m)
+		list = append(list, fmt.Sprintf("%s=%s %t", m.Name, text, m.Packed))
+		return err
+	}, func(name string, e *ingest.Error) { list = append(list, name+"!"+e.Code) })
+	return list, err
+}
+
+func TestUnpack(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		data []byte
+		want []string
+		code string
+	}{
+		{"a", []byte("text"), []string{"a=text false"}, ""},
+		{"a", nil, []string{"a= false"}, ""},
+		{"a", []byte("no"), nil, "not-wanted"},
+		{"a.gz", gz([]byte("text")), []string{"a.gz=text true"}, ""},
+		{"a.zst", zst(gz([]byte("text"))), []string{"a.zst=text true"}, ""},
+		{"a.gz", gz(gz(gz([]byte("text")))), nil, "unsupported-format"},
+		{"a.zip", zipped(file{"b10", []byte("x")}, file{"b9.gz", gz([]byte("y"))}, file{"d/", nil}, file{"c", []byte("no")}, file{"e.zip", zipped()}),
+			[]string{"a.zip/b9.gz=y true", "a.zip/b10=x true", "c!not-wanted", "e.zip!unsupported-format"}, ""},
+		{"a.zip", zipped(file{"b.gz", gz([]byte("text"))[:5]}, file{"c", []byte("x")}), []string{"b.gz!damaged-archive", "a.zip/c=x true"}, ""},
+		{"a.zip", zipped(), nil, ""},
+		{"a.zip", zipped(file{"b", []byte("x")})[:40], nil, "damaged-archive"},
+	} {
+		got, err := unpacked(t.Context(), test.name, test.data)
+		code := ""
+		var refused *ingest.Error
+		if errors.As(err, &refused) {
+			code = refused.Code
+		} else if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		if !slices.Equal(got, test.want) || code != test.code {
+			t.Errorf("%s: %q %v, want %q %s", test.name, got, err, test.want, test.code)
+		}
+	}
+}
+
+// A file that the caller unpacks further counts against the size of the source.
+func TestUnpackingFurther(t *testing.T) {
+	var total int64
+	err := ingest.Unpack(t.Context(), source("a", bytes.Repeat([]byte("x"), 1000)), func(m ingest.Member) error {
+		_, _ = io.Copy(io.Discard, m)
+		n, err := io.Copy(io.Discard, m.Unpacking(io.LimitReader(zeros{}, 1<<30)))
+		total = n
+		return err
+	}, nil)
+	var refused *ingest.Error
+	if !errors.As(err, &refused) || refused.Code != ingest.CodeBomb || total > 32<<20 {
+		t.Errorf("%v after %d bytes", err, total)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func TestUnpackBombAmongOthers(t *testing.T) {
+	got, err := unpacked(t.Context(), "a.zip", zipped(file{"a", []byte("x")}, file{"b", make([]byte, 64<<20)}, file{"c", []byte("y")}))
+	var refused *ingest.Error
+	if !errors.As(err, &refused) || refused.Code != ingest.CodeBomb || slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "a.zip/c") }) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestUnpackCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := unpacked(ctx, "a", []byte("text")); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+func ExampleUnpack() {
+	archive := zipped(file{"b.txt", []byte("second")}, file{"a.txt", []byte("first")}, file{"c.zip", zipped()})
+	err := ingest.Unpack(context.Background(), source("all.zip", archive), func(m ingest.Member) error {
+		text, err := io.ReadAll(m)
+		fmt.Printf("%s: %s\n", m.Name, text)
+		return err
+	}, func(name string, e *ingest.Error) { fmt.Println(name, e.Code) })
+	fmt.Println(err)
+	// Output:
+	// all.zip/a.txt: first
+	// all.zip/b.txt: second
+	// c.zip unsupported-format
+	// <nil>
+}
+
+func FuzzUnpack(f *testing.F) {
+	f.Add([]byte("text"))
+	f.Add(gz([]byte("text")))
+	f.Add(zst([]byte("text")))
+	f.Add(zipped(file{"a.txt", []byte("text")}, file{"b.gz", gz([]byte("text"))}))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		_, err := unpacked(t.Context(), "x", data)
+		var refused *ingest.Error
+		if err != nil && !errors.As(err, &refused) {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,143 @@
+package intake
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"strings"
+
+	"heapdrift/ingest"
+	"heapdrift/internal/blob"
+	"heapdrift/internal/store"
+)
+
+// The codes of refused symbol files that this package gives itself; the others are those of worker/symbols and ingest.
+const (
+	CodeNotSymbols = "not-symbols" // neither a PDB nor an image
+	CodeNoSymbols  = "no-symbols"  // an archive without any
+	CodeNoID       = "no-debug-id" // nothing could ever ask for the file
+	CodeNoName     = "no-name"     // of a file in an archive
+)
+
+// Symbols are what became of one upload of symbols.
+type Symbols struct {
+	Files   []store.AddedSymbolFile
+	Refused []RefusedFile // files of an archive from which others were taken
+}
+
+// A RefusedFile is a file of an archive that was not taken.
+type RefusedFile struct {
+	Name    string // in the archive
+	Code    string
+	Message string
+}
+
+// maxGroup is how long the name of a group may be, in bytes.
+const maxGroup = 64
+
+// AcceptSymbols reads a file to its end and stores the PDBs and images that it is or holds: plain, in a cabinet of a
+// symbol store, in gz or zst, or many in a zip. Files of one group came together; those of a zip share one of their own
+// where none is given. The same files may be sent again. Its error is an *ingest.Error where nothing could be taken, a
+// *store.TargetError where group or name is wrong, or ErrTooLarge; then nothing is kept.
+func (in *Intake) AcceptSymbols(ctx context.Context, group, name string, body io.Reader) (Symbols, error) {
+	if err := CheckGroup(group); err != nil {
+		return Symbols{}, err
+	}
+	name, err := cleanName(name)
+	if err != nil {
+		return Symbols{}, err
+	}
+	s := staging{in: in, left: in.MaxBytes, keys: map[string]bool{}}
+	defer s.discard(ctx)
+	whole, err := s.put(ctx, name, body)
+	if err != nil {
+		return Symbols{}, err
+	}
+	s.left = in.MaxBytes // of what it unpacks to
+	if err := s.take(ctx, name, whole); err != nil {
+		return Symbols{}, err
+	}
+	if group == "" && s.archive {
+		group = rand.Text()
+	}
+	files, err := s.record(ctx, group)
+	return Symbols{Files: files, Refused: s.refused}, err
+}
+
+// CheckGroup returns a *store.TargetError unless group can name what came together; "" names nothing.
+func CheckGroup(group string) error {
+	if len(group) > maxGroup || strings.Trim(group, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" {
+		return &store.TargetError{Field: "group", Message: fmt.Sprintf("must be at most %d letters, digits, dots, underscores and hyphens", maxGroup)}
+	}
+	return nil
+}
+
+// take looks through the upload and stages what is in it.
+func (s *staging) take(ctx context.Context, name string, whole content) error {
+	r, err := s.in.Blobs.Open(ctx, whole.key)
+	if err != nil {
+		return fmt.Errorf("intake: look at %s: %w", name, err)
+	}
+	defer func() { _ = r.Close() }()
+	visit := func(m ingest.Member) error {
+		s.archive = s.archive || strings.HasPrefix(m.Name, name+"/")
+		return s.member(ctx, m, whole)
+	}
+	refuse := func(member string, e *ingest.Error) {
+		s.refused = append(s.refused, RefusedFile{Name: printable(member), Code: e.Code, Message: e.Message})
+	}
+	err = ingest.Unpack(ctx, ingest.Source{Name: name, ReaderAt: r, Size: r.Size()}, visit, refuse)
+	if err == nil && len(s.files) == 0 {
+		err = &ingest.Error{Code: CodeNoSymbols, File: name, Message: "the archive holds no PDB or image that is read: " + s.reasons()}
+	}
+	return err
+}
+
+// reasons names the first few refused files.
+func (s *staging) reasons() string {
+	var list []string
+	for _, r := range s.refused[:min(5, len(s.refused))] {
+		list = append(list, r.Name+" ("+r.Code+")")
+	}
+	if more := len(s.refused) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("%d more", more))
+	}
+	if len(list) == 0 {
+		return "it is empty"
+	}
+	return strings.Join(list, ", ")
+}
+
+// record moves what was staged to where it stays and enters it. From here on a client that leaves must not leave half
+// behind.
+func (s *staging) record(ctx context.Context, group string) ([]store.AddedSymbolFile, error) {
+	var added []store.AddedSymbolFile
+	for _, f := range s.files {
+		file, err := s.recordFile(context.WithoutCancel(ctx), f, group)
+		if err != nil {
+			return nil, fmt.Errorf("intake: record %s: %w", f.identity.Name, err)
+		}
+		added = append(added, file)
+	}
+	return added, nil
+}
+
+func (s *staging) recordFile(ctx context.Context, f stagedFile, group string) (store.AddedSymbolFile, error) {
+	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
+	defer cancel()
+	if err := s.in.Blobs.Rename(ctx, f.key, blob.ContentKey(f.digest.SHA256)); err != nil {
+		return store.AddedSymbolFile{}, err
+	}
+	delete(s.keys, f.key)
+	return s.in.Store.AddSymbolFile(ctx, f.symbolFile(group))
+}
+
+// discard deletes what was put and is not needed.
+func (s *staging) discard(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	for key := range s.keys {
+		_ = s.in.Blobs.Delete(ctx, key) // what stays is swept with everything else under keys of IncomingKey
+	}
+}

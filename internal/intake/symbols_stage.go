@@ -1,0 +1,126 @@
+package intake
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"heapdrift/ingest"
+	"heapdrift/ingest/umdh"
+	"heapdrift/internal/blob"
+	"heapdrift/internal/store"
+	"heapdrift/worker/symbols"
+)
+
+// A staging holds the files of one upload under keys of IncomingKey until all of it has been looked at.
+type staging struct {
+	in      *Intake
+	left    int64 // bytes that may still come; without meaning where there is no limit
+	archive bool  // the upload is an archive of files
+	files   []stagedFile
+	refused []RefusedFile
+	keys    map[string]bool // of blobs that nothing refers to yet
+}
+
+// A content is a blob that was put.
+type content struct {
+	key    string
+	digest blob.Digest
+}
+
+// A stagedFile is a symbol file that waits to be recorded.
+type stagedFile struct {
+	content
+	identity symbols.Identity
+}
+
+func (f stagedFile) symbolFile(group string) store.SymbolFile {
+	id := f.identity
+	return store.SymbolFile{
+		Kind: string(id.Kind), Name: id.Name, Key: id.Key(), DebugID: id.DebugID, PDB: printable(id.PDB), Timestamp: int64(id.Timestamp),
+		SizeOfImage: int64(id.SizeOfImage), Bits: int(id.Bits), Machine: id.Machine, Symbols: string(id.Symbols), Note: printable(id.Note),
+		SHA256: f.digest.SHA256, Bytes: f.digest.Bytes, Origin: store.OriginUpload, Group: group,
+	}
+}
+
+// put stores what r gives under a new key.
+func (s *staging) put(ctx context.Context, name string, r io.Reader) (content, error) {
+	within := &limited{r: r, left: s.left}
+	if s.in.MaxBytes > 0 {
+		r = within
+	}
+	c := content{key: blob.IncomingKey()}
+	var err error
+	if c.digest, err = blob.PutDigest(ctx, s.in.Blobs, c.key, r); err != nil {
+		return c, fmt.Errorf("intake: store %s: %w", name, err)
+	}
+	s.left = within.left
+	s.keys[c.key] = true
+	return c, nil
+}
+
+// form is what the beginning of a file says that it is.
+type form int
+
+const (
+	other form = iota
+	symbolFile
+	cabinet
+)
+
+var forms = []struct {
+	magic string
+	form
+}{
+	{"MZ", symbolFile}, {"Microsoft C/C++ ", symbolFile}, {"Microsoft MSFZ ", symbolFile}, {"BSJB", symbolFile}, {"MSCF", cabinet},
+}
+
+func formOf(head []byte) form {
+	for _, f := range forms {
+		if bytes.HasPrefix(head, []byte(f.magic)) {
+			return f.form
+		}
+	}
+	return other
+}
+
+// member stages a file of the upload, or the upload itself where it is not packed. What cannot be symbols is not even
+// stored.
+func (s *staging) member(ctx context.Context, m ingest.Member, whole content) error {
+	if err := recognised(m); err != nil {
+		return err
+	}
+	form := formOf(m.Head)
+	if !m.Packed {
+		return s.stored(ctx, m, form, whole)
+	}
+	c, err := s.put(ctx, m.Name, m)
+	if err != nil {
+		return asRefusal(err)
+	}
+	return s.stored(ctx, m, form, c)
+}
+
+// recognised refuses what does not begin as symbols do.
+func recognised(m ingest.Member) error {
+	switch {
+	case len(m.Head) == 0:
+		return &ingest.Error{Code: ingest.CodeEmpty, File: m.Name, Message: "the file is empty; check that it was copied to its end"}
+	case formOf(m.Head) != other:
+		return nil
+	case umdh.Sniff(m.Head):
+		return &ingest.Error{Code: CodeNotSymbols, File: m.Name, Message: "this is a UMDH log, not symbols; upload it as evidence: PUT /api/v1/evidence"}
+	}
+	return &ingest.Error{Code: CodeNotSymbols, File: m.Name, Message: "this is neither a PDB nor an image (EXE, DLL, SYS, OCX), nor a cabinet of one"}
+}
+
+// asRefusal lets an error that says what is wrong with a file through as that alone.
+func asRefusal(err error) error {
+	var refused *ingest.Error
+	if errors.As(err, &refused) {
+		return refused
+	}
+	return err
+}
