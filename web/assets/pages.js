@@ -102,6 +102,8 @@
   document.addEventListener("htmx:responseError", function (e) { say("The server answered with an error (" + e.detail.xhr.status + "). Reload the page."); });
   document.addEventListener("htmx:sendError", function () { say("The server does not answer. Try again in a moment."); });
 
-  // ---- the stages of a run end in its report ----
-  document.addEventListener("htmx:sseClose", function (e) { if (e.detail.type === "message") location.reload(); });
+  // ---- the stages of a run end in its report; what is on its way to the server is waited for ----
+  document.addEventListener("htmx:sseClose", function (e) {
+    if (e.detail.type === "message" && !e.target.closest(".follow") && !document.querySelector("[data-sending]")) location.reload();
+  });
 })();

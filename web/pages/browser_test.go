@@ -222,7 +222,7 @@ func TestStagesBecomeTheReportInBrowser(t *testing.T) {
 	if err := s.store.SaveCaptures(t.Context(), read, []store.StoredCapture{{Capture: c, Artifact: "a"}}); err != nil {
 		t.Fatal(err)
 	}
-	b.see(`document.querySelector(".verdict h1").innerText === "Making the report"`)
+	b.see(`document.querySelector(".verdict h1").innerText === "Naming frames"`)
 	saveReport(t, s.store, run, must[*analysis.Report](t)(analysis.Analyze(t.Context(), []analysis.Input{{File: "shopd-1.log", Captures: []*capture.Capture{c}}}, analysis.Options{})))
 	b.see(`document.querySelector(".verdict h1").innerText.includes("holds 2.15 MB") && document.querySelector(".chart")`)
 }

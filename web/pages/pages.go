@@ -45,17 +45,20 @@ func Register(e *echo.Echo, opt Options) {
 	}
 	use := withVersion(opt.Version)
 	for path, handle := range map[string]echo.HandlerFunc{
-		"/":                        p.projects,
-		"/projects/:project":       p.project,
-		"/upload":                  p.upload,
-		"/runs/:id":                p.run,
-		"/runs/:id/sites/:ordinal": p.site,
-		"/favicon.ico":             favicon,
+		"/":                          p.projects,
+		"/projects/:project":         p.project,
+		"/projects/:project/symbols": p.projectSymbols,
+		"/upload":                    p.upload,
+		"/runs/:id":                  p.run,
+		"/runs/:id/sites/:ordinal":   p.site,
+		"/favicon.ico":               favicon,
 	} {
 		e.GET(path, handle, use)
 		e.HEAD(path, handle, use)
 	}
 	e.POST("/upload", p.uploadPost, use)
+	e.POST("/symbols", p.symbolPost, use)
+	e.POST("/runs/:id/symbolise", p.runSymbolise)
 	e.GET("/runs/:id/events", p.runEvents)
 	static := echo.WrapHandler(assets.Handler())
 	e.GET(assets.Prefix+"*", static)

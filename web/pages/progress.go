@@ -12,9 +12,9 @@ type progress struct {
 	run   int64
 	state string // of the run
 	files []fileProgress
-	// analysis is the last job that makes the report; nil before all is read.
-	analysis *store.Job
-	done     int // files that need nothing more
+	// naming is the last job that names frames, analysis the last that makes the report; nil before they are queued.
+	naming, analysis *store.Job
+	done             int // files that need nothing more
 }
 
 // A fileProgress is a piece of evidence with the job that reads it.
@@ -34,10 +34,13 @@ func (p *pages) progress(ctx context.Context, run store.Run, evidence []store.Ev
 	}
 	reads := map[int64]*store.Job{}
 	for i := range jobs {
-		if jobs[i].EvidenceID != nil {
-			reads[*jobs[i].EvidenceID] = &jobs[i]
-		} else {
-			g.analysis = &jobs[i]
+		switch j := &jobs[i]; {
+		case j.EvidenceID != nil:
+			reads[*j.EvidenceID] = j
+		case j.Kind == store.JobSymbolise:
+			g.naming = j
+		default:
+			g.analysis = j
 		}
 	}
 	for _, e := range evidence {
@@ -60,8 +63,10 @@ func (g progress) headline() string {
 		return "No file could be read"
 	case g.state == "empty":
 		return "No evidence was uploaded for this run yet"
-	case g.done < len(g.files):
+	case g.isReading():
 		return fmt.Sprintf("Reading the evidence: %d of %s done", g.done, counted(len(g.files), "file"))
+	case isPending(g.naming):
+		return "Naming frames"
 	}
 	return "Making the report"
 }
@@ -126,11 +131,35 @@ func jobPercent(j *store.Job) int {
 	return j.Percent
 }
 
+// isReading reports whether evidence is still to be read: what comes behind it begins anew then.
+func (g progress) isReading() bool { return g.done < len(g.files) }
+
+// namingStages are those of the search for symbols.
+func (g progress) namingStages() (percent int, list []stage) {
+	if g.naming == nil || g.isReading() && !isRunning(g.naming) {
+		return 0, []stage{{"waits for the evidence", ""}}
+	}
+	return g.naming.Percent, jobStages(g.naming)
+}
+
 // reportStages are those of the analysis.
-func (g progress) reportStages() []stage {
-	switch j := g.analysis; {
-	case j == nil || g.done < len(g.files) && j.State != "running":
-		return []stage{{"waits for the evidence", ""}}
+func (g progress) reportStages() (percent int, list []stage) {
+	switch {
+	case isRunning(g.analysis):
+	case isPending(g.naming):
+		return 0, []stage{{"waits for the names", ""}}
+	case g.analysis == nil || g.isReading():
+		return 0, []stage{{"waits for the evidence", ""}}
+	}
+	return g.analysis.Percent, jobStages(g.analysis)
+}
+
+func isPending(j *store.Job) bool { return j != nil && (j.State == "queued" || j.State == "running") }
+func isRunning(j *store.Job) bool { return j != nil && j.State == "running" }
+
+// jobStages are those of a job that stands for a whole run.
+func jobStages(j *store.Job) []stage {
+	switch {
 	case j.State == "queued" && j.Attempt > 0:
 		return []stage{{fmt.Sprintf("waiting to be tried again, attempt %d gave: %s", j.Attempt, j.Error), "now"}}
 	case j.State == "queued":

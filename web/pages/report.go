@@ -151,18 +151,6 @@ func (v runView) failed() []store.Evidence {
 	return list
 }
 
-// symbols sums up which modules' frames have names.
-func (r *reportView) symbols() (named int, without []analysis.Module) {
-	for _, m := range r.Modules {
-		if m.Symbols == "none" || m.Symbols == "" {
-			without = append(without, m)
-		} else {
-			named++
-		}
-	}
-	return named, without
-}
-
 // downloadNotes say what each format is for.
 var downloadNotes = map[string]string{
 	"text": "to read", "json": "everything", "markdown": "for a pull request", "folded": "for flame graphs", "csv": "for a spreadsheet",

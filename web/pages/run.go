@@ -24,9 +24,7 @@ func (p *pages) run(c echo.Context) error {
 	ctx := c.Request().Context()
 	view := runView{frame: frameOf(c, runTitle(run)), run: run}
 	view.crumbs, view.upload, view.refresh = runCrumbs(run), targetOfRun(run), run.State() == "processing"
-	if view.refresh {
-		view.scripts = []string{"vendor/sse.js"}
-	}
+	view.scripts = []string{"vendor/sse.js"}
 	if view.evidence, err = p.store.EvidenceOfRun(ctx, run.ID); err != nil {
 		return err
 	}
@@ -37,9 +35,13 @@ func (p *pages) run(c echo.Context) error {
 		if view.report, err = p.report(c, run, l); err != nil {
 			return err
 		}
+		view.scripts = append(view.scripts, dropScripts...)
 	}
 	return render(c, http.StatusOK, runPage(view))
 }
+
+// dropScripts make a page take symbol files.
+var dropScripts = []string{"vendor/tus.min.js", "queue.js", "symbols.js"}
 
 // A runView is what the page of a run shows. report is nil before the first result.
 type runView struct {

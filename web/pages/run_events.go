@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"html"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"heapdrift/internal/store"
 )
 
 const (
@@ -23,7 +26,7 @@ const (
 )
 
 // runEvents handles GET /runs/:id/events: the stages of a run as they change, as server-sent events. The stream ends
-// with "done" when nothing is left to do.
+// with "report", which tells the run's report from others, and "done" when nothing is left to do.
 func (p *pages) runEvents(c echo.Context) error {
 	run, err := p.runByParam(c)
 	if err != nil {
@@ -65,6 +68,9 @@ func (p *pages) sendProgress(ctx context.Context, s *stream, id int64) (ended bo
 		return false, err
 	}
 	if run.State() != "processing" {
+		if err := s.send("report", reportStamp(run)); err != nil {
+			return true, err
+		}
 		return true, s.send("done", "done")
 	}
 	evidence, err := p.store.EvidenceOfRun(ctx, id)
@@ -131,4 +137,13 @@ func (s *stream) end(err error) error {
 		return nil //nolint:nilerr // see above
 	}
 	return err
+}
+
+// reportStamp tells the outcomes of a run's analyses apart: a stream sends it, so that a page knows whether it shows
+// an old one.
+func reportStamp(r store.Run) string {
+	if r.AnalysedAt == nil {
+		return r.ErrorCode
+	}
+	return strconv.FormatInt(r.AnalysedAt.UnixMicro(), 10) + r.ErrorCode
 }

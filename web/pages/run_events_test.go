@@ -85,7 +85,7 @@ func TestStagesAreStreamedToTheEnd(t *testing.T) {
 	if err := s.store.SaveCaptures(t.Context(), first, []store.StoredCapture{{Capture: c, Artifact: "a"}}); err != nil {
 		t.Fatal(err)
 	}
-	next(t, events, "headline", "Making the report")
+	next(t, events, "headline", "Naming frames")
 	r := must[*analysis.Report](t)(analysis.Analyze(t.Context(), []analysis.Input{{File: "shopd-1.log", Captures: []*capture.Capture{c}}}, analysis.Options{}))
 	saveReport(t, s.store, run, r)
 	next(t, events, "done", "")
@@ -120,6 +120,7 @@ func TestAnalysisFailed(t *testing.T) {
 	if err := s.store.SaveCaptures(t.Context(), claim(t, s.store, store.JobRead, run), nil); err != nil {
 		t.Fatal(err)
 	}
+	saveNames(t, s.store, run)
 	if err := s.store.FailJob(t.Context(), claim(t, s.store, store.JobAnalyse, run), store.Failure{Code: "no-captures", Message: "nothing to analyse", Final: true}); err != nil {
 		t.Fatal(err)
 	}

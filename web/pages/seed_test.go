@@ -161,8 +161,8 @@ func claim(t testing.TB, s *store.Store, kind string, run int64) store.Lease {
 	return store.Lease{}
 }
 
-// addRun stores a run with its report and returns the run's id.
-func addRun(t testing.TB, s *store.Store, to store.Target, captures []*capture.Capture) int64 {
+// addRun stores a run with its report and returns the run's id. edit changes the report before it is stored.
+func addRun(t testing.TB, s *store.Store, to store.Target, captures []*capture.Capture, edit ...func(*analysis.Report)) int64 {
 	t.Helper()
 	var run int64
 	var inputs []analysis.Input
@@ -175,18 +175,30 @@ func addRun(t testing.TB, s *store.Store, to store.Target, captures []*capture.C
 		}
 		inputs = append(inputs, analysis.Input{File: name, SHA256: e.SHA256, Bytes: e.Bytes, Captures: []*capture.Capture{c}})
 	}
-	saveReport(t, s, run, must[*analysis.Report](t)(analysis.Analyze(t.Context(), inputs, analysis.Options{})))
+	r := must[*analysis.Report](t)(analysis.Analyze(t.Context(), inputs, analysis.Options{}))
+	for _, change := range edit {
+		change(r)
+	}
+	saveReport(t, s, run, r)
 	return run
 }
 
-// saveReport ends the job that makes a run's report.
+// saveReport does the jobs behind the reading: no names are found, and this is the report.
 func saveReport(t testing.TB, s *store.Store, run int64, r *analysis.Report) {
 	t.Helper()
-	_, revision, err := s.CapturesOfRun(t.Context(), run)
-	if err != nil {
+	saveNames(t, s, run)
+	in := must[store.Input](t)(s.InputOfRun(t.Context(), run))
+	if err := s.SaveResult(t.Context(), claim(t, s, store.JobAnalyse, run), store.Result{Report: r, Key: "report", Revision: in.Revision}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SaveResult(t.Context(), claim(t, s, store.JobAnalyse, run), store.Result{Report: r, Key: "report", Revision: revision}); err != nil {
+}
+
+// saveNames ends the job that looks for a run's symbols.
+func saveNames(t testing.TB, s *store.Store, run int64) {
+	t.Helper()
+	lease := claim(t, s, store.JobSymbolise, run)
+	naming := must[store.Naming](t)(s.BeginNaming(t.Context(), run))
+	if err := s.SaveNames(t.Context(), lease, naming, "names"); err != nil {
 		t.Fatal(err)
 	}
 }

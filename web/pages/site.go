@@ -101,3 +101,17 @@ func (v siteView) average() string {
 	}
 	return "≈ " + analysis.Bytes(v.Bytes/v.Count)
 }
+
+// allocatedType is what the blocks were allocated as, where the compiler recorded it for a call of the stack. A
+// recorded void says nothing.
+func (v siteView) allocatedType() string {
+	if len(v.stacks) == 0 {
+		return ""
+	}
+	for _, f := range v.stacks[0] {
+		if f.Type != "" && f.Type != "void" {
+			return f.Type
+		}
+	}
+	return ""
+}

@@ -30,7 +30,7 @@ type outcome struct {
 
 func uploadViewOf(c echo.Context, t target) uploadView {
 	v := uploadView{frame: frameOf(c, "Upload"), target: t, server: server(c), wrong: map[string]string{}}
-	v.tab, v.scripts = "upload", []string{"vendor/tus.min.js", "upload.js"}
+	v.tab, v.scripts = "upload", []string{"vendor/tus.min.js", "queue.js", "upload.js"}
 	v.upload = t
 	return v
 }

@@ -24,13 +24,16 @@ const (
 // uploadPost handles POST /upload, the form as browsers without scripts send it. Each file streams through intake as
 // it comes; the fields stand before the files in the form, so they are known by then.
 func (p *pages) uploadPost(c echo.Context) error {
-	r := c.Request()
-	form, err := r.MultipartReader()
+	form, err := formOf(c)
 	if err != nil {
-		return &api.Problem{Status: http.StatusUnsupportedMediaType, Code: "wrong-content-type", Detail: "the form must come as multipart/form-data"}
+		return err
 	}
 	view := uploadViewOf(c, target{})
-	if err := p.readForm(c, form, &view); err != nil {
+	err = readForm(form, view.target.fields(), func(part *multipart.Part) (bool, error) {
+		err := p.accept(c, part, &view)
+		return len(view.wrong) == 0, err
+	})
+	if err != nil {
 		return err
 	}
 	if len(view.outcomes) == 0 && len(view.wrong) == 0 {
@@ -42,17 +45,25 @@ func (p *pages) uploadPost(c echo.Context) error {
 		}
 	}
 	if len(view.wrong) > 0 {
-		_, _ = io.CopyN(io.Discard, r.Body, maxDrained)
+		_, _ = io.CopyN(io.Discard, c.Request().Body, maxDrained)
 		return render(c, http.StatusUnprocessableEntity, uploadPage(view))
 	}
 	return c.Redirect(http.StatusSeeOther, string(runURL(view.taken())))
 }
 
-// readForm reads the parts in their order. What is wrong with a field or a file goes into the view; an error is one
-// of the connection or of the server.
-func (p *pages) readForm(c echo.Context, form *multipart.Reader, view *uploadView) error {
-	fields := view.target.fields()
-	for len(view.wrong) == 0 {
+// formOf is the form that a request carries, to be read part by part.
+func formOf(c echo.Context) (*multipart.Reader, error) {
+	form, err := c.Request().MultipartReader()
+	if err != nil {
+		return nil, &api.Problem{Status: http.StatusUnsupportedMediaType, Code: "wrong-content-type", Detail: "the form must come as multipart/form-data"}
+	}
+	return form, nil
+}
+
+// readForm reads the parts in their order: fields go into their values, each file is taken as it comes until no more
+// is wanted. An error is one of the connection or of the server.
+func readForm(form *multipart.Reader, fields map[string]*string, take func(*multipart.Part) (more bool, err error)) error {
+	for {
 		part, err := form.NextRawPart()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -72,11 +83,10 @@ func (p *pages) readForm(c echo.Context, form *multipart.Reader, view *uploadVie
 		if name != "file" || part.FileName() == "" {
 			continue // an empty file field: nothing was chosen
 		}
-		if err := p.accept(c, part, view); err != nil {
+		if more, err := take(part); err != nil || !more {
 			return err
 		}
 	}
-	return nil
 }
 
 // broken says why the reading of a form ended.

@@ -597,7 +597,7 @@ func scriptCard(v uploadView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = oneLiner(v.target.curl(v.server)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = oneLiner("curl", v.target.curl(v.server)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

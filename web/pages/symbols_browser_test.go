@@ -1,0 +1,29 @@
+package pages_test
+
+import (
+	"fmt"
+	"testing"
+
+	cdp "github.com/chromedp/chromedp"
+)
+
+// The panel of a run: what to upload is in sight, the rest opens in place.
+func TestSymbolPanelInBrowser(t *testing.T) {
+	s, b := open(t), browse(t)
+	run := addRun(t, s.store, target, capturesOf(many(20), 6), sought)
+	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d?open=2", s.url, run)))
+	b.accessible("light")
+	b.keep("symbols-run-light")
+	b.do(cdp.Click("#symbols .modules li:nth-child(2) summary"), cdp.Click("#symbols .fold summary"))
+	b.see(`document.querySelector("#symbols .modules li:nth-child(2) .tried").checkVisibility()`)
+	b.accessible("opened")
+	b.keep("symbols-run-open")
+	b.do(cdp.Navigate(s.url+"/"), cdp.Click(cdp.CSS("header [data-theme-toggle]")), cdp.Navigate(fmt.Sprintf("%s/runs/%d?open=2", s.url, run)))
+	b.do(cdp.Click("#symbols .modules li:nth-child(2) summary"), cdp.Click("#symbols .fold summary"))
+	b.accessible("dark")
+	b.keep("symbols-run-dark")
+	b.do(cdp.EmulateViewport(390, 844))
+	b.accessible("narrow")
+	b.fits("narrow")
+	b.keep("symbols-run-390")
+}
