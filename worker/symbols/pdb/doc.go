@@ -26,4 +26,10 @@
 // A line entry holds until the next entry of its block or the block's end. Of several entries at one address the last
 // counts, as for DIA: the others are of length zero. Compilers mark code that a debugger should always or never step
 // into with the lines 0xF00F00 and 0xFEEFEE; they are given as they are, as DIA does, and HiddenLine tells them.
+//
+// # Damage
+//
+// A part that is cut off or contradicts itself costs what it says and no more: addresses of a damaged module get the name
+// of a public symbol and no line, and Damage tells what was left out. What cannot be done
+// without is an *Error: headers, OMAP and section headers for addresses, TPI for Type and AllocationSites.
 package pdb

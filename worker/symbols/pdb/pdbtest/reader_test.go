@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"heapdrift/worker/symbols/pdb"
@@ -98,8 +99,12 @@ func TestReaderLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 500 {
-		rva := s.Random(r)
+	rvas := make([]uint32, 500)
+	for i := range rvas {
+		rvas[i] = s.Random(r)
+	}
+	slices.Sort(rvas) // At is quickest for addresses in ascending order
+	for _, rva := range rvas {
 		want, _ := s.At(rva)
 		got, ok, err := f.Lookup(t.Context(), rva)
 		if err != nil || !ok || location(got) != text(want) {
