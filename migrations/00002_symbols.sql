@@ -5,6 +5,7 @@ create table symbol_files (
     id            bigint generated always as identity primary key,
     kind          text not null check (kind in ('pdb', 'image')),
     name          text not null,
+    folded        text not null,   -- name in lower case: what that is must not depend on the database's locale
     key           text not null,
     debug_id      text not null,   -- of the PDB, or of the PDB that an image names; ''
     pdb           text not null,
@@ -20,7 +21,7 @@ create table symbol_files (
     "group"       text not null,
     uploaded_at   timestamptz not null default now()
 );
-create unique index symbol_files_by_key on symbol_files (lower(name), lower(key));
+create unique index symbol_files_by_key on symbol_files (folded, lower(key));
 create index symbol_files_by_debug_id on symbol_files (lower(debug_id)) where debug_id <> '';
 create index symbol_files_by_time on symbol_files (uploaded_at, id);
 
@@ -29,6 +30,7 @@ create table run_modules (
     run_id      bigint not null references runs on delete cascade,
     ordinal     int not null,
     name        text not null,   -- file name
+    stem        text not null,   -- as that of modules
     pdb         text not null,
     debug_id    text not null,   -- of the PDB that was used, else as the evidence has it
     size        bigint not null,
@@ -50,6 +52,9 @@ alter table modules add column stem text not null default '';
 update modules set stem = lower(regexp_replace(regexp_replace(path, '^.*[\\/]', ''), '\.[^.]*$', ''));
 alter table modules alter column stem drop default;
 create index modules_by_stem on modules (stem);
+-- The stem of the PDB where evidence names it without its id and it is another than the module's; else ''.
+alter table modules add column pdb_stem text not null default '';
+create index modules_by_pdb_stem on modules (pdb_stem) where pdb_stem <> '';
 create index modules_by_debug_id on modules (lower(debug_id)) where debug_id <> '';
 
 -- input_rev counts what a report can rest on: captures that were read and names that were found for them.
@@ -72,5 +77,5 @@ create unique index jobs_one_analysis on jobs (run_id) where kind = 'analyse' an
 alter table jobs drop constraint jobs_kind_check, add constraint jobs_kind_check check (kind in ('read', 'analyse'));
 alter table runs drop column names_key, drop column names_begun, drop column names_rev, drop column names_error;
 alter table runs rename column input_rev to captures_rev;
-alter table modules drop column stem;
+alter table modules drop column stem, drop column pdb_stem;
 drop table run_modules, symbol_files;

@@ -8,54 +8,11 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/blob"
+	"heapdrift/internal/pipelinetest"
 	"heapdrift/internal/store"
 	"heapdrift/worker/analysis"
 	"heapdrift/worker/symbols/index"
-	"heapdrift/worker/symbols/pdb/pdbtest"
-	"heapdrift/worker/symbols/pe/petest"
 )
-
-// rawLog is a raw log of a 64-bit process: a block that main of till.exe allocated.
-func rawLog(minute int) string {
-	return fmt.Sprintf(`// UMDH: version 10.0.19041.1: Logtime 2025-03-04 12:%02d - Machine=LAB - PID=42
-// Loaded modules:
-//     Base Size Module
-//      7FF600000000     6000 C:\till\till.exe
-// Process modules enumerated.
-*- - - - - - - - - - Start of data for heap @ 1B0003F0000 - - - - - - - - - -
-*- - - - - - - - - - Heap 1B0003F0000 Hogs - - - - - - - - - -
-%X bytes + 10 at 1B0003F0880 by BackTrace1B000000A1
-	7FF600001035
-	7FF600001055
-
-*- - - - - - - - - - End of data for heap @ 1B0003F0000 - - - - - - - - - -
-`, minute, 100+minute)
-}
-
-// tillFiles are the PDB and the image of till.exe.
-func tillFiles(t *testing.T) (pdb, image []byte) {
-	t.Helper()
-	p := &pdbtest.Program{
-		GUID: [16]byte{3: 1}, Age: 1, Sections: pdbtest.Standard(0x1000),
-		Modules: []pdbtest.Module{{Name: "main.obj", Functions: []pdbtest.Function{{
-			Name: "main", Decorated: "main", Address: pdbtest.Address{Section: 1, Offset: 0x10}, Length: 0x80,
-			Lines: []pdbtest.Line{{Offset: 0, File: `c:\till\main.cpp`, Line: 10}, {Offset: 0x30, File: `c:\till\main.cpp`, Line: 12}},
-			Calls: []pdbtest.Call{{Offset: 0x20, Length: 5, Target: "main"}, {Offset: 0x40, Length: 5, Target: "main"}},
-		}}}},
-	}
-	pdb, err := p.PDB()
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, err := petest.Of(p, "till.pdb")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if image, err = made.Bytes(); err != nil {
-		t.Fatal(err)
-	}
-	return pdb, image
-}
 
 // symbols uploads a symbol file and returns how many runs it renews.
 func (p *pipeline) symbols(name string, data []byte) int {
@@ -79,8 +36,8 @@ func stack(r *analysis.Report) string {
 // Symbols that come behind the evidence name its frames; the evidence is not read again.
 func TestLateSymbols(t *testing.T) {
 	p := start(t)
-	pdb, image := tillFiles(t)
-	run := p.upload("1.txt", rawLog(1))
+	pdb, image := pipelinetest.Till(t)
+	run := p.upload("1.txt", pipelinetest.TillLog(1))
 	r := p.report(p.settled(run))
 	if got, m := stack(r), r.Modules[0]; got != "till+0x1035, till+0x1055" || m.Unnamed != 2 || m.Stake.Bytes != 101 || len(m.Tried) != 2 {
 		t.Errorf("without symbols: %s, %+v", got, m)
@@ -124,9 +81,9 @@ func evidenceOf(p *pipeline, run int64) []store.Evidence {
 // A PDB is read once: further runs are answered by its index.
 func TestSymbolsOfTheNextRun(t *testing.T) {
 	p := start(t)
-	pdb, _ := tillFiles(t)
+	pdb, _ := pipelinetest.Till(t)
 	p.symbols("till.pdb", pdb)
-	want := stack(p.report(p.settled(p.upload("1.txt", rawLog(1)))))
+	want := stack(p.report(p.settled(p.upload("1.txt", pipelinetest.TillLog(1)))))
 	var indexes []string
 	for info, err := range p.Blobs.List(t.Context(), fmt.Sprintf("symbols/index/%d/", index.Version)) {
 		if err != nil {
@@ -144,7 +101,7 @@ func TestSymbolsOfTheNextRun(t *testing.T) {
 	if err := p.Blobs.Delete(t.Context(), blob.ContentKey(file.SHA256)); err != nil {
 		t.Fatal(err)
 	}
-	e, err := p.Intake.Accept(t.Context(), store.Target{Project: "p", Build: "2"}, "1.txt", strings.NewReader(rawLog(2)))
+	e, err := p.Intake.Accept(t.Context(), store.Target{Project: "p", Build: "2"}, "1.txt", strings.NewReader(pipelinetest.TillLog(2)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +113,7 @@ func TestSymbolsOfTheNextRun(t *testing.T) {
 // A symbol file that is gone is told of.
 func TestLostSymbolFile(t *testing.T) {
 	p := start(t)
-	pdb, _ := tillFiles(t)
+	pdb, _ := pipelinetest.Till(t)
 	p.symbols("till.pdb", pdb)
 	files, _, err := p.Store.SymbolFiles(t.Context(), store.SymbolPage{Limit: 1})
 	if err != nil || len(files) != 1 {
@@ -165,7 +122,7 @@ func TestLostSymbolFile(t *testing.T) {
 	if err := p.Blobs.Delete(t.Context(), blob.ContentKey(files[0].SHA256)); err != nil {
 		t.Fatal(err)
 	}
-	r := p.report(p.settled(p.upload("1.txt", rawLog(1))))
+	r := p.report(p.settled(p.upload("1.txt", pipelinetest.TillLog(1))))
 	if got := stack(r); got != "till+0x1035, till+0x1055" {
 		t.Error(got)
 	}

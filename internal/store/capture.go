@@ -64,10 +64,10 @@ func insertCapture(ctx context.Context, tx pgx.Tx, evidence int64, ordinal int, 
 	if err != nil {
 		return err
 	}
-	_, err = tx.CopyFrom(ctx, pgx.Identifier{"modules"}, []string{"capture_id", "ordinal", "path", "base", "size", "pdb", "debug_id", "symbols", "stem"},
+	_, err = tx.CopyFrom(ctx, pgx.Identifier{"modules"}, []string{"capture_id", "ordinal", "path", "base", "size", "pdb", "debug_id", "symbols", "stem", "pdb_stem"},
 		pgx.CopyFromSlice(len(c.Modules), func(i int) ([]any, error) {
 			m := c.Modules[i]
-			return []any{id, i, m.Path, numeric(m.Base), numeric(m.Size), m.PDB, m.DebugID, string(m.Symbols), stemOf(m.Path)}, nil
+			return []any{id, i, m.Path, numeric(m.Base), numeric(m.Size), m.PDB, m.DebugID, string(m.Symbols), stemOf(m.Path), pdbStemOf(m)}, nil
 		}))
 	return err
 }

@@ -154,9 +154,14 @@ func endFailed(ctx context.Context, tx pgx.Tx, job Job, f Failure) (err error) {
 	case JobRead:
 		_, err = tx.Exec(ctx, `update evidence set state = 'failed', error_code = $2, error = $3 where id = $1`, job.EvidenceID, f.Code, f.Message)
 	case JobSymbolise:
-		if _, err = tx.Exec(ctx, `update runs set names_error = $2, input_rev = input_rev + 1 where id = $1`, job.RunID, f.Message); err == nil {
-			err = queueJob(ctx, tx, JobAnalyse, job.RunID)
+		// A search that was queued later and is done knows all that this one could have found.
+		tag, err := tx.Exec(ctx, `
+			update runs set names_error = $2, input_rev = input_rev + 1 where id = $1
+				and not exists (select from jobs j where j.run_id = $1 and j.kind = 'symbolise' and j.state = 'done' and j.id > $3)`, job.RunID, f.Message, job.ID)
+		if err != nil || tag.RowsAffected() == 0 {
+			return err
 		}
+		return queueJob(ctx, tx, JobAnalyse, job.RunID)
 	default:
 		_, err = tx.Exec(ctx, `update runs set error_code = $2, error = $3 where id = $1`, job.RunID, f.Code, f.Message)
 	}
@@ -169,18 +174,22 @@ func (s *Store) ReapJobs(ctx context.Context) (int, error) {
 	lost := Failure{Code: "worker-lost", Message: "the worker that ran this job was lost on every attempt; the evidence may need more memory than a worker has"}
 	n := 0
 	err := s.tx(ctx, "reap jobs", func(tx pgx.Tx) error {
-		rows, _ := tx.Query(ctx, `
-			update jobs set state = case when attempt >= max_attempts then 'failed' else `+again+` end, run_at = now(), sent_at = null,
-				lease_token = null, lease_until = null, error_code = 'worker-lost', error = $1,
-				ended_at = case when attempt >= max_attempts then now() end
-			where id in (select id from jobs where state = 'running' and lease_until < now() for update skip locked)
-			returning `+jobColumns, lost.Message)
-		jobs, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Job])
+		rows, _ := tx.Query(ctx, `select id from jobs where state = 'running' and lease_until < now() order by run_id, id for update skip locked`)
+		ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 		if err != nil {
 			return err
 		}
-		n = len(jobs)
-		for _, job := range jobs {
+		n = len(ids)
+		for _, id := range ids { // one by one: where two searches of a run are lost, the second must see that the first is queued again
+			rows, _ := tx.Query(ctx, `
+				update jobs set state = case when attempt >= max_attempts then 'failed' else `+again+` end, run_at = now(), sent_at = null,
+					lease_token = null, lease_until = null, error_code = 'worker-lost', error = $2,
+					ended_at = case when attempt >= max_attempts then now() end
+				where id = $1 returning `+jobColumns, id, lost.Message)
+			job, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Job])
+			if err != nil {
+				return err
+			}
 			if job.State == "failed" {
 				if err := endFailed(ctx, tx, job, lost); err != nil {
 					return err

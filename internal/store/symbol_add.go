@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"heapdrift/ingest/capture"
 )
 
 // symbolsLock orders symbol files and captures that arrive at the same time: whichever commits second sees the other,
@@ -32,6 +34,8 @@ func (s *Store) AddSymbolFile(ctx context.Context, f SymbolFile) (AddedSymbolFil
 			return err
 		case f.replaces(&old):
 			added.SymbolFile, err = updateSymbolFile(ctx, tx, old.ID, f)
+		case f.Origin == OriginUpload && old.Origin != OriginUpload: // it says less, and still the module is the team's
+			added.SymbolFile, err = ownSymbolFile(ctx, tx, old.ID)
 		default:
 			added.SymbolFile = old
 			return nil
@@ -64,9 +68,10 @@ const symbolColumns = `id, kind, name, key, debug_id, pdb, timestamp, size_of_im
 
 func insertSymbolFile(ctx context.Context, tx pgx.Tx, f SymbolFile) (SymbolFile, error) {
 	rows, _ := tx.Query(ctx, `
-		insert into symbol_files (kind, name, key, debug_id, pdb, timestamp, size_of_image, bits, machine, symbols, note, sha256, bytes, origin, "group")
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) returning `+symbolColumns,
-		f.Kind, f.Name, f.Key, f.DebugID, f.PDB, f.Timestamp, f.SizeOfImage, f.Bits, f.Machine, f.Symbols, f.Note, f.SHA256, f.Bytes, f.Origin, f.Group)
+		insert into symbol_files (kind, name, key, debug_id, pdb, timestamp, size_of_image, bits, machine, symbols, note, sha256, bytes, origin, "group", folded)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) returning `+symbolColumns,
+		f.Kind, f.Name, f.Key, f.DebugID, f.PDB, f.Timestamp, f.SizeOfImage, f.Bits, f.Machine, f.Symbols, f.Note, f.SHA256, f.Bytes, f.Origin, f.Group,
+		strings.ToLower(f.Name))
 	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[SymbolFile])
 }
 
@@ -80,28 +85,38 @@ func updateSymbolFile(ctx context.Context, tx pgx.Tx, id int64, f SymbolFile) (S
 	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[SymbolFile])
 }
 
+// ownSymbolFile makes a file that a server gave the team's own.
+func ownSymbolFile(ctx context.Context, tx pgx.Tx, id int64) (SymbolFile, error) {
+	rows, _ := tx.Query(ctx, `update symbol_files set origin = 'upload' where id = $1 returning `+symbolColumns, id)
+	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[SymbolFile])
+}
+
 // queueWanting queues the naming of every run that may gain by a file, and returns how many these are. Where evidence
-// has ids they decide; else the file's name, image size and bitness, and the names of images that name this PDB. The
-// 32-bit system libraries of 64-bit Windows have PDBs whose names start with a "w". A run at rest is left alone if its
+// has ids they decide; else the file's name, image size and bitness, and the names of images that name this PDB. Each name is
+// looked up by itself, since modules are many and captures that arrive wait for this. The 32-bit system libraries of 64-bit Windows have PDBs whose names start with a "w". A run at rest is left alone if its
 // report shows that the file would change nothing.
 func queueWanting(ctx context.Context, tx pgx.Tx, f *SymbolFile) (int, error) {
 	stem := stemOf(f.Name)
 	rows, _ := tx.Query(ctx, `
 		with names as (
-			select $1 stem union
-			select lower(regexp_replace(name, '\.[^.]*$', '')) from symbol_files where kind = 'image' and debug_id <> '' and lower(debug_id) = lower($3)),
+			select $1 stem, 0 only_bits union
+			select $2, 32 where $2 <> $1 union
+			select regexp_replace(folded, '\.[^.]*$', ''), 0 from symbol_files where kind = 'image' and debug_id <> '' and lower(debug_id) = lower($3)),
+		named as (
+			select m.*, n.only_bits from names n join modules m on m.stem = n.stem union all
+			select m.*, n.only_bits from names n join modules m on m.pdb_stem = n.stem and m.pdb_stem <> ''),
 		wanting as (
 			select e.run_id, m.stem, m.size from modules m join captures c on c.id = m.capture_id join evidence e on e.id = c.evidence_id
 			where m.debug_id <> '' and lower(m.debug_id) = lower($3)
 			union
-			select e.run_id, m.stem, m.size from modules m join captures c on c.id = m.capture_id join evidence e on e.id = c.evidence_id
-			where m.debug_id = '' and (m.stem in (select stem from names) or m.stem = $2 and c.bits = 32)
+			select e.run_id, m.stem, m.size from named m join captures c on c.id = m.capture_id join evidence e on e.id = c.evidence_id
+			where m.debug_id = '' and m.only_bits in (0, c.bits)
 				and ($4::bigint = 0 or m.size = 0 or m.size = $4::bigint) and ($5::int = 0 or c.bits = 0 or c.bits = $5::int))
 		insert into jobs (kind, run_id)
 		select distinct 'symbolise', run_id from wanting w
 		where exists (select from jobs j where j.run_id = w.run_id and j.state in ('queued', 'running'))
 			or not exists (
-				select from run_modules r where r.run_id = w.run_id and r.size = w.size and lower(regexp_replace(r.name, '\.[^.]*$', '')) = w.stem
+				select from run_modules r where r.run_id = w.run_id and r.size = w.size and r.stem = w.stem
 					and (r.frames = 0 or r.symbols = 'private' and r.own and not r.unproven and lower(r.debug_id) = lower($3)))
 		order by run_id `+onQueued+` returning 1`,
 		stem, strings.TrimPrefix(stem, "w"), f.DebugID, f.SizeOfImage, f.Bits)
@@ -113,4 +128,12 @@ func queueWanting(ctx context.Context, tx pgx.Tx, f *SymbolFile) (int, error) {
 func stemOf(name string) string {
 	name = strings.ToLower(name[strings.LastIndexAny(name, `\/`)+1:])
 	return strings.TrimSuffix(name, path.Ext(name))
+}
+
+// pdbStemOf is the stem of the PDB that evidence names for a module without an id, where it is another than the module's.
+func pdbStemOf(m capture.Module) string {
+	if stem := stemOf(m.PDB); m.DebugID == "" && stem != stemOf(m.Path) {
+		return stem
+	}
+	return ""
 }

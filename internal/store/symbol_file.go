@@ -50,7 +50,7 @@ type SymbolPage struct {
 
 // symbolFile returns a file by its place in a symbol store.
 func symbolFile(ctx context.Context, q querier, name, key string) (SymbolFile, error) {
-	rows, _ := q.Query(ctx, `select `+symbolColumns+` from symbol_files where lower(name) = lower($1) and lower(key) = lower($2)`, name, key)
+	rows, _ := q.Query(ctx, `select `+symbolColumns+` from symbol_files where folded = $1 and lower(key) = lower($2)`, strings.ToLower(name), key)
 	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[SymbolFile])
 }
 
@@ -66,18 +66,19 @@ func (s *Store) SymbolFilesNamed(ctx context.Context, names []string) ([]SymbolF
 	for i, n := range names {
 		lower[i] = strings.ToLower(n)
 	}
-	rows, _ := s.pool.Query(ctx, `select `+symbolColumns+` from symbol_files where lower(name) = any($1) order by uploaded_at desc, id desc`, lower)
+	rows, _ := s.pool.Query(ctx, `select `+symbolColumns+` from symbol_files where folded = any($1) order by uploaded_at desc, id desc`, lower)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[SymbolFile])
 	return list, wrap("symbol files by name", err)
 }
 
 // SymbolFiles returns a page of the files, the newest first, and how many there are on all pages.
 func (s *Store) SymbolFiles(ctx context.Context, page SymbolPage) (files []SymbolFile, total int, err error) {
-	const matching = ` from symbol_files where $1 = '' or strpos(lower(name), lower($1)) > 0 or strpos(lower(key), lower($1)) > 0`
-	if err := s.pool.QueryRow(ctx, `select count(*)`+matching, page.Filter).Scan(&total); err != nil {
+	const matching = ` from symbol_files where $1 = '' or strpos(folded, $1) > 0 or strpos(lower(key), $1) > 0`
+	filter := strings.ToLower(page.Filter)
+	if err := s.pool.QueryRow(ctx, `select count(*)`+matching, filter).Scan(&total); err != nil {
 		return nil, 0, wrap("symbol files", err)
 	}
-	rows, _ := s.pool.Query(ctx, `select `+symbolColumns+matching+` order by uploaded_at desc, id desc limit $2 offset $3`, page.Filter, page.Limit, page.Offset)
+	rows, _ := s.pool.Query(ctx, `select `+symbolColumns+matching+` order by uploaded_at desc, id desc limit $2 offset $3`, filter, page.Limit, page.Offset)
 	files, err = pgx.CollectRows(rows, pgx.RowToStructByPos[SymbolFile])
 	return files, total, wrap("symbol files", err)
 }

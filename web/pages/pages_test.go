@@ -13,6 +13,7 @@ import (
 
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
+	"heapdrift/internal/pipelinetest"
 	"heapdrift/internal/store"
 	"heapdrift/internal/testdb"
 	"heapdrift/web"
@@ -51,7 +52,18 @@ func open(t testing.TB) *site {
 	t.Helper()
 	s := must[*store.Store](t)(store.Open(t.Context(), testdb.New(t)))
 	t.Cleanup(s.Close)
-	blobs := must[blob.Store](t)(blob.Open(t.Context(), "file://"+t.TempDir()))
+	return serve(t, s, must[blob.Store](t)(blob.Open(t.Context(), "file://"+t.TempDir())))
+}
+
+// openWorking starts a server with a worker behind it.
+func openWorking(t testing.TB) *site {
+	t.Helper()
+	p := pipelinetest.Start(t)
+	return serve(t, p.Store, p.Blobs)
+}
+
+func serve(t testing.TB, s *store.Store, blobs blob.Store) *site {
+	t.Helper()
 	log := &logText{}
 	server := must[*web.Server](t)(web.New(web.Options{
 		Store: s, Blobs: blobs, Intake: &intake.Intake{Store: s, Blobs: blobs, MaxBytes: 64 << 20}, Version: "1.2.3",

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"crypto/rand"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -21,11 +22,11 @@ func (p *pages) symbolPost(c echo.Context) error {
 		return err
 	}
 	var run, project string
-	files := 0
+	files, group := 0, rand.Text() // files of one form belong together
 	var refused []outcome
 	err = readForm(form, map[string]*string{"run": &run, "project": &project}, func(part *multipart.Part) (bool, error) {
 		files++
-		taken, err := p.intake.AcceptSymbols(c.Request().Context(), "", part.FileName(), part)
+		taken, err := p.intake.AcceptSymbols(c.Request().Context(), group, part.FileName(), part)
 		if err != nil {
 			problem := api.ProblemOf(err)
 			if problem.Status >= http.StatusInternalServerError {

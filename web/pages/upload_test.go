@@ -17,8 +17,10 @@ const log = "// UMDH: version 10.0: Logtime 2025-03-06 09:00 - Machine=M - PID=1
 // A formPart is a field, or a file where it has a name.
 type formPart struct{ field, file, content string }
 
-// post sends the form as a browser without scripts does.
-func (s *site) post(parts ...formPart) (int, string) {
+// post sends the form of the upload page as a browser without scripts does.
+func (s *site) post(parts ...formPart) (int, string) { return s.postTo("/upload", parts...) }
+
+func (s *site) postTo(path string, parts ...formPart) (int, string) {
 	s.t.Helper()
 	var b bytes.Buffer
 	form := multipart.NewWriter(&b)
@@ -31,7 +33,7 @@ func (s *site) post(parts ...formPart) (int, string) {
 		_, _ = w.Write([]byte(p.content))
 	}
 	_ = form.Close()
-	req := must[*http.Request](s.t)(http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+"/upload", &b))
+	req := must[*http.Request](s.t)(http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+path, &b))
 	req.Header.Set("Content-Type", form.FormDataContentType())
 	return s.send(req)
 }

@@ -3,6 +3,7 @@ package symbols
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -362,5 +363,28 @@ func TestUnreadable(t *testing.T) {
 	cancel()
 	if _, err := (&Resolver{Library: s}).Resolve(ctx, []*capture.Capture{c}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// Damage to a part of a PDB is told of by every run, though indexes are kept.
+func TestDamagedPart(t *testing.T) {
+	data := pdbOf(t, till(1, 0, false))
+	const header, symbolBytes = 64, 36                            // of the module in DBI, and its field
+	name := bytes.Index(data, []byte("main.obj\x00main.obj\x00")) // its name and its library's
+	if name < 0 {
+		t.Fatal("the module is not there")
+	}
+	binary.LittleEndian.PutUint32(data[name-header+symbolBytes:], 1<<30)
+	s, kept := &shelf{}, indexes{}
+	pdb := s.put(t, "a", "till.pdb", data)
+	for _, r := range []Resolver{{Library: s}, {Library: s, Indexes: kept}, {Library: s, Indexes: kept}} {
+		got := resolve(t, r, running(tillReturns, tillModule(pdb.DebugID)))
+		last := got.Tried[len(got.Tried)-1]
+		if last.Result != resultFailed || !strings.Contains(last.Detail, "1 parts of it") {
+			t.Errorf("attempts %v", got.Tried)
+		}
+		if s := spell(got.Frames(uint32(tillReturns[0]))); s != "main+0x25" {
+			t.Errorf("the public symbol gives %q", s)
+		}
 	}
 }

@@ -51,7 +51,7 @@ func (s *search) lookup(ctx context.Context, f *File, out *capture.Image) (int, 
 	if s.resolver.Indexes == nil {
 		return s.lookupPDB(ctx, f, out)
 	}
-	x, err := s.resolver.index(ctx, f)
+	x, err := s.index(ctx, f)
 	if err != nil {
 		return 0, err
 	}
@@ -88,6 +88,7 @@ func (s *search) lookupPDB(ctx context.Context, f *File, out *capture.Image) (in
 	if err != nil {
 		return 0, err
 	}
+	s.noteDamage(f, file)
 	named, x86 := 0, isX86(file)
 	for i := range found {
 		if found[i].Function == "" {
@@ -124,7 +125,8 @@ func frames(at *index.Location, allocated string) []capture.NamedFrame {
 }
 
 // index opens a PDB's index and builds it first where there is none.
-func (r *Resolver) index(ctx context.Context, f *File) (*index.Index, error) {
+func (s *search) index(ctx context.Context, f *File) (*index.Index, error) {
+	r := s.resolver
 	// A PDB without lines may have the id of the one with lines that it was made from.
 	key := f.DebugID + "-" + string(f.Symbols)
 	if x, err := r.cached(ctx, key, f.DebugID); x != nil || err != nil {
@@ -147,10 +149,22 @@ func (r *Resolver) index(ctx context.Context, f *File) (*index.Index, error) {
 	if err := built.Write(&data); err != nil {
 		return nil, err
 	}
+	if s.noteDamage(f, file) {
+		return index.Open(data.Bytes()) // not kept: the next run must hear of it too
+	}
 	if err := r.Indexes.Put(ctx, key, func(w io.Writer) error { _, err := w.Write(data.Bytes()); return err }); err != nil {
 		return nil, err
 	}
 	return index.Open(data.Bytes())
+}
+
+// noteDamage notes what of a PDB could not be read, and reports whether there is anything.
+func (s *search) noteDamage(f *File, file *pdb.File) bool {
+	damage := file.Damage()
+	if len(damage) > 0 {
+		s.note(f.Place, resultFailed, "%d parts of it could not be read: functions there lack lines, or names; the first: %v", len(damage), damage[0])
+	}
+	return len(damage) > 0
 }
 
 // cached opens an index that is kept; nil where there is none of this version that is whole.

@@ -175,7 +175,7 @@ func (f *File) judge() {
 	case i.FastLink:
 		note("The image was linked with /DEBUG:FASTLINK, so that procedures and lines are in object files of the build machine: relink with /DEBUG:FULL, or run mspdbcmf.exe on the PDB.")
 	case i.Stripped || !lines && !old:
-		note("This is a public PDB: it names functions and knows no source lines.")
+		// A public PDB: its quality says what it lacks.
 	case !lines:
 		i.Quality = QualityPublic
 		note("Its source lines are in the form of Visual C++ 7.1 and older, which is not read.")

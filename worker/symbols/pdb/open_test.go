@@ -26,7 +26,7 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 			continue
 		}
-		if i := f.Info(); len(i.DebugID) < 33 || i.Quality == "" || (i.Quality != pdb.QualityPrivate) != (i.Note != "") {
+		if i := f.Info(); len(i.DebugID) < 33 || i.Quality == "" || i.Quality == pdb.QualityNone && i.Note == "" {
 			t.Errorf("%s: %+v", path, i)
 		}
 		if err := f.Close(); err != nil {
@@ -75,7 +75,7 @@ func TestInfo(t *testing.T) {
 		note    string
 	}{
 		"private":     {func(*pdbtest.Program) {}, func(i pdb.Info) bool { return i.Bits == 64 && i.PageSize == 4096 }, pdb.QualityPrivate, ""},
-		"stripped":    {func(p *pdbtest.Program) { p.Stripped = true }, func(i pdb.Info) bool { return i.Stripped }, pdb.QualityPublic, "public PDB"},
+		"stripped":    {func(p *pdbtest.Program) { p.Stripped = true }, func(i pdb.Info) bool { return i.Stripped }, pdb.QualityPublic, ""},
 		"FASTLINK":    {func(p *pdbtest.Program) { p.FastLink = true }, func(i pdb.Info) bool { return i.FastLink }, pdb.QualityPublic, "mspdbcmf.exe"},
 		"no sections": {func(p *pdbtest.Program) { p.NoSections = true }, func(i pdb.Info) bool { return i.NoSections && i.SizeOfImage == 0 }, pdb.QualityPrivate, "addresses need the image"},
 	} {

@@ -1,0 +1,127 @@
+package pages_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	cdp "github.com/chromedp/chromedp"
+
+	"heapdrift/internal/pipelinetest"
+	"heapdrift/internal/store"
+)
+
+func TestProjectSymbols(t *testing.T) {
+	s := open(t)
+	addRun(t, s.store, target, capturesOf(shop, 2), sought)
+	page := s.page("/projects/shopd/symbols")
+	has(t, page, `href="/projects/shopd"`, "<h1>Symbols of shopd</h1>", "3 modules",
+		"BatteryMeter.exe", "the <b>BatteryMeter.pdb</b> of this build, and best <b>BatteryMeter.exe</b> (1,167,360 bytes image size), which proves it",
+		"2 places tried", ">31<", `title="2,223,360 B in 5,790 blocks">2.12 MB<`, `href="/runs/1" title="the newest run that lacks it">1 run<`,
+		"plugin.dll", ">mismatch<", "<b>plugin.pdb</b>, age 1, GUID <code>5E0A4B5C-9F1D-4E3A-8B6C-7D8E9FA0B1C2</code>", "2 places tried", "its GUID differs",
+		"0 files", "Nothing yet.", `action="/symbols"`, `name="project" value="shopd"`,
+		"heapdrift symbols add build/ --url "+s.url, `srv*C:\Symbols*`+s.url+"/symbols")
+	lacks(t, page, "ntdll.dll", "silent.dll")
+	if status, _ := s.get("/projects/nobody/symbols"); status != http.StatusNotFound {
+		t.Errorf("a project that is not there: %d", status)
+	}
+}
+
+func TestStoredSymbols(t *testing.T) {
+	s := open(t)
+	addEvidence(t, s.store, target, "a.log")
+	for i := range 120 {
+		f := store.SymbolFile{Kind: "pdb", Name: fmt.Sprintf("Lib%03d.pdb", i), Key: fmt.Sprintf("KEY%d", i%10), Machine: "x64", Symbols: "private", SHA256: "5A", Bytes: 2048, Origin: store.OriginUpload}
+		if i == 119 {
+			f.Name, f.Kind, f.Symbols, f.Origin, f.Note = "<b>.dll", "image", "export", store.OriginServer, "it names no PDB"
+		}
+		must[store.AddedSymbolFile](t)(s.store.AddSymbolFile(t.Context(), f))
+	}
+	page := s.page("/projects/shopd/symbols")
+	has(t, page, "Every frame of this project", "1–50 of 120 files", `href="/symbols/%3Cb%3E.dll/KEY9/%3Cb%3E.dll"`, "&lt;b&gt;.dll", "it names no PDB", "image", ">export", "2.00 KB", "server", "Lib118.pdb", "uploaded", "Lib071.pdb", `href="/projects/shopd/symbols?page=2"`)
+	lacks(t, page, "Lib068.pdb", "Newer", "<b>.dll")
+	page = s.page("/projects/shopd/symbols?page=999")
+	has(t, page, "101–120 of 120 files", "Lib000.pdb", `href="/projects/shopd/symbols?page=2"`)
+	lacks(t, page, "Older")
+	page = s.page("/projects/shopd/symbols?q=lib11")
+	has(t, page, "9 files", `value="lib11"`, "Lib118.pdb")
+	lacks(t, page, "Lib109.pdb", "pager")
+	has(t, s.page("/projects/shopd/symbols?q=none"), "No file goes by that name or key")
+	has(t, s.page("/projects/shopd/symbols?q=KEY9&page=-1"), "12 files")
+}
+
+func TestSymbolForm(t *testing.T) {
+	s := open(t)
+	run := addRun(t, s.store, target, capturesOf(shop[:1], 1))
+	pdb, image := pipelinetest.Till(t)
+	files := []formPart{{"file", "till.pdb", string(pdb)}, {"file", `C:\till\till.exe`, string(image)}}
+	onRun := formPart{"run", "", fmt.Sprint(run)}
+	if status, to := s.postTo("/symbols", append([]formPart{onRun}, files...)...); status != http.StatusSeeOther || to != fmt.Sprintf("/runs/%d#symbols", run) {
+		t.Errorf("%d to %s", status, to)
+	}
+	if status, to := s.postTo("/symbols", formPart{"project", "", "my shop"}, files[0]); status != http.StatusSeeOther || to != "/projects/my%20shop/symbols" {
+		t.Errorf("%d to %s", status, to)
+	}
+	stored, _, err := s.store.SymbolFiles(t.Context(), store.SymbolPage{Limit: 9})
+	if err != nil || len(stored) != 2 || stored[0].Group == "" || stored[0].Group != stored[1].Group {
+		t.Errorf("stored %+v, %v", stored, err)
+	}
+	status, page := s.postTo("/symbols", onRun, formPart{"file", "photo.jpg", "\xff\xd8\xff\xe0"}, files[0])
+	if status != http.StatusUnprocessableEntity {
+		t.Error(status)
+	}
+	has(t, page, "Not every file was taken", fmt.Sprintf(`href="/runs/%d#symbols"`, run), "photo.jpg", "not-symbols")
+	status, page = s.postTo("/symbols", formPart{"run", "", "x"})
+	if status != http.StatusUnprocessableEntity {
+		t.Error(status)
+	}
+	has(t, page, "No file was chosen", `href="/"`)
+}
+
+func TestLookAgain(t *testing.T) {
+	s := open(t)
+	run := addRun(t, s.store, target, capturesOf(shop[:1], 1))
+	if status, to := s.postTo(fmt.Sprintf("/runs/%d/symbolise", run)); status != http.StatusSeeOther || to != fmt.Sprintf("/runs/%d", run) {
+		t.Errorf("%d to %s", status, to)
+	}
+	claim(t, s.store, store.JobSymbolise, run)
+	if status, _ := s.postTo("/runs/999/symbolise"); status != http.StatusNotFound {
+		t.Error(status)
+	}
+}
+
+// Files dropped on a run name its frames while one looks on.
+func TestDroppedSymbolsNameFramesInBrowser(t *testing.T) {
+	s, b := openWorking(t), browse(t)
+	dir := t.TempDir()
+	pdb, image := pipelinetest.Till(t)
+	var paths []string
+	for name, data := range map[string][]byte{"till.pdb": pdb, "till.exe": image, "1.log": []byte(pipelinetest.TillLog(1)), "2.log": []byte(pipelinetest.TillLog(2))} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if filepath.Ext(name) != ".log" {
+			paths = append(paths, path)
+		}
+	}
+	b.do(cdp.Navigate(s.url+"/upload?project=till&build=1"), cdp.SetUploadFiles("#file", []string{filepath.Join(dir, "1.log"), filepath.Join(dir, "2.log")}), cdp.Click("#start"))
+	b.see(`!document.querySelector("#to-run").hidden`)
+	b.do(cdp.Click("#to-run"))
+	b.see(`document.querySelector("#symbols .want") && document.querySelector("#sites").innerText.includes("till+0x1035")`)
+	b.do(cdp.SetUploadFiles("#file", paths))
+	b.see(`document.querySelector("#sites") && document.querySelector("#sites").innerText.includes("main")`)
+	b.see(`document.querySelector("#symbols .sum").innerText === "2 of 2 frames named"`)
+	b.keep("symbols-named")
+	b.do(cdp.Navigate(s.url + "/projects/till/symbols"))
+	b.accessible("project, light")
+	b.keep("symbols-project")
+	b.do(cdp.SetUploadFiles("#file", paths[:1]))
+	b.see(`document.querySelector(".found li") && document.querySelector(".found li").innerText.includes("no run asks for it yet")`)
+	b.accessible("project, a file sent")
+	b.do(cdp.EmulateViewport(390, 844))
+	b.fits("project, narrow")
+	b.keep("symbols-project-390")
+}
