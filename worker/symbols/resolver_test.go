@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"heapdrift/ingest/capture"
@@ -19,6 +20,7 @@ import (
 // shelf is a Library of files in memory. It counts how often each is opened.
 type shelf struct {
 	files  []*File
+	mu     sync.Mutex
 	opened map[string]int
 	broken error // of opening
 }
@@ -37,6 +39,8 @@ func (s *shelf) put(t testing.TB, place, name string, data []byte) *File {
 	}
 	f := &File{Identity: id, Place: place + "/" + name, Group: place, Own: true}
 	f.Open = func(context.Context) (Content, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		if s.opened == nil {
 			s.opened = map[string]int{}
 		}
