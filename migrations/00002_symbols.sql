@@ -72,10 +72,13 @@ create unique index jobs_one_queued on jobs (run_id, kind) where kind in ('symbo
 
 -- +goose Down
 drop index jobs_one_queued;
-delete from jobs where kind = 'symbolise';
 create unique index jobs_one_analysis on jobs (run_id) where kind = 'analyse' and state = 'queued';
+-- The analysis that would have followed a search is still to be done.
+insert into jobs (kind, run_id) select distinct 'analyse', run_id from jobs where kind = 'symbolise' and state in ('queued', 'running') on conflict do nothing;
+delete from jobs where kind = 'symbolise';
 alter table jobs drop constraint jobs_kind_check, add constraint jobs_kind_check check (kind in ('read', 'analyse'));
 alter table runs drop column names_key, drop column names_begun, drop column names_rev, drop column names_error;
 alter table runs rename column input_rev to captures_rev;
+drop index modules_by_debug_id;
 alter table modules drop column stem, drop column pdb_stem;
 drop table run_modules, symbol_files;
