@@ -46,7 +46,7 @@ func (l *teamLibrary) Find(ctx context.Context, want symbols.Want) (*symbols.Fil
 	if found == nil || err != nil {
 		return nil, tried, err
 	}
-	kept, err := l.keep(ctx, found)
+	kept, err := l.keep(ctx, found, want.Name)
 	return kept, tried, err
 }
 
@@ -102,8 +102,9 @@ func (l *teamLibrary) file(f store.SymbolFile) *symbols.File {
 	}
 }
 
-// keep copies a file of the symbol path into the team store.
-func (l *teamLibrary) keep(ctx context.Context, f *symbols.File) (*symbols.File, error) {
+// keep copies a file of the symbol path into the team store, under the name that was asked for: a pointer in a store may
+// lead to a file of another name.
+func (l *teamLibrary) keep(ctx context.Context, f *symbols.File, name string) (*symbols.File, error) {
 	content, err := f.Open(ctx)
 	if err != nil {
 		return nil, err
@@ -114,7 +115,7 @@ func (l *teamLibrary) keep(ctx context.Context, f *symbols.File) (*symbols.File,
 		return nil, fmt.Errorf("worker: keep %s: %w", f.Name, err)
 	}
 	added, err := l.store.AddSymbolFile(ctx, store.SymbolFile{
-		Kind: string(f.Kind), Name: f.Name, Key: f.Key(), DebugID: f.DebugID, PDB: f.PDB, Timestamp: int64(f.Timestamp), SizeOfImage: int64(f.SizeOfImage),
+		Kind: string(f.Kind), Name: name, Key: f.Key(), DebugID: f.DebugID, PDB: f.PDB, Timestamp: int64(f.Timestamp), SizeOfImage: int64(f.SizeOfImage),
 		Bits: int(f.Bits), Machine: f.Machine, Symbols: string(f.Symbols), Note: f.Note, SHA256: digest.SHA256, Bytes: digest.Bytes, Origin: store.OriginServer,
 	})
 	if err != nil {

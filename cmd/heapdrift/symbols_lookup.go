@@ -52,7 +52,7 @@ func symbolsLookup(ctx context.Context, args []string, s streams) (int, error) {
 		line = append(line, '\t')
 		line = append(line, l.File...)
 		line = append(line, '\t')
-		if l.Line != 0 {
+		if l.File != "" {
 			line = strconv.AppendUint(line, uint64(l.Line), 10)
 		}
 		line = append(line, '\t')

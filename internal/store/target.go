@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -25,17 +26,22 @@ type TargetError struct{ Field, Message string }
 
 func (e *TargetError) Error() string { return e.Field + ": " + e.Message }
 
-// A nameForm is what a kind of name may look like, as a pattern and in words.
+// A nameForm is what a kind of name may look like, as a pattern with a limit in characters, and in words.
 type nameForm struct {
 	pattern *regexp.Regexp
+	limit   int
 	words   string
 }
 
 var (
-	anyName = nameForm{regexp.MustCompile(`^[\pL\pN][\pL\pN ._+@#:/-]{0,127}$`), "letters, digits, spaces and . _ + @ # : / -, starting with a letter or digit, at most 128 characters"}
+	anyName = nameForm{regexp.MustCompile(`^[\pL\pN][\pL\pN ._+@#:/-]*$`), 128, "letters, digits, spaces and . _ + @ # : / -, starting with a letter or digit, at most 128 characters"}
 	// A project's name is one element of an address.
-	projectName = nameForm{regexp.MustCompile(`^[\pL\pN][\pL\pN ._+@-]{0,63}$`), "letters, digits, spaces and . _ + @ -, starting with a letter or digit, at most 64 characters"}
+	projectName = nameForm{regexp.MustCompile(`^[\pL\pN][\pL\pN ._+@-]*$`), 64, "letters, digits, spaces and . _ + @ -, starting with a letter or digit, at most 64 characters"}
 )
+
+func (f nameForm) fits(name string) bool {
+	return utf8.RuneCountInString(name) <= f.limit && f.pattern.MatchString(name)
+}
 
 // Normalize fills defaults in and checks the names. A build whose name is a number is ordered by it unless a
 // sequence is declared.
@@ -57,7 +63,7 @@ func (t *Target) Normalize() error {
 		switch {
 		case *field.value == "" && field.required:
 			return &TargetError{field.name, "is missing"}
-		case *field.value != "" && !field.form.pattern.MatchString(*field.value):
+		case *field.value != "" && !field.form.fits(*field.value):
 			return &TargetError{field.name, fmt.Sprintf("%q is not a name: %s", *field.value, field.form.words)}
 		}
 	}

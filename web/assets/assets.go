@@ -15,6 +15,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // FS holds the files under the names that URL takes.
@@ -35,8 +36,9 @@ type file struct {
 	packed      []byte // gzip, or nil where that saves nothing
 }
 
-// byName and byPath hold the same files. They are made once, when the program starts: a few milliseconds.
-var byName, byPath = load()
+// files returns the same files by name and by path. They are made when the first is asked for, since commands that serve
+// no pages should not wait for it.
+var files = sync.OnceValues(load)
 
 func load() (byName, byPath map[string]*file) {
 	byName, byPath = map[string]*file{}, map[string]*file{}
@@ -73,6 +75,7 @@ func pack(text []byte) []byte {
 
 // URL is the address of a file by its name. It panics where there is none: names stand in the program.
 func URL(name string) string {
+	byName, _ := files()
 	f := byName[name]
 	if f == nil {
 		panic("assets: no file " + name)
@@ -82,6 +85,7 @@ func URL(name string) string {
 
 // Handler serves the files below Prefix.
 func Handler() http.Handler {
+	_, byPath := files()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f := byPath[r.URL.Path]
 		if f == nil {

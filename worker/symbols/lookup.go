@@ -2,6 +2,7 @@ package symbols
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 
 	"heapdrift/worker/symbols/index"
@@ -24,14 +25,15 @@ func Lookup(ctx context.Context, path string, rvas []uint32) ([]index.Location, 
 	if identity.Kind == KindImage {
 		return lookupExports(content, rvas)
 	}
-	return lookupPDB(ctx, content, rvas)
-}
-
-func lookupPDB(ctx context.Context, content Content, rvas []uint32) ([]index.Location, error) {
-	file, err := pdb.Open(content, content.Size())
+	file, err := pdb.OpenFile(path) // in memory, which is faster than reading
 	if err != nil {
 		return nil, err
 	}
+	list, err := lookupPDB(ctx, file, rvas)
+	return list, errors.Join(err, file.Close())
+}
+
+func lookupPDB(ctx context.Context, file *pdb.File, rvas []uint32) ([]index.Location, error) {
 	found := make([]pdb.Location, len(rvas))
 	if err := file.LookupAll(ctx, rvas, found); err != nil {
 		return nil, err

@@ -41,6 +41,9 @@ func (l PathLibrary) Find(ctx context.Context, want Want) (*File, []capture.Atte
 		return nil, tried, err
 	}
 	f, err := openLocal(ctx, found.Path, found.Place)
+	if err != nil && ctx.Err() == nil { // one file that cannot be read is no reason to name nothing
+		return nil, append(tried, capture.Attempt{Place: found.Place, Result: resultFailed, Detail: err.Error()}), nil
+	}
 	return f, tried, err
 }
 
@@ -59,12 +62,11 @@ func (l PathLibrary) Named(ctx context.Context, names []string) ([]*File, []capt
 		}
 		for _, path := range paths {
 			f, err := openLocal(ctx, path, path)
-			var not *IdentityError
 			switch {
-			case errors.As(err, &not):
-				tried = append(tried, capture.Attempt{Place: path, Result: resultFailed, Detail: not.Message})
+			case ctx.Err() != nil:
+				return nil, tried, ctx.Err()
 			case err != nil:
-				return nil, tried, err
+				tried = append(tried, capture.Attempt{Place: path, Result: resultFailed, Detail: err.Error()})
 			default:
 				files = append(files, f)
 			}

@@ -37,6 +37,9 @@ func (d *decoder) declaration(top bool) text {
 	if top && s.kind >= vcall && d.has(NoSpecialSyms) {
 		return d.fail()
 	}
+	if s.owner != 0 && d.peek() == '@' {
+		return d.fail() // a constructor of nothing
+	}
 	name := s.text
 	if s.kind == literal && d.literalEnds(top) {
 		return name

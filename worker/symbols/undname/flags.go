@@ -12,11 +12,11 @@ const (
 	NoFunctionReturns    Flags = 0x4     // no type returned
 	NoAllocationModel    Flags = 0x8     // accepted; nothing is printed of it
 	NoAllocationLanguage Flags = 0x10    // no calling convention
-	NoMSThisType         Flags = 0x20    // no Microsoft keywords on the this pointer
-	NoCVThisType         Flags = 0x40    // no const, volatile on the this pointer
+	NoMSThisType         Flags = 0x20    // half of NoThisType; does nothing without the other
+	NoCVThisType         Flags = 0x40    // half of NoThisType; does nothing without the other
 	NoThisType           Flags = 0x60    // nothing about the this pointer
 	NoAccessSpecifiers   Flags = 0x80    // no public:, protected:, private:
-	NoThrowSignatures    Flags = 0x100   // no throw(...), no noexcept
+	NoThrowSignatures    Flags = 0x100   // no noexcept, no throw(...)
 	NoMemberType         Flags = 0x200   // no static, no virtual
 	NoReturnUDTModel     Flags = 0x400   // accepted; nothing is printed of it
 	ThirtyTwoBitDecode   Flags = 0x800   // accepted; the same names are read with and without

@@ -4,7 +4,8 @@ package undname
 var conventions = [256]string{
 	'A': "__cdecl", 'B': "__cdecl", 'C': "__pascal", 'D': "__pascal", 'E': "__thiscall", 'F': "__thiscall",
 	'G': "__stdcall", 'H': "__stdcall", 'I': "__fastcall", 'J': "__fastcall", 'M': "__clrcall", 'N': "__clrcall",
-	'O': "__eabi", 'P': "__eabi", 'Q': "__vectorcall",
+	'O': "__eabi", 'P': "__eabi", 'Q': "__vectorcall", 'R': "__vectorcall",
+	'S': "__swift_1", 'T': "__swift_1", 'U': "__swift_2",
 }
 
 // newConventions are the ones that came later.
@@ -19,14 +20,14 @@ func (d *decoder) convention() text {
 		return d.missing()
 	}
 	word := conventions[c]
-	if word == "" && d.has(CurrentGrammar) {
+	if d.has(CurrentGrammar) && newConventions[c] != "" {
 		word = newConventions[c]
 	}
 	switch {
-	case c == 'K' || c == 'L': // none
-		return 0
-	case word == "":
+	case word == "" && d.has(CurrentGrammar) && c != 'K' && c != 'L': // these two are none
 		return d.fail()
+	case word == "":
+		return 0
 	case d.has(NoAllocationLanguage):
 		return 0
 	}
@@ -43,18 +44,20 @@ func (d *decoder) thisType() text {
 	if c < 'A' || c > 'D' {
 		return d.fail()
 	}
-	var cv, words string
-	if !d.has(NoCVThisType) {
-		cv = [4]string{"", "const", "volatile", "const volatile"}[c-'A']
+	if d.flags&NoThisType == NoThisType {
+		return 0
 	}
-	if !d.has(NoMSThisType) {
-		cv += d.thisWord(in.unaligned, "__unaligned")
-		words = d.thisWord(in.ptr64, "__ptr64") + d.thisWord(in.restrict, "__restrict")
+	cv := [4]string{"", "const", "volatile", "const volatile"}[c-'A']
+	unaligned := d.thisWord(in.unaligned, "__unaligned")
+	if cv == "" && unaligned != "" {
+		unaligned = unaligned[1:]
 	}
+	cv += unaligned
+	words := d.thisWord(in.ptr64, "__ptr64") + d.thisWord(in.restrict, "__restrict")
 	if cv != "" && words == "" {
 		words = " "
 	}
-	if in.reference != "" && !d.has(NoCVThisType) {
+	if in.reference != "" {
 		words += in.reference + " "
 	}
 	return d.lit(cv + words)
@@ -191,16 +194,18 @@ func (d *decoder) parameters() text {
 			all = d.cat(all, d.lit(","), one)
 		}
 		if d.atEnd() {
-			return all
+			return d.cat(all, d.lit(","), d.missing())
 		}
 	}
 }
 
-// exceptions reads the exception specification: "Z" for none, "_E" for noexcept, or a list.
+// exceptions reads the exception specification: "Z" for none, "_E" for noexcept, or the list of compilers before
+// Visual C++ 7, which the measured undecorator does not read.
 func (d *decoder) exceptions() text {
 	switch {
 	case d.atEnd():
-		return d.missing()
+		d.cut = true
+		return 0
 	case d.take("Z"):
 		return 0
 	case d.take("_E"):
@@ -208,6 +213,8 @@ func (d *decoder) exceptions() text {
 			return 0
 		}
 		return d.lit(" noexcept")
+	case !d.has(CurrentGrammar):
+		return d.fail()
 	}
 	list := d.parameters()
 	if d.bad || d.has(NoThrowSignatures) {

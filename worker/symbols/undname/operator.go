@@ -85,7 +85,7 @@ func (d *decoder) operatorUnderscore() symbolName {
 		return symbolName{text: d.lit("`string'"), kind: literal}
 	case 'P':
 		s := d.operator()
-		return symbolName{text: d.before("`udt returning'", s.text), owner: s.owner, kind: s.kind}
+		return symbolName{text: d.before("`udt returning'", s.text), owner: s.owner, kind: special}
 	case 'R':
 		return symbolName{text: d.runtimeType(), kind: special}
 	default:

@@ -71,22 +71,24 @@ func (d *decoder) templateArguments() text {
 }
 
 func (d *decoder) templateArgument() text {
-	switch c := d.peek(); {
-	case c >= '0' && c <= '9':
+	if c := d.peek(); c >= '0' && c <= '9' {
 		d.pos++
 		if int(c-'0') >= d.types.n {
 			return d.fail()
 		}
 		return d.types.ref[c-'0']
-	case c == '?':
-		d.pos++
-		return d.parameterOf("`template-parameter-")
-	case c == '$' && d.peekAt(1) != '$':
-		d.pos++
-		return d.templateConstant()
 	}
 	from := d.pos
-	t := d.dataType(declarator{})
+	var t text
+	switch {
+	case d.take("?"):
+		t = d.parameterOf("`template-parameter-")
+	case d.peek() == '$' && d.peekAt(1) != '$':
+		d.pos++
+		t = d.templateConstant()
+	default:
+		t = d.dataType(declarator{})
+	}
 	if d.pos-from > 1 && !d.bad {
 		d.types.add(t)
 	}

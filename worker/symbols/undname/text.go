@@ -90,7 +90,8 @@ const maxOutput = 64 << 10
 
 // appendText writes t behind dst. It is false when that takes more than maxOutput bytes.
 func (d *decoder) appendText(dst []byte, t text) ([]byte, bool) {
-	limit := len(dst) + maxOutput
+	from := len(dst)
+	limit := from + maxOutput
 	steps := 2 * maxOutput // of nodes, since holes may be empty
 	d.stack = append(d.stack[:0], t)
 	for len(d.stack) > 0 {
@@ -102,7 +103,11 @@ func (d *decoder) appendText(dst []byte, t text) ([]byte, bool) {
 				return dst, false
 			}
 			if n.leaf != "" {
-				if dst = append(dst, n.leaf...); len(dst) > limit {
+				leaf := n.leaf
+				if leaf[0] == ' ' && len(dst) > from && dst[len(dst)-1] == ' ' {
+					leaf = leaf[1:] // blanks never follow each other
+				}
+				if dst = append(dst, leaf...); len(dst) > limit {
 					return dst, false
 				}
 				break

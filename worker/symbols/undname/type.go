@@ -9,8 +9,11 @@ var builtin = [256]string{
 var extended = [256]string{
 	'D': "__int8", 'E': "unsigned __int8", 'F': "__int16", 'G': "unsigned __int16", 'H': "__int32",
 	'I': "unsigned __int32", 'J': "__int64", 'K': "unsigned __int64", 'L': "__int128", 'M': "unsigned __int128",
-	'N': "bool", 'P': "auto", 'S': "char16_t", 'T': "decltype(auto)", 'U': "char32_t", 'W': "wchar_t",
+	'N': "bool", 'R': "<unknown>", 'S': "char16_t", 'U': "char32_t", 'W': "wchar_t",
 }
+
+// newExtended are the ones that came later.
+var newExtended = [256]string{'P': "auto", 'Q': "char8_t", 'T': "decltype(auto)"}
 
 // dataType reads any type.
 func (d *decoder) dataType(around declarator) text {
@@ -104,9 +107,9 @@ func (d *decoder) extendedType(around declarator) text {
 	case c == 0:
 		return d.declare(d.missing(), around)
 	case c == '$':
-		return d.words(d.lit(d.keyword("__w64")), d.basicType(around))
-	case c == 'Q' && d.has(CurrentGrammar):
-		return d.declare(d.lit("char8_t"), around)
+		return d.words(d.lit("__w64"), d.basicType(around))
+	case newExtended[c] != "" && d.has(CurrentGrammar):
+		return d.declare(d.lit(newExtended[c]), around)
 	case c == 'X', c == 'Y':
 		d.pos--
 		return d.declare(d.classType(), around)
