@@ -11,9 +11,9 @@ import (
 // BuildIndex reads all that a PDB says about the addresses of its image.
 func BuildIndex(ctx context.Context, f *pdb.File) (*index.Builder, error) {
 	b := index.NewBuilder(f.Info().DebugID)
-	x86 := isX86(f)
+	names := spelling{x86: isX86(f)}
 	err := f.Segments(ctx, func(s pdb.Segment) error {
-		return b.AddSegment(s.Start, s.End, location(&s.Location, x86))
+		return b.AddSegment(s.Start, s.End, names.location(&s.Location))
 	})
 	if err != nil {
 		return nil, err
@@ -37,11 +37,20 @@ func BuildIndex(ctx context.Context, f *pdb.File) (*index.Builder, error) {
 	return b, nil
 }
 
-// location says what a PDB knows about an address as debuggers print it: names of public symbols are undecorated.
-func location(l *pdb.Location, x86 bool) index.Location {
+// A spelling says what a PDB knows as debuggers print it: names of public symbols are undecorated. It remembers the last
+// one, because the addresses of a function come together.
+type spelling struct {
+	x86              bool
+	decorated, spelt string
+}
+
+func (s *spelling) location(l *pdb.Location) index.Location {
 	at := index.Location{Function: l.Function, Displacement: l.Displacement, File: l.File, Line: l.Line, Approx: l.LowConfidence}
 	if l.Kind == pdb.KindPublic {
-		at.Function = undname.Display(l.Function, x86)
+		if s.decorated != l.Function {
+			s.decorated, s.spelt = l.Function, undname.Display(l.Function, s.x86)
+		}
+		at.Function = s.spelt
 	}
 	for _, i := range l.Inlines {
 		at.Inlines = append(at.Inlines, index.Inline{Function: i.Name, File: i.File, Line: i.Line})

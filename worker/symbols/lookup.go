@@ -1,9 +1,11 @@
 package symbols
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 
 	"heapdrift/worker/symbols/index"
 	"heapdrift/worker/symbols/pdb"
@@ -38,13 +40,23 @@ func lookupPDB(ctx context.Context, file *pdb.File, rvas []uint32) ([]index.Loca
 	if err := file.LookupAll(ctx, rvas, found); err != nil {
 		return nil, err
 	}
-	list, x86 := make([]index.Location, len(rvas)), isX86(file)
-	for i := range found {
+	list, names := make([]index.Location, len(rvas)), spelling{x86: isX86(file)}
+	for _, i := range ascending(rvas) {
 		if found[i].Function != "" {
-			list[i] = location(&found[i], x86)
+			list[i] = names.location(&found[i])
 		}
 	}
 	return list, nil
+}
+
+// ascending is the order of addresses, as places in the list.
+func ascending(rvas []uint32) []int {
+	order := make([]int, len(rvas))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(rvas[a], rvas[b]) })
+	return order
 }
 
 func lookupExports(content Content, rvas []uint32) ([]index.Location, error) {

@@ -89,12 +89,12 @@ func (s *search) lookupPDB(ctx context.Context, f *File, out *capture.Image) (in
 		return 0, err
 	}
 	s.noteDamage(f, file)
-	named, x86 := 0, isX86(file)
+	named, names := 0, spelling{x86: isX86(file)}
 	for i := range found {
 		if found[i].Function == "" {
 			continue
 		}
-		at := location(&found[i], x86)
+		at := names.location(&found[i])
 		out.Add(s.rvas[i], frames(&at, types[s.rvas[i]])...)
 		named++
 	}

@@ -13,7 +13,7 @@ var newConventions = [256]string{
 	'S': "__swiftcall", 'W': "__swiftasynccall", 'w': "__regcall",
 }
 
-// convention reads the calling convention, and is empty where it is not to be printed.
+// convention reads a calling convention, and is empty where there is none.
 func (d *decoder) convention() text {
 	c := d.next()
 	if c == 0 {
@@ -28,10 +28,17 @@ func (d *decoder) convention() text {
 		return d.fail()
 	case word == "":
 		return 0
-	case d.has(NoAllocationLanguage):
-		return 0
 	}
 	return d.lit(d.keyword(word))
+}
+
+// ownConvention is the convention of a symbol, unlike that of a pointer or argument within its type.
+func (d *decoder) ownConvention() text {
+	convention := d.convention()
+	if d.has(NoAllocationLanguage) {
+		return 0
+	}
+	return convention
 }
 
 // thisType reads what a member function demands of its object, and prints it as it stands behind the parameters.
@@ -70,10 +77,9 @@ func (d *decoder) thisWord(on bool, word string) string {
 	return " " + word
 }
 
-// callable reads what functions and pointers to them have in common: convention, type returned, parameters and
-// exceptions. around makes the declarator of the convention and what stands behind the name.
-func (d *decoder) callable(this text, around func(convention, tail text) text) text {
-	convention := d.convention()
+// callable reads what functions and pointers to them have in common behind the convention: type returned, parameters
+// and exceptions. around makes the declarator of the convention and what stands behind the name.
+func (d *decoder) callable(convention, this text, around func(convention, tail text) text) text {
 	declarator := d.hole()
 	result := d.result(declarator)
 	params := d.bracketed()
@@ -103,16 +109,16 @@ func (d *decoder) functionPointer(symbol string, name declarator) text {
 			return 0
 		}
 	}
-	return d.callable(this, func(convention, tail text) text {
+	return d.callable(d.convention(), this, func(convention, tail text) text {
 		if class != 0 {
 			// The blank is there without a convention, too.
 			convention = d.cat(convention, d.lit(" "), class, d.lit("::"))
 		}
 		pointer := d.before(symbol, name.cv)
-		if name.variable || name.cv != 0 && name.text != 0 {
+		if name.blank == 0 && name.cv != 0 && name.text != 0 {
 			pointer = d.after(pointer, " ")
 		}
-		pointer = d.cat(pointer, name.text)
+		pointer = d.cat(pointer, name.blank, name.text)
 		return d.cat(d.lit("("), convention, pointer, d.lit(")"), tail)
 	})
 }
@@ -133,7 +139,7 @@ func (d *decoder) functionType() text {
 	default:
 		return d.fail()
 	}
-	return d.callable(this, func(convention, tail text) text {
+	return d.callable(d.convention(), this, func(convention, tail text) text {
 		if d.has(NoMSKeywords) {
 			return 0
 		}
@@ -165,7 +171,7 @@ func (d *decoder) parameters() text {
 		var one text
 		switch c := d.peek(); {
 		case d.atEnd():
-			one = d.missing()
+			return d.missing()
 		case first && c == 'X':
 			d.pos++
 			return d.lit("void")

@@ -102,7 +102,7 @@ func (d *decoder) operatorUnderscores() symbolName {
 	case 'F':
 		return symbolName{text: d.about("`dynamic atexit destructor for '"), kind: special}
 	case 'K':
-		return symbolName{text: d.before(`operator "" `, d.identifier())}
+		return symbolName{text: d.before(`operator "" `, d.suffix())}
 	case 'M':
 		if d.has(CurrentGrammar) {
 			return d.named("operator<=>")
@@ -111,6 +111,14 @@ func (d *decoder) operatorUnderscores() symbolName {
 	default:
 		return d.named(operators2[c])
 	}
+}
+
+// suffix reads the name of a literal operator, which cannot be referred to.
+func (d *decoder) suffix() text {
+	names := d.names
+	t := d.identifier()
+	d.names = names
+	return t
 }
 
 // about names what an initializer or destructor is for: an identifier of the scopes that follow, or a declaration.

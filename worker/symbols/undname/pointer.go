@@ -4,9 +4,9 @@ import "strconv"
 
 // A declarator is what a type is put around: "x" in "int * x", "(__cdecl* x)" in "int (__cdecl* x)(void)".
 type declarator struct {
-	text     text
-	cv       text // const, volatile of what is declared
-	variable bool // text is the name of a variable
+	text  text
+	cv    text // const, volatile of what is declared
+	blank text // hole in front of text where that is a variable's name, or 0
 }
 
 // declare puts a type that needs no brackets in front of a declarator.
@@ -111,13 +111,21 @@ func (d *decoder) pointer(symbol string, own byte, around declarator) text {
 	sym := d.lit(symbol)
 	switch {
 	case in.cv >= 'Q' && in.cv <= 'T':
+		if in.unaligned { // stands here, and not behind const and volatile
+			sym, in.unaligned = d.words(d.lit(d.keyword("__unaligned")), sym), false
+		}
 		sym = d.cat(d.scopedName(), d.lit("::"), sym)
 		in.cv -= 'Q' - 'A'
 	case in.cv >= 'M' && in.cv <= 'P':
 		sym = d.cat(d.based(), sym)
 		in.cv -= 'M' - 'A'
+	case in.cv >= 'J' && in.cv <= 'L': // of segmented memory
+		in.cv -= 'I' - 'A'
 	case in.cv < 'A' || in.cv > 'D':
-		in.cv = 'A'
+		if d.has(CurrentGrammar) {
+			return d.fail()
+		}
+		return d.primary(declarator{}) // nothing of the pointer is left
 	}
 	if d.bad {
 		return 0

@@ -14,8 +14,10 @@ func (d *decoder) typeOf(name text, kind symbolKind) text {
 func (d *decoder) symbolType(name text, kind symbolKind) text {
 	prefix := ""
 	if d.take("$$J") { // extern "C", with a digit
-		prefix = `extern "C" `
 		d.next()
+		if !d.has(NameOnly) {
+			prefix = `extern "C" `
+		}
 	} else if d.peek() == '$' && d.peekAt(1) == '$' { // $$F, $$H: managed, as the linker sees it
 		d.pos = min(d.pos+3, len(d.name))
 	}
@@ -94,7 +96,7 @@ func (d *decoder) function(prefix string, name text, kind symbolKind, adjustor, 
 		return d.castOperator(prefix, name, adjustor, this)
 	}
 	var whole text
-	result := d.callable(this, func(convention, tail text) text {
+	result := d.callable(d.ownConvention(), this, func(convention, tail text) text {
 		whole = d.cat(d.words(convention, name), adjustor, tail)
 		return whole
 	})
@@ -106,8 +108,11 @@ func (d *decoder) function(prefix string, name text, kind symbolKind, adjustor, 
 
 // castOperator reads a conversion: the type returned is the end of its name.
 func (d *decoder) castOperator(prefix string, name, adjustor, this text) text {
-	convention := d.convention()
-	name = d.cat(name, d.lit(" "), d.dataType(declarator{}))
+	convention := d.ownConvention()
+	name = d.after(name, " ")
+	if !d.take("@") {
+		name = d.cat(name, d.dataType(declarator{}))
+	}
 	if d.bad || d.has(NameOnly) {
 		if d.depth > 1 && !d.bad {
 			d.parameters()
@@ -180,20 +185,24 @@ func (d *decoder) variable(c byte, name text) text {
 	if c <= '2' {
 		prefix = d.access(c-'0') + d.memberType("static ")
 	}
-	declared := d.hole()
-	t := d.dataType(declarator{text: declared, variable: true})
+	declared, blank := d.hole(), d.hole()
+	t := d.dataType(declarator{text: declared, blank: blank})
 	if d.bad {
 		return 0
 	}
-	storage := d.storage()
-	d.fill(declared, d.words(storage, name))
+	own, rest := d.storage()
+	if own == 0 {
+		d.fill(blank, d.lit(" ")) // there is none in "(__cdecl*const name)"
+	}
+	d.fill(declared, d.words(d.words(own, rest), name))
 	return d.before(prefix, t)
 }
 
-// storage reads const, volatile and __ptr64 of a variable. Pointers to members repeat their class.
-func (d *decoder) storage() text {
+// storage reads const, volatile and __unaligned of a variable, then __ptr64 and __restrict. Pointers to members repeat
+// their class.
+func (d *decoder) storage() (own, rest text) {
 	if d.atEnd() {
-		return d.missing()
+		return 0, d.missing()
 	}
 	in := d.modifiers()
 	c := d.next()
@@ -202,19 +211,19 @@ func (d *decoder) storage() text {
 		d.scopedName()
 		c -= 'Q' - 'A'
 	case c < 'A' || c > 'D':
-		return d.fail()
+		return 0, d.fail()
 	}
-	t := d.cvText(c - 'A')
+	own = d.cvText(c - 'A')
 	if in.unaligned {
-		t = d.words(t, d.lit(d.keyword("__unaligned")))
+		own = d.words(own, d.lit(d.keyword("__unaligned")))
 	}
 	if in.ptr64 {
-		t = d.words(t, d.lit(d.keyword("__ptr64")))
+		rest = d.lit(d.keyword("__ptr64"))
 	}
 	if in.restrict {
-		t = d.words(t, d.lit(d.keyword("__restrict")))
+		rest = d.words(rest, d.lit(d.keyword("__restrict")))
 	}
-	return t
+	return own, rest
 }
 
 // guard reads the number of the guard of local statics.
@@ -228,11 +237,11 @@ func (d *decoder) guard(name text) text {
 
 // table reads what a vftable or vbtable is for.
 func (d *decoder) table(name text) text {
-	storage := d.storage()
+	own, rest := d.storage()
 	if d.bad {
 		return 0
 	}
-	name = d.cat(d.after(storage, " "), name)
+	name = d.cat(d.after(d.words(own, rest), " "), name)
 	for first := true; !d.atEnd() && !d.take("@"); first = false {
 		open := "s `"
 		if first {

@@ -49,7 +49,9 @@ func (d *decoder) templateArguments() text {
 	first := true
 	for !d.atEnd() && d.peek() != '@' && !d.stop {
 		if d.take("$$V") || d.take("$$Z") || d.take("$$$V") || d.take("$S") {
-			continue // an empty pack, or the border between two
+			// An empty pack, or the border between two. In front it leaves a comma.
+			first = first && d.has(CurrentGrammar)
+			continue
 		}
 		from := d.pos
 		one := d.templateArgument()
@@ -89,7 +91,7 @@ func (d *decoder) templateArgument() text {
 	default:
 		t = d.dataType(declarator{})
 	}
-	if d.pos-from > 1 && !d.bad {
+	if d.pos-from > 1 && t != 0 && !d.bad {
 		d.types.add(t)
 	}
 	return t
@@ -133,8 +135,11 @@ func (d *decoder) templateConstant() text {
 	case 'Q':
 		return d.parameterOf("`non-type-template-parameter")
 	case 'R':
-		d.identifier()
-		return d.signedDimension()
+		if d.has(CurrentGrammar) {
+			d.identifier()
+			return d.signedDimension()
+		}
+		return d.parameterOf("`template-type-parameter-")
 	}
 	return d.fail()
 }
