@@ -8,6 +8,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/blob"
+	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
 	"heapdrift/worker/symbols"
 )
@@ -114,10 +115,9 @@ func (l *teamLibrary) keep(ctx context.Context, f *symbols.File, name string) (*
 	if err != nil {
 		return nil, fmt.Errorf("worker: keep %s: %w", f.Name, err)
 	}
-	added, err := l.store.AddSymbolFile(ctx, store.SymbolFile{
-		Kind: string(f.Kind), Name: name, Key: f.Key(), DebugID: f.DebugID, PDB: f.PDB, Timestamp: int64(f.Timestamp), SizeOfImage: int64(f.SizeOfImage),
-		Bits: int(f.Bits), Machine: f.Machine, Symbols: string(f.Symbols), Note: f.Note, SHA256: digest.SHA256, Bytes: digest.Bytes, Origin: store.OriginServer,
-	})
+	id := f.Identity
+	id.Name = name
+	added, err := l.store.AddSymbolFile(ctx, intake.SymbolFile(id, digest, store.OriginServer, ""))
 	if err != nil {
 		return nil, err
 	}

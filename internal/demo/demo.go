@@ -1,6 +1,6 @@
 // Package demo loads a demo project: a small service whose builds leak in known ways, as UMDH would have logged it.
-// The logs are made here, so everybody sees the same numbers, and what the pages say can be checked against the table
-// in process.go.
+// The logs and the symbols are made here, so everybody sees the same numbers, and what the pages say can be checked
+// against the tables in process.go.
 package demo
 
 import (
@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"time"
 
+	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
+	"heapdrift/worker/symbols"
 )
 
 // Project is the demo project's name.
@@ -23,9 +25,18 @@ const scenario = "soak-60min"
 func Load(ctx context.Context, in *intake.Intake, s *store.Store) (path string, err error) {
 	var run int64
 	for _, build := range builds {
+		images, err := build.images(ctx)
+		if err != nil {
+			return "", err
+		}
+		if err := addSymbols(ctx, in, build.name, images); err != nil {
+			return "", fmt.Errorf("demo: %w", err)
+		}
 		for k := range snapshots {
 			var log bytes.Buffer
-			build.write(&log, k)
+			if err := build.write(&log, images, k); err != nil {
+				return "", fmt.Errorf("demo: %w", err)
+			}
 			e, err := in.Accept(ctx, store.Target{Project: Project, Build: build.name, Branch: "main", Scenario: scenario}, fmt.Sprintf("shopd-%d.log", k+1), &log)
 			if err != nil {
 				return "", fmt.Errorf("demo: %w", err)
@@ -50,4 +61,37 @@ func Load(ctx context.Context, in *intake.Intake, s *store.Store) (path string, 
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
+}
+
+// addSymbols uploads the program's symbols as its team would, and keeps those of Windows as a worker does that has
+// found them on a symbol server.
+func addSymbols(ctx context.Context, in *intake.Intake, group string, images []image) error {
+	for i := range images {
+		m := &images[i]
+		files := []struct {
+			name    string
+			content []byte
+		}{{m.pdbName, m.pdb}, {m.fileName(), m.exe}}
+		for _, f := range files {
+			switch m.symbols {
+			case private:
+				if _, err := in.AcceptSymbols(ctx, group, f.name, bytes.NewReader(f.content)); err != nil {
+					return err
+				}
+			case public:
+				id, err := symbols.Identify(ctx, f.name, bytes.NewReader(f.content), int64(len(f.content)))
+				if err != nil {
+					return err
+				}
+				digest, err := blob.PutContent(ctx, in.Blobs, bytes.NewReader(f.content))
+				if err != nil {
+					return err
+				}
+				if _, err := in.Store.AddSymbolFile(ctx, intake.SymbolFile(id, digest, store.OriginServer, "")); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }

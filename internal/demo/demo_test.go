@@ -3,6 +3,7 @@ package demo_test
 import (
 	"testing"
 
+	"heapdrift/ingest/capture"
 	"heapdrift/internal/demo"
 	"heapdrift/internal/pipelinetest"
 	"heapdrift/internal/store"
@@ -48,6 +49,22 @@ func TestDemo(t *testing.T) {
 		}
 		if builds[i].Name != want.build || run.Status != want.status || summary.Totals.Heap.Growth.Bytes != want.growth || run.Evidence != 6 {
 			t.Errorf("build %s: %s, growth %d, %d files; want %+v", builds[i].Name, run.Status, summary.Totals.Heap.Growth.Bytes, run.Evidence, want)
+		}
+	}
+	summary, err := s.Summary(t.Context(), builds[0].Runs[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range summary.Modules {
+		known := m.Symbols == capture.SymbolsPublic && !m.Own && m.Unnamed == 0
+		switch m.Name {
+		case "shopd.exe":
+			known = m.Symbols == capture.SymbolsPrivate && m.Own && !m.Unproven && m.Unnamed == 0
+		case "audit.dll":
+			known = m.Symbols == capture.SymbolsNone && m.Unnamed == 1 && m.Stake.Bytes == 5790*0x68
+		}
+		if !known {
+			t.Errorf("%+v", m)
 		}
 	}
 	top, total, err := s.Sites(t.Context(), store.SiteQuery{Run: builds[0].Runs[0].ID, Limit: 1})

@@ -1,11 +1,6 @@
 package demo
 
-import (
-	"fmt"
-	"io"
-	"strings"
-	"time"
-)
+import "time"
 
 // snapshots is how many logs each build has: one more than a verdict needs.
 const snapshots = 6
@@ -18,7 +13,8 @@ type build struct {
 	sites []site
 }
 
-// A site is one stack of the process: the size of its blocks, and how many there are at each snapshot.
+// A site is one stack of the process: the size of its blocks, and how many there are at each snapshot. Frames are written
+// module!function+offset, with the file and line of the call where the module's symbols are private.
 type site struct {
 	id     int
 	size   int
@@ -69,6 +65,16 @@ var (
 
 var day = time.Date(2025, 3, 3, 9, 0, 0, 0, time.UTC)
 
+// modules are what the process loads. The team has the symbols of its program, a symbol server has those of Windows, and
+// nobody has uploaded those of the audit library.
+var modules = []module{
+	{`C:\Program Files (x86)\Shop\shopd.exe`, 0x400000, "shopd.pdb", private},
+	{`C:\Program Files (x86)\Shop\audit.dll`, 0x10000000, "audit.pdb", missing},
+	{`C:\Windows\SysWOW64\kernel32.dll`, 0x76F20000, "wkernel32.pdb", public},
+	{`C:\Windows\SysWOW64\ntdll.dll`, 0x77650000, "wntdll.pdb", public},
+	{`C:\Windows\SysWOW64\ucrtbase.dll`, 0x5FA10000, "ucrtbase.pdb", public},
+}
+
 // builds are the versions under test, oldest first: the search index leaks until 4810, 4811 is clean, and 4812 brings
 // two leaks that grow together.
 var builds = []build{
@@ -78,31 +84,5 @@ var builds = []build{
 	{"4812", day.AddDate(0, 0, 3), 4242, append(steady(), receipt, audit)},
 }
 
-// write writes the log of snapshot k, in the shape of UMDH versions that name frames when they take a snapshot.
-func (b build) write(w io.Writer, k int) {
-	line := func(format string, args ...any) { fmt.Fprintf(w, format+"\r\n", args...) }
-	line("// \r\n// UMDH: version 5.1.2600.0: Logtime %s - Machine=SHOP-LAB-2 - PID=%d\r\n// ", b.at.Add(time.Duration(k)*10*time.Minute).Format("2006-01-02 15:04"), b.pid)
-	line("// Loaded modules: \r\n//     Base Size Module")
-	for _, m := range []struct {
-		base, size int
-		path       string
-	}{
-		{0x400000, 0x2A6000, `C:\Program Files (x86)\Shop\shopd.exe`}, {0x10000000, 0x31000, `C:\Program Files (x86)\Shop\audit.dll`},
-		{0x76F20000, 0x110000, `C:\Windows\SysWOW64\kernel32.dll`}, {0x77650000, 0x180000, `C:\Windows\SysWOW64\ntdll.dll`}, {0x5FA10000, 0xEF000, `C:\Windows\SysWOW64\ucrtbase.dll`},
-	} {
-		line("//    %16X %8X %s", m.base, m.size, m.path)
-	}
-	line("//\r\n// Process modules enumerated.\r\n")
-	const heap = 0x3F0000
-	line("*- - - - - - - - - - Start of data for heap @ %X - - - - - - - - - -\r\n", heap)
-	line("*- - - - - - - - - - Heap %X Hogs - - - - - - - - - -\r\n", heap)
-	for _, s := range b.sites {
-		n := s.blocks(k)
-		line("%08X bytes in 0x%X allocations (@ 0x%08X) by: BackTrace%05X", n*s.size, n, s.size, s.id)
-		for frame := range strings.FieldsSeq(s.stack) {
-			line("%s", strings.ReplaceAll(frame, "~", " "))
-		}
-		line("")
-	}
-	line("*- - - - - - - - - - End of data for heap @ %X - - - - - - - - - -", heap)
-}
+// allSites are the sites of all builds.
+func allSites() []site { return append(steady(), receipt, audit, index) }

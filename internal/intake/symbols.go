@@ -130,7 +130,7 @@ func (s *staging) recordFile(ctx context.Context, f stagedFile, group string) (s
 		return store.AddedSymbolFile{}, err
 	}
 	delete(s.keys, f.key)
-	return s.in.Store.AddSymbolFile(ctx, f.symbolFile(group))
+	return s.in.Store.AddSymbolFile(ctx, SymbolFile(f.identity, f.digest, store.OriginUpload, group))
 }
 
 // discard deletes what was put and is not needed.

@@ -36,12 +36,12 @@ type stagedFile struct {
 	identity symbols.Identity
 }
 
-func (f stagedFile) symbolFile(group string) store.SymbolFile {
-	id := f.identity
+// SymbolFile is what the store keeps of a symbol file, whose content is stored.
+func SymbolFile(id symbols.Identity, content blob.Digest, origin, group string) store.SymbolFile {
 	return store.SymbolFile{
 		Kind: string(id.Kind), Name: id.Name, Key: id.Key(), DebugID: id.DebugID, PDB: printable(id.PDB), Timestamp: int64(id.Timestamp),
 		SizeOfImage: int64(id.SizeOfImage), Bits: int(id.Bits), Machine: id.Machine, Symbols: string(id.Symbols), Note: printable(id.Note),
-		SHA256: f.digest.SHA256, Bytes: f.digest.Bytes, Origin: store.OriginUpload, Group: group,
+		SHA256: content.SHA256, Bytes: content.Bytes, Origin: origin, Group: group,
 	}
 }
 
