@@ -138,9 +138,9 @@ func TestEveryCut(t *testing.T) {
 	}
 }
 
-// TestEveryBit changes every bit of cabinets without checksums: whatever comes out, it is as long as the directory says
-// or there is an error.
-func TestEveryBit(t *testing.T) {
+// TestTurnedBits turns every bit of the directory, and every third of the data, of cabinets without checksums: whatever
+// comes out, it is as long as the directory says or there is an error.
+func TestTurnedBits(t *testing.T) {
 	for _, method := range []cabtest.Method{cabtest.Stored, cabtest.MSZIP, cabtest.LZX} {
 		c := cabtest.Cabinet{
 			Method: method, NoChecksums: true, Files: []cabtest.File{{Name: "a", Content: content(5, 250)}},
@@ -151,6 +151,9 @@ func TestEveryBit(t *testing.T) {
 			t.Fatal(err)
 		}
 		for bit := range len(whole) * 8 {
+			if bit > dataAt*8 && bit%3 != 0 {
+				continue
+			}
 			whole[bit/8] ^= 1 << (bit % 8)
 			var e *cab.Error
 			if err := readAll(whole); err != nil && !errors.As(err, &e) {

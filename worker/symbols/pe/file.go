@@ -116,7 +116,13 @@ func (f *File) readOptional(at int64) error {
 	return nil
 }
 
+// sectionsMax is far above what Windows loads (96), and keeps looking for an RVA's section cheap.
+const sectionsMax = 4096
+
 func (f *File) readSections(at int64, n int) error {
+	if n > sectionsMax {
+		return fail(CodeBadHeader, at, "the image has %d sections; Windows loads 96", n)
+	}
 	b, err := f.readSome(at, int64(n)*40)
 	if err != nil {
 		return err

@@ -15,5 +15,9 @@
 // Visual Studio 2019, measured on names from public PDBs. Where that undecorator is odd this package is as odd:
 // a missing end prints " ?? ", a function type without Microsoft keywords loses its parameters.
 //
+// It differs from that undecorator, on purpose, in what no compiler emits: a reference to a name or type that is not
+// there leaves the name as it is, the template parameters $D and $Q are spelled out, cli::pin_ptr has its closing
+// bracket. NoSpecialSyms and NoIdentCharCheck do what their documentation says; the measured undecorator ignores them.
+//
 // What compilers emit since then (char8_t, operator<=>, template<auto>) is read when CurrentGrammar is given.
 package undname

@@ -215,6 +215,9 @@ func (d *decoder) exceptions() text {
 	case d.take("Z"):
 		return 0
 	case d.take("_E"):
+		if !d.has(CurrentGrammar) {
+			d.take("Z") // the measured undecorator takes it for a part of noexcept, not for an ellipsis
+		}
 		if d.has(NoThrowSignatures) {
 			return 0
 		}

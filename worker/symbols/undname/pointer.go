@@ -87,8 +87,12 @@ func (d *decoder) pointer(symbol string, own byte, around declarator) text {
 		return 0
 	}
 	defer d.leave()
-	if around.text == 0 && around.cv == 0 {
+	switch {
+	case around.text != 0:
+	case around.cv == 0:
 		around.cv = d.cvText(own)
+	default: // const or volatile of a type that declares nothing: "int * const "
+		around.cv = d.after(around.cv, " ")
 	}
 	if d.atEnd() {
 		return d.cat(d.missing(), d.lit(symbol), around.cv, around.text)

@@ -114,7 +114,8 @@ func (d *decoder) castOperator(prefix string, name, adjustor, this text) text {
 		name = d.cat(name, d.dataType(declarator{}))
 	}
 	if d.bad || d.has(NameOnly) {
-		if d.depth > 1 && !d.bad {
+		// The measured undecorator reads no further, even where more of an outer name follows.
+		if d.depth > 1 && !d.bad && d.has(CurrentGrammar) {
 			d.parameters()
 			d.exceptions()
 		}
@@ -169,7 +170,7 @@ func (d *decoder) vcall(name text) text {
 	if !d.take("A") {
 		return d.fail()
 	}
-	convention := d.convention()
+	convention := d.ownConvention()
 	if d.bad {
 		return 0
 	}

@@ -34,6 +34,9 @@ type Image struct {
 	Name      string // in the export directory
 	Exports   []Export
 	Functions []Function // of .pdata; ignored for x86
+
+	// Directories replace those that were written: RVA and size by index, for tests of what a linker would not write.
+	Directories map[int][2]uint32
 }
 
 // A Section is a section's header and contents. Content may be shorter than Size: the rest is in memory only.
@@ -103,6 +106,9 @@ func (i *Image) Bytes() ([]byte, error) {
 		if err := part(); err != nil {
 			return nil, err
 		}
+	}
+	for index, d := range i.Directories {
+		l.dirs[index] = d
 	}
 	return l.file(), nil
 }
