@@ -192,6 +192,8 @@ func (p *Path) server(text string) (*server, *Error) {
 		return nil, &Error{Code: CodeBadURL, Message: fmt.Sprintf("a server is asked over http or https, not %s", u.Scheme)}
 	case u.Hostname() == "":
 		return nil, &Error{Code: CodeBadURL, Message: "the server's URL has no host"}
+	case strings.ContainsAny(u.Host, "\"*;<>\\^`{|} "): // no host has them, and a symbol path gives some another meaning
+		return nil, &Error{Code: CodeBadURL, Message: fmt.Sprintf("%q is not a host", u.Host)}
 	}
 	u.Scheme = strings.ToLower(u.Scheme)
 	if strings.EqualFold(u.Hostname(), "msdl.microsoft.com") && u.Scheme == "http" {
