@@ -25,6 +25,7 @@ func (w *Worker) symbolise(ctx context.Context, job *queue.Job) error {
 			return fmt.Errorf("worker: capture of %s: %w", ref.File, err)
 		}
 	}
+	job.Progress(30, "naming frames")
 	resolver := symbols.Resolver{Library: &teamLibrary{store: w.Store, blobs: w.Blobs, path: w.Symbols}, Indexes: indexCache{w.Blobs}}
 	names, err := resolver.Resolve(ctx, captures, func(percent int, stage string) { job.Progress(30+60*percent/100, stage) })
 	if err != nil {

@@ -41,7 +41,7 @@ func (s *Store) WantedModules(ctx context.Context, project string, limit int) ([
 		with lacking as (
 			select m.*, row_number() over same as place, count(*) over of_all as runs, max(m.run_id) over of_all as last_run
 			from run_modules m join runs r on r.id = m.run_id join builds b on b.id = r.build_id
-			where b.project_id = $1 and m.unnamed > 0
+			where b.project_id = $1 and (m.unnamed > 0 or m.symbols = 'export' and m.stake_bytes > 0)
 			window of_all as (partition by lower(m.name), lower(m.debug_id), m.size),
 				same as (partition by lower(m.name), lower(m.debug_id), m.size order by m.stake_bytes desc, m.run_id desc))
 		select name, pdb, debug_id, size, bits, symbols, match, runs, last_run, unnamed, stake_count, stake_bytes, tried

@@ -21,6 +21,7 @@ const symbolsLock = 0x53594d42
 // queue nothing, since whoever finds one uses it at once.
 func (s *Store) AddSymbolFile(ctx context.Context, f SymbolFile) (AddedSymbolFile, error) {
 	var added AddedSymbolFile
+	replaced := false
 	err := s.tx(ctx, "add symbol file "+f.Name, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, symbolsLock); err != nil {
 			return err
@@ -33,6 +34,7 @@ func (s *Store) AddSymbolFile(ctx context.Context, f SymbolFile) (AddedSymbolFil
 		case err != nil:
 			return err
 		case f.replaces(&old):
+			replaced = true
 			added.SymbolFile, err = updateSymbolFile(ctx, tx, old.ID, f)
 		case f.Origin == OriginUpload && old.Origin != OriginUpload: // it says less, and still the module is the team's
 			added.SymbolFile, err = ownSymbolFile(ctx, tx, old.ID)
@@ -43,7 +45,7 @@ func (s *Store) AddSymbolFile(ctx context.Context, f SymbolFile) (AddedSymbolFil
 		if err != nil || f.Origin != OriginUpload {
 			return err
 		}
-		added.Runs, err = queueWanting(ctx, tx, &f)
+		added.Runs, err = queueWanting(ctx, tx, &f, replaced)
 		return err
 	})
 	return added, err
@@ -94,8 +96,8 @@ func ownSymbolFile(ctx context.Context, tx pgx.Tx, id int64) (SymbolFile, error)
 // queueWanting queues the naming of every run that may gain by a file, and returns how many these are. Where evidence
 // has ids they decide; else the file's name, image size and bitness, and the names of images that name this PDB. Each name is
 // looked up by itself, since modules are many and captures that arrive wait for this. The 32-bit system libraries of 64-bit Windows have PDBs whose names start with a "w". A run at rest is left alone if its
-// report shows that the file would change nothing.
-func queueWanting(ctx context.Context, tx pgx.Tx, f *SymbolFile) (int, error) {
+// report shows that the file would change nothing; one that replaces another may tell more than that did.
+func queueWanting(ctx context.Context, tx pgx.Tx, f *SymbolFile, replaced bool) (int, error) {
 	stem := stemOf(f.Name)
 	rows, _ := tx.Query(ctx, `
 		with names as (
@@ -117,9 +119,9 @@ func queueWanting(ctx context.Context, tx pgx.Tx, f *SymbolFile) (int, error) {
 		where exists (select from jobs j where j.run_id = w.run_id and j.state in ('queued', 'running'))
 			or not exists (
 				select from run_modules r where r.run_id = w.run_id and r.size = w.size and r.stem = w.stem
-					and (r.frames = 0 or r.symbols = 'private' and r.own and not r.unproven and lower(r.debug_id) = lower($3)))
+					and (r.frames = 0 or not $6 and r.symbols = 'private' and r.own and not r.unproven and lower(r.debug_id) = lower($3)))
 		order by run_id `+onQueued+` returning 1`,
-		stem, strings.TrimPrefix(stem, "w"), f.DebugID, f.SizeOfImage, f.Bits)
+		stem, strings.TrimPrefix(stem, "w"), f.DebugID, f.SizeOfImage, f.Bits, replaced)
 	queued, err := pgx.CollectRows(rows, pgx.RowTo[int])
 	return len(queued), err
 }

@@ -122,6 +122,21 @@ func TestFilesFindTheRunsThatWantThem(t *testing.T) {
 	}
 }
 
+// A file that replaces another renews the runs that were named by that.
+func TestReplacedFileRenewsRuns(t *testing.T) {
+	s, _ := open(t)
+	addFile(t, s, appPDB())
+	withModule(t, s, target, capture.Module{Path: `C:\app.exe`}, 64, func(m *analysis.Module) {
+		m.Symbols, m.Own, m.DebugID = capture.SymbolsPrivate, true, debugID
+	})
+	if added := addFile(t, s, appPDB()); added.Runs != 0 {
+		t.Errorf("the same file renews %d runs", added.Runs)
+	}
+	if added := addFile(t, s, appPDB(func(f *store.SymbolFile) { f.SHA256 = "whole" })); added.Runs != 1 {
+		t.Errorf("another content renews %d runs", added.Runs)
+	}
+}
+
 // Of two files of one place the one stays that says more, and what a team has uploaded stays its own.
 func TestSymbolFilesOfOnePlace(t *testing.T) {
 	s, _ := open(t)
@@ -198,6 +213,11 @@ func TestWantedModules(t *testing.T) {
 	if m.Name != "lib.dll" || m.PDB != "lib.pdb" || m.DebugID != debugID || m.Size != 4096 || m.Bits != 64 || m.Symbols != "mismatch" || m.Match != "none fits" ||
 		m.Runs != 2 || m.LastRun != run || m.Unnamed != 2 || m.StakeCount != 5 || m.StakeBytes != 50 || len(m.Tried) != 1 {
 		t.Errorf("%+v", m)
+	}
+	other.Run = "5"
+	withModule(t, s, other, capture.Module{Path: `C:\guessed.exe`, Size: 1}, 64, func(m *analysis.Module) { m.Unnamed, m.Symbols, m.Stake.Bytes = 0, capture.SymbolsExport, 5 })
+	if list := must[[]store.WantedModule](t)(s.WantedModules(t.Context(), target.Project, 10)); len(list) != 3 || list[2].Name != "guessed.exe" {
+		t.Errorf("%+v", list)
 	}
 	if list := must[[]store.WantedModule](t)(s.WantedModules(t.Context(), target.Project, 1)); len(list) != 1 {
 		t.Errorf("%d modules, want 1", len(list))

@@ -62,6 +62,14 @@ func (m moduleView) isWanted() bool { return m.state().lacking && m.atStake() }
 
 func (m moduleView) atStake() bool { return m.Stake.Bytes > 0 || m.Stake.Count > 0 || m.Unnamed > 0 }
 
+// stakeOf says where what is at stake is held.
+func (m moduleView) stakeOf() string {
+	if m.Symbols == capture.SymbolsExport {
+		return " at sites with a frame in this module that has no name, or only that of the nearest export"
+	}
+	return " at sites with an unnamed frame in this module"
+}
+
 // named says how many of the module's frames have a function's name; "" where no stack goes through it.
 func (m moduleView) named() string {
 	if m.Frames == 0 {
@@ -81,7 +89,7 @@ type symbolPanel struct {
 	busy    bool   // jobs of the run are on their way: the page becomes another one
 	report  string // tells the report from the next one
 	wanted  []moduleView
-	staked  []moduleView // with unnamed frames all the same
+	staked  []moduleView // something is at stake all the same
 	settled []moduleView // nothing is at stake
 	frames  int64
 	unnamed int64

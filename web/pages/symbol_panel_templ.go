@@ -483,9 +483,9 @@ func moduleItem(m moduleView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var21 string
-			templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(exactBytes(m.Stake.Bytes) + " in " + counted(m.Stake.Count, "block") + " at sites with an unnamed frame in this module")
+			templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(exactBytes(m.Stake.Bytes) + " in " + counted(m.Stake.Count, "block") + m.stakeOf())
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/symbol_panel.templ`, Line: 103, Col: 151}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/symbol_panel.templ`, Line: 103, Col: 114}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var21))
 			if templ_7745c5c3_Err != nil {
@@ -498,7 +498,7 @@ func moduleItem(m moduleView) templ.Component {
 			var templ_7745c5c3_Var22 string
 			templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(analysis.Bytes(m.Stake.Bytes))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/symbol_panel.templ`, Line: 103, Col: 188}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/symbol_panel.templ`, Line: 103, Col: 151}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var22))
 			if templ_7745c5c3_Err != nil {

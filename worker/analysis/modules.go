@@ -69,7 +69,8 @@ func countFrames(r *Report) {
 			}
 			named[at] = named[at] || f.Function != ""
 			m := &r.Modules[at]
-			if f.Function == "" && !staked[at] {
+			guessed := f.Approx && m.Symbols == capture.SymbolsExport // by a nearest export, which symbols may contradict
+			if (f.Function == "" || guessed) && !staked[at] {
 				staked[at] = true
 				m.Stake.Count += site.Outstanding.Count
 				m.Stake.Bytes += site.Outstanding.Bytes

@@ -74,7 +74,7 @@ type Module struct {
 	// Frames are the distinct return addresses in the module, Unnamed those of them without a function's name.
 	Frames  int64 `json:"frames"`
 	Unnamed int64 `json:"unnamed"`
-	// Stake is what is outstanding at sites with an unnamed frame in this module.
+	// Stake is what is outstanding at sites with a frame in this module that has no name, or only that of the nearest export.
 	Stake Amount `json:"stake"`
 }
 

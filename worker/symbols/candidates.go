@@ -33,6 +33,14 @@ func (c candidate) debugID() string {
 	return c.image.DebugID
 }
 
+// limits continues a sentence with what limits the PDB; "" for nothing.
+func (c candidate) limits() string {
+	if c.pdb == nil || c.pdb.Note == "" || c.pdb.SizeOfImage == 0 && c.image != nil { // the image has the sections it lacks
+		return ""
+	}
+	return ". " + strings.TrimSuffix(c.pdb.Note, ".")
+}
+
 // called reports whether the image proves itself: its calls are where the return addresses say.
 func (c candidate) called() bool { return c.calls >= fewCalls }
 
@@ -62,18 +70,25 @@ func (s *search) byName(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if ok {
-			named, used = append(named, image), append(used, c)
+		if !ok {
+			continue
 		}
+		if image.Symbols == capture.SymbolsExport {
+			c.pdb = nil // it says nothing, or is not there
+		}
+		named, used = append(named, image), append(used, c)
 	}
 	tried := s.out.Tried
 	switch len(named) {
 	case 0:
-		s.out.Match = s.nothing()
+		if s.out.Match = s.nothing(); len(all) > 0 {
+			s.out.Match = "what fits by name and image size names nothing: " + s.out.Tried[len(s.out.Tried)-1].Detail
+		}
 		return nil
 	case 1:
 		*s.out = named[0]
 		s.out.Match, s.out.Proven = s.only(used[0])
+		s.out.Match += used[0].limits()
 		s.groups, s.undecided = used[0].groups, !s.out.Proven
 	default:
 		*s.out = agreed(named)
@@ -107,9 +122,11 @@ func (s *search) candidates(ctx context.Context) ([]candidate, error) {
 	s.out.Tried = append(s.out.Tried, tried...)
 	byID, order := map[string]*candidate{}, []string(nil)
 	for _, f := range files {
-		if why := s.unlike(f); why != "" {
-			s.note(f.Place, resultMismatch, "%s", why)
-			s.out.Symbols = capture.SymbolsMismatch
+		if result, why := s.unlike(f); result != "" {
+			s.note(f.Place, result, "%s", why)
+			if result == resultMismatch {
+				s.out.Symbols = capture.SymbolsMismatch
+			}
 			continue
 		}
 		id := cmp.Or(strings.ToUpper(f.DebugID), "image "+f.Key())
@@ -150,17 +167,17 @@ func (s *search) candidates(ctx context.Context) ([]candidate, error) {
 	return list, nil
 }
 
-// unlike says why a file cannot belong to the module; "" where it may.
-func (s *search) unlike(f *File) string {
+// unlike says why a file cannot belong to the module, or that nothing tells; "" where it may.
+func (s *search) unlike(f *File) (result, why string) {
 	switch {
 	case f.Bits != 0 && s.bits != 0 && f.Bits != s.bits:
-		return fmt.Sprintf("it is for %d-bit processes", f.Bits)
+		return resultMismatch, fmt.Sprintf("it is for %d-bit processes", f.Bits)
 	case f.SizeOfImage == 0:
-		return "it keeps no section headers, so nothing tells whether it belongs to this module"
+		return resultAmbiguous, "it keeps no section headers: the image that names it would tell whether it belongs to this module"
 	case uint64(f.SizeOfImage) != s.Size:
-		return fmt.Sprintf("it belongs to an image of 0x%x bytes, the module has 0x%x", f.SizeOfImage, s.Size)
+		return resultMismatch, fmt.Sprintf("it belongs to an image of 0x%x bytes, the module has 0x%x", f.SizeOfImage, s.Size)
 	}
-	return ""
+	return "", ""
 }
 
 // countCalls looks what stands before the return addresses in the image.
@@ -227,6 +244,10 @@ func (s *search) several(used []candidate, named []capture.Image) string {
 		ids[i] = c.debugID()
 		s.note(c.place(), resultAmbiguous, "it fits as well as others do")
 	}
+	const shown = 4 // the others stand among the places that were tried
+	if more := len(ids) - shown; more > 0 {
+		ids = append(ids[:shown], fmt.Sprintf("%d more", more))
+	}
 	what := fmt.Sprintf("%d files fit by name and image size 0x%x (%s)", len(used), s.Size, strings.Join(ids, ", "))
 	for i := range named[1:] {
 		if !named[0].SameNames(&named[i+1]) {
@@ -238,11 +259,13 @@ func (s *search) several(used []candidate, named []capture.Image) string {
 
 // only says how the match with the one file that fits was made, and whether it is proven.
 func (s *search) only(c candidate) (match string, proven bool) {
-	file := c.pdb
-	if file == nil {
-		file = c.image
+	var file string
+	if c.pdb != nil {
+		file = c.pdb.Name
+	} else {
+		file = "nearest exports of " + c.image.Name
 	}
-	match = fmt.Sprintf("%s %s by name and image size 0x%x", file.Name, c.debugID(), s.Size)
+	match = fmt.Sprintf("%s %s by name and image size 0x%x", file, c.debugID(), s.Size)
 	switch {
 	case c.called() && c.others == 0:
 		return fmt.Sprintf("%s; proven: all %d return addresses follow calls in the image", match, c.calls), true
@@ -260,9 +283,8 @@ func (s *search) only(c candidate) (match string, proven bool) {
 
 // nothing says what is missing where no file can be used.
 func (s *search) nothing() string {
-	what := fmt.Sprintf("no %s of an image of 0x%x bytes was found", s.out.PDB, s.Size)
 	if s.out.Symbols == capture.SymbolsMismatch {
-		what = fmt.Sprintf("the files that go by the name of %s belong to other builds", s.FileName())
+		return fmt.Sprintf("the files that go by the name of %s belong to other builds", s.FileName()) + s.hindrance()
 	}
-	return what
+	return fmt.Sprintf("no %s of an image of 0x%x bytes was found", s.out.PDB, s.Size) + s.hindrance()
 }

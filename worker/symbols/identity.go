@@ -98,7 +98,7 @@ func identifyImage(name string, r io.ReaderAt, size int64) (Identity, error) {
 	case !ok:
 		id.Note = "it names no PDB"
 	default:
-		id.DebugID, id.PDB = view.DebugID(), view.FileName()
+		id.DebugID, id.PDB = view.DebugID(), legible(view.FileName())
 	}
 	return id, nil
 }

@@ -56,6 +56,8 @@ const (
 	resultFound     = "found"
 	resultNotFound  = "not-found"
 	resultMismatch  = "mismatch"
+	resultRefused   = "refused"
+	resultOffline   = "offline"
 	resultFailed    = "failed"
 	resultAmbiguous = "ambiguous"
 )

@@ -44,6 +44,7 @@ func lookupPDB(ctx context.Context, file *pdb.File, rvas []uint32) ([]index.Loca
 	for _, i := range ascending(rvas) {
 		if found[i].Function != "" {
 			list[i] = names.location(&found[i])
+			legibleLocation(&list[i])
 		}
 	}
 	return list, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/worker/symbols/symsrv"
@@ -29,9 +30,9 @@ func CheckFile(ctx context.Context, path string, want symsrv.Identity) error {
 // Find implements Library.
 func (l PathLibrary) Find(ctx context.Context, want Want) (*File, []capture.Attempt, error) {
 	found, attempts, err := l.Path.Find(ctx, symsrv.Identity{Name: want.Name, DebugID: want.DebugID, Timestamp: want.Timestamp, SizeOfImage: want.SizeOfImage})
-	tried := make([]capture.Attempt, len(attempts))
-	for i, a := range attempts {
-		tried[i] = capture.Attempt{Place: a.Place, Result: string(a.Result), Detail: a.Detail}
+	tried := make([]capture.Attempt, 0, len(attempts)+1)
+	for _, a := range attempts {
+		tried = append(tried, capture.Attempt{Place: a.Place, Result: string(a.Result), Detail: a.Detail})
 	}
 	var nowhere *symsrv.Error
 	switch {
@@ -56,7 +57,7 @@ func (l PathLibrary) Named(ctx context.Context, names []string) ([]*File, []capt
 		var partly *symsrv.Error // some directories could not be read, or there are too many files: those found count
 		switch {
 		case errors.As(err, &partly):
-			tried = append(tried, capture.Attempt{Place: name, Result: resultFailed, Detail: partly.Error()})
+			tried = append(tried, capture.Attempt{Place: name, Result: resultFailed, Detail: strings.TrimPrefix(partly.Error(), "symsrv: ")})
 		case err != nil:
 			return nil, tried, err
 		}

@@ -23,6 +23,7 @@ type search struct {
 func (s *search) run(ctx context.Context, neighbours map[string]string) error {
 	*s.out = capture.Image{ImageID: s.ImageID(), Symbols: capture.SymbolsNone, PDB: s.pdbName()}
 	s.neighbours, s.undecided = neighbours, false
+	defer legibleImage(s.out)
 	if s.DebugID != "" {
 		return s.byID(ctx)
 	}
@@ -42,41 +43,88 @@ func (s *search) byID(ctx context.Context) error {
 		return err
 	}
 	s.out.Tried = append(s.out.Tried, tried...)
-	if pdb != nil {
-		ok, err := s.use(ctx, candidate{pdb: pdb}, s.out)
+	missing := fmt.Sprintf("%s with the id %s was not found", s.pdbName(), s.DebugID)
+	if pdb != nil && pdb.SizeOfImage != 0 {
+		ok, err := s.useIdentified(ctx, candidate{pdb: pdb})
 		if err != nil || ok {
-			s.groups = []string{pdb.Group}
-			s.out.Match = fmt.Sprintf("%s by its id %s, which the evidence gives", pdb.Name, s.DebugID)
-			s.out.Proven = true
 			return err
 		}
+		missing = s.useless(pdb)
 	}
-	// Without the PDB an image that names it still has its exports; other PDBs of that name are told of, not used.
+	// Without the PDB an image that names it still has its exports; a PDB without section headers needs those of the
+	// image. Other PDBs of that name are told of, not used.
 	files, tried, err := lib.Named(ctx, s.fileNames())
 	if err != nil {
 		return err
 	}
 	s.out.Tried = append(s.out.Tried, tried...)
+	var images []*File
 	for _, f := range files {
-		switch {
-		case f.Kind == KindImage && strings.EqualFold(f.DebugID, s.DebugID):
-			ok, err := s.use(ctx, candidate{image: f}, s.out)
-			if err != nil {
-				return err
-			}
-			if ok {
-				s.out.Match = fmt.Sprintf("nearest exports of %s, whose PDB %s %s is not there", f.Name, s.pdbName(), s.DebugID)
-				s.out.Proven = true
-				return nil
-			}
-		case f.Kind == KindPDB && !strings.EqualFold(f.DebugID, s.DebugID):
+		switch own := strings.EqualFold(f.DebugID, s.DebugID); {
+		case f.Kind == KindImage && own:
+			images = append(images, f)
+		case f.Kind == KindPDB && !own:
 			s.note(f.Place, resultMismatch, "it has the id %s", f.DebugID)
-			s.out.Symbols = capture.SymbolsMismatch
+			if pdb == nil {
+				s.out.Symbols = capture.SymbolsMismatch
+			}
 		}
 	}
-	s.out.Match = fmt.Sprintf("%s with the id %s was not found", s.pdbName(), s.DebugID)
-	if s.out.Symbols == capture.SymbolsMismatch {
+	if pdb != nil && pdb.SizeOfImage == 0 {
+		c := candidate{pdb: pdb}
+		if len(images) > 0 {
+			c.image = images[0]
+		}
+		ok, err := s.useIdentified(ctx, c)
+		if err != nil || ok {
+			return err
+		}
+		missing = s.useless(pdb)
+	}
+	for _, image := range images {
+		ok, err := s.useExports(ctx, image, s.out)
+		if err != nil {
+			return err
+		}
+		if ok {
+			s.out.Match, s.out.Proven = fmt.Sprintf("nearest exports of %s; %s", image.Name, missing), true
+			return nil
+		}
+	}
+	if s.out.Match = missing; s.out.Symbols == capture.SymbolsMismatch {
 		s.out.Match += "; PDBs of that name belong to other builds"
 	}
+	if pdb == nil {
+		s.out.Match += s.hindrance()
+	}
 	return nil
+}
+
+// useIdentified names the module by the PDB that has its id.
+func (s *search) useIdentified(ctx context.Context, c candidate) (bool, error) {
+	ok, err := s.usePDB(ctx, c, s.out)
+	if ok {
+		s.groups = []string{c.pdb.Group}
+		s.out.Match = fmt.Sprintf("%s by its id %s, which the evidence gives%s", c.pdb.Name, s.DebugID, c.limits())
+		s.out.Proven = true
+	}
+	return ok, err
+}
+
+// useless says why a PDB that belongs to the module names nothing. That is the last thing that was noted.
+func (s *search) useless(pdb *File) string {
+	return fmt.Sprintf("%s %s is there and names nothing: %s", pdb.Name, pdb.DebugID, s.out.Tried[len(s.out.Tried)-1].Detail)
+}
+
+// hindrance continues a sentence about what was not found with the first place that could not be searched or read, or
+// that was not asked; "" for none.
+func (s *search) hindrance() string {
+	for _, result := range []string{resultFailed, resultRefused, resultOffline} {
+		for _, a := range s.out.Tried {
+			if a.Result == result {
+				return fmt.Sprintf("; but %s: %s", a.Place, a.Detail)
+			}
+		}
+	}
+	return ""
 }

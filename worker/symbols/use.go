@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"heapdrift/ingest/capture"
@@ -19,7 +18,7 @@ import (
 // cannot be read is noted; the error is one of reading from where it lies.
 func (s *search) use(ctx context.Context, c candidate, out *capture.Image) (bool, error) {
 	if c.pdb != nil {
-		ok, err := s.usePDB(ctx, c.pdb, out)
+		ok, err := s.usePDB(ctx, c, out)
 		if err != nil || ok {
 			return ok, err
 		}
@@ -30,8 +29,9 @@ func (s *search) use(ctx context.Context, c candidate, out *capture.Image) (bool
 	return false, nil
 }
 
-func (s *search) usePDB(ctx context.Context, f *File, out *capture.Image) (bool, error) {
-	named, err := s.lookup(ctx, f, out)
+func (s *search) usePDB(ctx context.Context, c candidate, out *capture.Image) (bool, error) {
+	f := c.pdb
+	named, err := s.lookup(ctx, c, out)
 	switch {
 	case isUnusable(err):
 		s.note(f.Place, resultFailed, "%v", err)
@@ -39,7 +39,7 @@ func (s *search) usePDB(ctx context.Context, f *File, out *capture.Image) (bool,
 	case err != nil:
 		return false, err
 	case named == 0:
-		s.note(f.Place, resultMismatch, "none of the %d return addresses lies in a function of it", len(s.rvas))
+		s.note(f.Place, resultMismatch, "none of the %d return addresses lies in a function of it%s", len(s.rvas), c.limits())
 		return false, nil
 	}
 	out.PDB, out.Used, out.Symbols, out.Own = f.Name, f.DebugID, f.Symbols, f.Own
@@ -47,11 +47,11 @@ func (s *search) usePDB(ctx context.Context, f *File, out *capture.Image) (bool,
 }
 
 // lookup names the return addresses by a PDB's index where indexes are kept, else by the PDB itself.
-func (s *search) lookup(ctx context.Context, f *File, out *capture.Image) (int, error) {
+func (s *search) lookup(ctx context.Context, c candidate, out *capture.Image) (int, error) {
 	if s.resolver.Indexes == nil {
-		return s.lookupPDB(ctx, f, out)
+		return s.lookupPDB(ctx, c, out)
 	}
-	x, err := s.index(ctx, f)
+	x, err := s.index(ctx, c)
 	if err != nil {
 		return 0, err
 	}
@@ -66,16 +66,12 @@ func (s *search) lookup(ctx context.Context, f *File, out *capture.Image) (int, 
 	return named, nil
 }
 
-func (s *search) lookupPDB(ctx context.Context, f *File, out *capture.Image) (int, error) {
-	content, err := f.Open(ctx)
+func (s *search) lookupPDB(ctx context.Context, c candidate, out *capture.Image) (int, error) {
+	file, done, err := s.openPDB(ctx, c)
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = content.Close() }()
-	file, err := pdb.Open(content, content.Size())
-	if err != nil {
-		return 0, err
-	}
+	defer done()
 	calls := make([]uint32, len(s.rvas))
 	for i, rva := range s.rvas {
 		calls[i] = max(rva, 1) - 1
@@ -88,7 +84,7 @@ func (s *search) lookupPDB(ctx context.Context, f *File, out *capture.Image) (in
 	if err != nil {
 		return 0, err
 	}
-	s.noteDamage(f, file)
+	s.noteDamage(c.pdb, file)
 	named, names := 0, spelling{x86: isX86(file)}
 	for i := range found {
 		if found[i].Function == "" {
@@ -117,45 +113,76 @@ func allocatedTypes(ctx context.Context, f *pdb.File, rets []uint32) (map[uint32
 func frames(at *index.Location, allocated string) []capture.NamedFrame {
 	list := make([]capture.NamedFrame, 0, len(at.Inlines)+1)
 	for _, i := range at.Inlines {
-		list = append(list, capture.NamedFrame{Function: i.Function, File: i.File, Line: i.Line, Inline: true})
+		list = append(list, capture.NamedFrame{Function: legible(i.Function), File: legible(i.File), Line: i.Line, Inline: true})
 	}
-	list = append(list, capture.NamedFrame{Function: at.Function, Offset: uint64(at.Displacement) + 1, File: at.File, Line: at.Line, Approx: at.Approx})
-	list[0].Type = allocated
+	list = append(list, capture.NamedFrame{
+		Function: legible(at.Function), Offset: uint64(at.Displacement) + 1, File: legible(at.File), Line: at.Line, Approx: at.Approx,
+	})
+	list[0].Type = legible(allocated)
 	return list
 }
 
 // index opens a PDB's index and builds it first where there is none.
-func (s *search) index(ctx context.Context, f *File) (*index.Index, error) {
-	r := s.resolver
+func (s *search) index(ctx context.Context, c candidate) (*index.Index, error) {
+	r, f := s.resolver, c.pdb
 	// A PDB without lines may have the id of the one with lines that it was made from.
 	key := f.DebugID + "-" + string(f.Symbols)
 	if x, err := r.cached(ctx, key, f.DebugID); x != nil || err != nil {
 		return x, err
 	}
-	content, err := f.Open(ctx)
+	file, done, err := s.openPDB(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = content.Close() }()
-	file, err := pdb.Open(content, content.Size())
-	if err != nil {
-		return nil, err
-	}
+	defer done()
 	built, err := BuildIndex(ctx, file)
 	if err != nil {
 		return nil, err
 	}
-	var data bytes.Buffer
-	if err := built.Write(&data); err != nil {
+	if s.noteDamage(f, file) { // not kept: the next run must hear of it too
+		var data bytes.Buffer
+		if err := built.Write(&data); err != nil {
+			return nil, err
+		}
+		return index.Open(data.Bytes())
+	}
+	if err := r.Indexes.Put(ctx, key, built.Write); err != nil {
 		return nil, err
 	}
-	if s.noteDamage(f, file) {
-		return index.Open(data.Bytes()) // not kept: the next run must hear of it too
+	built = nil // it is as large as what is read now
+	x, err := r.cached(ctx, key, f.DebugID)
+	if x == nil && err == nil {
+		err = fmt.Errorf("symbols: the index %s that was kept a moment ago cannot be read", key)
 	}
-	if err := r.Indexes.Put(ctx, key, func(w io.Writer) error { _, err := w.Write(data.Bytes()); return err }); err != nil {
-		return nil, err
+	return x, err
+}
+
+// openPDB opens a candidate's PDB. One without section headers is given those of the image.
+func (s *search) openPDB(ctx context.Context, c candidate) (file *pdb.File, done func(), err error) {
+	content, err := c.pdb.Open(ctx)
+	if err != nil {
+		return nil, nil, err
 	}
-	return index.Open(data.Bytes())
+	if file, err = pdb.Open(content, content.Size()); err == nil && file.Info().NoSections && c.image != nil {
+		err = s.useSections(ctx, file, c.image)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, content.Close())
+	}
+	return file, func() { _ = content.Close() }, nil
+}
+
+func (s *search) useSections(ctx context.Context, file *pdb.File, from *File) error {
+	image, done, err := s.openImage(ctx, from)
+	if image == nil || err != nil {
+		return err
+	}
+	defer done()
+	var sections []pdb.Section
+	for _, h := range image.Info().Sections {
+		sections = append(sections, pdb.Section{Name: h.Name, RVA: h.RVA, Size: h.Size, Characteristics: h.Characteristics})
+	}
+	return file.UseSections(sections)
 }
 
 // noteDamage notes what of a PDB could not be read, and reports whether there is anything.
@@ -234,5 +261,5 @@ func exportName(e pe.Export) string {
 	if e.Name == "" {
 		return fmt.Sprintf("Ordinal%d", e.Ordinal)
 	}
-	return undname.Display(e.Name, false)
+	return legible(undname.Display(e.Name, false))
 }

@@ -83,8 +83,16 @@ func Read(r io.ReaderAt, size int64) (*Index, error) {
 	if size < headerSize || size > 1<<32 {
 		return nil, fmt.Errorf("%w: it has %d bytes", ErrIndex, size)
 	}
-	data, err := io.ReadAll(io.NewSectionReader(r, 0, size)) // grows with what is there
-	if err != nil {
+	data := make([]byte, 1)
+	n, err := r.ReadAt(data, size-1)
+	if n == len(data) { // so there are bytes for which room can be made
+		data = make([]byte, size)
+		_, err = io.ReadFull(io.NewSectionReader(r, 0, size), data)
+	}
+	switch {
+	case errors.Is(err, io.EOF) && n == 0, errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, fmt.Errorf("%w: it ends before its %d bytes", ErrIndex, size)
+	case err != nil:
 		return nil, fmt.Errorf("index: read: %w", err)
 	}
 	x, err := Open(data)

@@ -183,6 +183,9 @@ func TestDamaged(t *testing.T) {
 			t.Fatalf("byte %d changed: %v", n, err)
 		}
 	}
+	if _, err := index.Read(bytes.NewReader(whole), 1<<32); !errors.Is(err, index.ErrIndex) {
+		t.Errorf("of a size that is not there: %v", err)
+	}
 	if _, err := index.Read(bytes.NewReader(append(whole, 0)), int64(len(whole)+1)); !errors.Is(err, index.ErrIndex) {
 		t.Errorf("one byte more: %v", err)
 	}

@@ -5,7 +5,7 @@ type Verdict uint8
 
 // The verdicts of CallSite.
 const (
-	CallUnknown Verdict = iota // there is no code of this image to look at: not in a code section, or not in the file
+	CallUnknown Verdict = iota // there is no code of this image to look at, or the thread may have stood in the kernel
 	CallNo                     // the bytes before are no CALL
 	CallYes                    // they are
 )
@@ -34,6 +34,8 @@ func (f *File) CallSite(rva uint32) Verdict {
 	}
 	var yes bool
 	switch {
+	case systemCall(before, f.info.Machine):
+		return CallUnknown
 	case f.info.Hybrid:
 		// Which machine the code is of depends on the address: only a CALL of either is certain.
 		if !f.armCall(before, rva) && !f.x86Call(before, rva) {
@@ -51,6 +53,19 @@ func (f *File) CallSite(rva uint32) Verdict {
 		return CallYes
 	}
 	return CallNo
+}
+
+// systemCall tells whether the instruction before enters the kernel. A stack that was taken there, as those of ETW are,
+// has the address behind it innermost, which no CALL precedes.
+func systemCall(before []byte, machine uint16) bool {
+	switch n := len(before); {
+	case machine == MachineARM64:
+		return n >= 4 && le.Uint32(before[n-4:])&0xFFE0001F == 0xD4000001 // SVC
+	case n >= 2:
+		last := le.Uint16(before[n-2:])
+		return last == 0x050F || last == 0x340F || last == 0x2ECD // SYSCALL, SYSENTER, INT 2Eh
+	}
+	return false
 }
 
 // armCall looks at the instruction before rva: BL, BLR, and BLR with pointer authentication (Arm ARM, C4.1.67).

@@ -48,6 +48,10 @@ func TestCallSiteForms(t *testing.T) {
 		{petest.X64, "41 FF 52 18", "CALL [R10+18h]", pe.CallYes},
 		{petest.X64, "43 FF 54 D1 08", "CALL [R9+R10*8+8]", pe.CallYes},
 		{petest.X64, "9A 00 10 40 00 23 00", "no far CALL with its address in 64 bits", pe.CallNo},
+		{petest.X64, "B8 5E 00 00 00 0F 05", "SYSCALL", pe.CallUnknown},
+		{petest.X64, "CD 2E", "INT 2Eh", pe.CallUnknown},
+		{petest.X86, "8B D4 0F 34", "SYSENTER", pe.CallUnknown},
+		{petest.ARM64, "C1 0B 00 D4", "SVC 5Eh", pe.CallUnknown},
 		{petest.X64, "FF 25 00 10 00 00", "JMP [RIP+1000h]", pe.CallNo},
 
 		{petest.ARM64, "04 00 00 94", "BL", pe.CallYes},

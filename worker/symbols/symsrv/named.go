@@ -1,6 +1,7 @@
 package symsrv
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +36,12 @@ func (p *Path) Named(ctx context.Context, name string) ([]string, error) {
 			if root == "" {
 				continue
 			}
+			if e.kind != cacheElement && i == len(e.levels)-1 { // caches and downstream stores are made when they are needed
+				if err := absent(root); err != nil {
+					n.trouble = cmp.Or(n.trouble, err)
+					continue
+				}
+			}
 			if e.kind == directoryElement && i == len(e.levels)-1 {
 				n.directory(root)
 			}
@@ -54,6 +61,17 @@ func (p *Path) Named(ctx context.Context, name string) ([]string, error) {
 		return n.found, &Error{Code: CodeUnreadable, Message: "not every folder could be searched for " + base, Err: n.trouble}
 	}
 	return n.found, nil
+}
+
+// absent says that a root is not there, or no directory; nil where it is one.
+func absent(root string) error {
+	switch info, err := os.Stat(root); {
+	case errors.Is(err, fs.ErrNotExist):
+		return errors.New("there is no directory " + root)
+	case err == nil && !info.IsDir():
+		return errors.New(root + " is a file: a symbol path takes the directory that it lies in")
+	}
+	return nil
 }
 
 // namesakes collects files that go by one name; it stops one beyond the limit.
