@@ -21,6 +21,8 @@ const progressInterval = 250 * time.Millisecond
 
 // deliver runs one job. It returns nil whatever happens: the broker must not keep an opinion of its own.
 func (n *Node) deliver(ctx context.Context, task *asynq.Task) error {
+	n.running.Add(1)
+	defer n.running.Done()
 	if len(task.Payload()) != 8 {
 		n.opt.Log.Error("queue: task without a job number", "payload", task.Payload())
 		return nil

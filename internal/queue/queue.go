@@ -82,6 +82,7 @@ type Node struct {
 	redis    asynq.RedisConnOpt
 	client   *asynq.Client
 	handlers map[string]Handler // by kind; nil for a node that only hands over
+	running  sync.WaitGroup     // deliveries
 }
 
 // New makes a node. Run starts it.
@@ -131,11 +132,29 @@ func (n *Node) Run(ctx context.Context) error {
 		timer := time.AfterFunc(n.opt.Grace-n.opt.Grace/10, func() { stop(errShutdown) })
 		server.Shutdown()
 		timer.Stop()
+		n.await(giveBackTime)
 	}
 	if err := n.client.Close(); err != nil {
 		return fmt.Errorf("queue: stop: %w", err)
 	}
 	return nil
+}
+
+// giveBackTime is how long a shutdown waits, behind its grace, for jobs that were stopped to be given back.
+const giveBackTime = 10 * time.Second
+
+// await waits until no job is running, or for the time.
+func (n *Node) await(limit time.Duration) {
+	ended := make(chan struct{})
+	go func() {
+		n.running.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(limit):
+		n.opt.Log.Error("queue: jobs do not stop; their leases will run out")
+	}
 }
 
 // every calls f again and again. A failure is logged and tried again: database and broker come back.

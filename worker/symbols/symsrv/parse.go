@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"unicode"
 )
 
 const (
@@ -76,7 +77,7 @@ func Parse(text string, opt Options) (*Path, error) {
 	var caches []level
 	position := 0
 	for part := range strings.SplitSeq(text, ";") {
-		part = strings.Trim(part, "\" \t\r\n")
+		part = bare(part)
 		if part == "" {
 			continue
 		}
@@ -99,11 +100,16 @@ func Parse(text string, opt Options) (*Path, error) {
 	return p, nil
 }
 
+// bare is a text without the blanks and quotation marks around it, which people copy along.
+func bare(text string) string {
+	return strings.TrimFunc(text, func(r rune) bool { return r == '"' || unicode.IsSpace(r) })
+}
+
 // element reads one element; the caller adds where it stands to the error.
 func (p *Path) element(text string) (element, *Error) {
 	fields := strings.Split(text, "*")
 	for i := range fields {
-		fields[i] = strings.TrimSpace(fields[i])
+		fields[i] = bare(fields[i])
 	}
 	switch keyword := strings.ToLower(fields[0]); {
 	case len(fields) == 1 && (keyword == "srv" || keyword == "symsrv" || keyword == "cache"):
