@@ -1,0 +1,78 @@
+package etl
+
+// attach gives a stack, or a key that stands for one, to the operation it belongs to.
+func (j *joiner) attach(e *Event) {
+	target, ok := e.StackTarget()
+	if !ok {
+		j.out.Malformed++
+		return
+	}
+	j.out.StackEvents++
+	w := j.queue.find(target)
+	if w == nil {
+		j.out.Unclaimed++
+		return
+	}
+	kernel := e.Kind == KindStackKeyKernel
+	var stack StackID
+	if e.Kind == KindStackWalk {
+		j.frames = e.AppendFrames(j.frames[:0])
+		kernel = inKernel(j.frames, e.Pointer)
+		stack = j.out.Stacks.intern(j.frames)
+	} else {
+		key, ok := e.StackKey()
+		if !ok {
+			j.out.Malformed++
+			return
+		}
+		stack = j.refer(stackKey{key: key, source: e.Source, user: !kernel})
+	}
+	if kernel {
+		w.kernel = stack
+		w.ready = w.ready || w.pid <= systemPID // such threads have no other part
+	} else {
+		w.user, w.ready = stack, true
+	}
+}
+
+// systemPID is the process of the kernel's own threads; 0 is the idle process.
+const systemPID = 4
+
+// push makes room for an operation.
+func (j *joiner) push() (*waiting, error) {
+	w, full := j.queue.push()
+	for full {
+		if err := j.release(); err != nil {
+			return nil, err
+		}
+		w, full = j.queue.push()
+	}
+	return w, nil
+}
+
+// drain passes on the operations that wait for nothing, up to the first that does.
+func (j *joiner) drain(now int64) error {
+	q := j.queue
+	for q.head < q.tail {
+		w := q.at(q.head)
+		if !w.ready && now-w.Stamp < q.wait(j.out.Stacked[w.Kind]) {
+			return nil
+		}
+		if err := j.release(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// release passes on the oldest operation.
+func (j *joiner) release() error {
+	w := j.queue.at(j.queue.head)
+	j.queue.head++
+	use := &j.out.Stacked[w.Kind]
+	use.Operations++
+	if w.Stack = j.out.Stacks.pair(w.kernel, w.user); w.Stack != NoStack {
+		use.WithStack++
+	}
+	return j.fn(&w.Operation)
+}

@@ -1,0 +1,108 @@
+package etl
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"slices"
+)
+
+// A block is one buffer that was read, decoded and framed, and how far it has been delivered.
+type block struct {
+	ref    *ref
+	body   []byte
+	frames []frame
+	at     int // next frame
+
+	events  int64 // in the buffer, selected or not
+	missing int64 // bytes of the body that gave no events
+	err     error // of the reader
+	packed  []byte
+}
+
+// A reader loads blocks of a trace; several may do so at once, each with its own.
+type reader struct {
+	sources  []Source
+	decoders []decoder
+	keep     KindSet
+}
+
+// load fills b with the buffer at r. Only a failing source is an error; damage is counted in missing.
+func (rd *reader) load(b *block, r *ref) {
+	*b = block{ref: r, body: b.body, frames: b.frames[:0], packed: b.packed}
+	stored := int(r.size) - bufferHeaderSize
+	want := int(r.filled) - bufferHeaderSize
+	b.body = slices.Grow(b.body[:0], want)[:want]
+	into := b.body
+	compressed := r.flags&flagCompressed != 0
+	if compressed {
+		b.packed = slices.Grow(b.packed[:0], stored)[:stored]
+		into = b.packed
+	}
+	source := &rd.sources[r.source]
+	if n, err := source.ReaderAt.ReadAt(into, r.offset+bufferHeaderSize); n < len(into) {
+		if err == nil || errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		b.err = &Error{Code: CodeReadFailed, File: source.Name, Offset: r.offset, Message: "cannot read a buffer", Err: err}
+		return
+	}
+	if compressed {
+		n, err := rd.decoders[r.source](b.body, b.packed)
+		if err != nil && !r.cut {
+			n = 0 // what precedes the mistake may be wrong as well
+		}
+		b.missing = int64(want - n)
+		b.body = b.body[:n]
+	}
+	var rest int
+	b.frames, rest = frames(b.body, b.frames)
+	b.missing += int64(rest)
+	b.events = int64(len(b.frames))
+	stampMessages(b.frames)
+	if rd.keep != allKinds {
+		b.frames = slices.DeleteFunc(b.frames, func(f frame) bool { return !rd.keep.Has(f.kind) })
+	}
+	if !inOrder(b.frames) {
+		slices.SortStableFunc(b.frames, func(x, y frame) int { return cmp.Compare(x.stamp, y.stamp) })
+	}
+}
+
+// inOrder reports whether time does not decrease, as it does not where each CPU has its own buffers.
+func inOrder(frames []frame) bool {
+	last := int64(noStamp)
+	for i := range frames {
+		if frames[i].stamp < last {
+			return false
+		}
+		last = frames[i].stamp
+	}
+	return true
+}
+
+// stampMessages gives messages before the first time stamp of a buffer that one.
+func stampMessages(frames []frame) {
+	i := 0
+	for i < len(frames) && frames[i].stamp == noStamp {
+		i++
+	}
+	var stamp int64
+	if i < len(frames) {
+		stamp = frames[i].stamp
+	}
+	for j := range frames[:i] {
+		frames[j].stamp = stamp
+	}
+}
+
+// size is the memory that the block holds.
+func (b *block) size() int64 {
+	return int64(cap(b.body)) + int64(cap(b.packed)) + 16*int64(cap(b.frames))
+}
+
+// compare orders buffers whose next events have the same time stamp, by what does not depend on where they lie in
+// their files.
+func (r *ref) compare(s *ref) int {
+	return cmp.Or(cmp.Compare(r.source, s.source), cmp.Compare(r.cpu, s.cpu), cmp.Compare(r.logger, s.logger),
+		cmp.Compare(r.sequence, s.sequence), cmp.Compare(r.offset, s.offset))
+}

@@ -1,0 +1,104 @@
+package etl
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+)
+
+// A Class is what a census counts together. Fields that an envelope does not have are 0.
+type Class struct {
+	Header   HeaderType
+	Provider GUID
+	Group    uint8
+	Op       uint8
+	ID       uint16
+	Version  uint16
+}
+
+// A Count is how often a class of events was met.
+type Count struct {
+	Class
+	Kind    Kind
+	Events  int64
+	Bytes   int64 // with headers
+	Least   int   // bytes of the shortest payload
+	Longest int   // and the longest
+}
+
+// maxClasses bounds a census of a file whose providers are noise.
+const maxClasses = 1 << 16
+
+// Census counts the events of a trace by class, most frequent first. Events beyond the 65,536th class are counted
+// together under the zero Class. It costs one pass.
+func (t *Trace) Census(ctx context.Context) ([]Count, error) {
+	counts := map[Class]*Count{}
+	var last *Count
+	err := t.Events(ctx, func(e *Event) error {
+		class := Class{Header: e.Header, Provider: e.Provider, Group: e.Group, Op: e.Op, ID: e.ID, Version: e.Version}
+		if last == nil || last.Class != class {
+			if last = counts[class]; last == nil {
+				if len(counts) >= maxClasses {
+					class = Class{}
+				}
+				if last = counts[class]; last == nil {
+					last = &Count{Class: class, Kind: e.Kind, Least: len(e.Payload)}
+					counts[class] = last
+				}
+			}
+		}
+		last.Events++
+		last.Bytes += int64(e.Size)
+		last.Least, last.Longest = min(last.Least, len(e.Payload)), max(last.Longest, len(e.Payload))
+		return nil
+	})
+	out := make([]Count, 0, len(counts))
+	for _, c := range counts {
+		out = append(out, *c)
+	}
+	slices.SortFunc(out, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(b.Events, a.Events), cmp.Compare(a.Header, b.Header), bytes.Compare(a.Provider[:], b.Provider[:]),
+			cmp.Compare(a.Group, b.Group), cmp.Compare(a.Op, b.Op), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Version, b.Version))
+	})
+	return out, err
+}
+
+// headerNames are short names of the envelopes.
+var headerNames = map[HeaderType]string{
+	HeaderSystem32: "SYS32", HeaderSystem64: "SYS64", HeaderCompact32: "CMP32", HeaderCompact64: "CMP64",
+	HeaderFull32: "FULL32", HeaderFull64: "FULL64", HeaderInstance32: "INST32", HeaderInstance64: "INST64",
+	HeaderError: "ERROR", HeaderMessage: "MSG", HeaderPerfInfo32: "PERF32", HeaderPerfInfo64: "PERF64",
+	HeaderEvent32: "EVT32", HeaderEvent64: "EVT64",
+}
+
+// String is the short name of the envelope.
+func (h HeaderType) String() string {
+	if name, ok := headerNames[h]; ok {
+		return name
+	}
+	return fmt.Sprintf("header %#x", uint8(h))
+}
+
+// groupNames are the classes of kernel events (wmicore.mof).
+var groupNames = map[uint8]string{
+	0x00: "EventTrace", 0x01: "DiskIo", 0x02: "PageFault", 0x03: "Process", 0x04: "FileIo", 0x05: "Thread", 0x06: "TcpIp",
+	0x07: "Job", 0x08: "UdpIp", 0x09: "Registry", 0x0A: "DbgPrint", 0x0B: "SystemConfig", 0x0D: "Wnf", 0x0E: "Pool",
+	0x0F: "PerfInfo", 0x10: "Heap", 0x11: "Object", 0x12: "Power", 0x13: "ModBound", 0x14: "Image", 0x15: "DPC",
+	0x16: "CC", 0x17: "CritSec", 0x18: "StackWalk", 0x19: "UMS", 0x1A: "ALPC", 0x1B: "SplitIo", 0x1C: "ThreadPool",
+	0x1D: "Hypervisor", 0x1E: "Hypervisor2",
+}
+
+// String describes the class in one line, as a bug report needs it.
+func (c Class) String() string {
+	switch c.Header {
+	case HeaderEvent32, HeaderEvent64:
+		return fmt.Sprintf("%-6s %s id %d op %d v%d", c.Header, c.Provider, c.ID, c.Op, c.Version)
+	case HeaderFull32, HeaderFull64, HeaderInstance32, HeaderInstance64:
+		return fmt.Sprintf("%-6s %s op %d v%d", c.Header, c.Provider, c.Op, c.Version)
+	case HeaderMessage:
+		return fmt.Sprintf("%-6s number %d", c.Header, c.ID)
+	}
+	return fmt.Sprintf("%-6s group %#02x %s op %d v%d", c.Header, c.Group, groupNames[c.Group], c.Op, c.Version)
+}

@@ -1,0 +1,168 @@
+package etl
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"math"
+	"slices"
+	"time"
+)
+
+// A Source is one .etl file, unpacked. Its reader is used from several goroutines at once.
+type Source struct {
+	Name     string
+	ReaderAt io.ReaderAt
+	Size     int64 // bytes
+}
+
+// Options tune Open. The zero value is right.
+type Options struct {
+	Workers int // goroutines that decode buffers beside the caller's; 0 for as many as there are processors, up to 4
+}
+
+// A File says what one source of a trace is.
+type File struct {
+	Name       string
+	LogFile    LogFile
+	Buffers    int64 // with the header buffer
+	Compressed int64 // of them
+	Bytes      int64 // of events, decoded
+	Losses     Losses
+}
+
+// Info describes a trace.
+type Info struct {
+	Files []File
+	Start time.Time // UTC; Time 0 of events
+}
+
+// A Trace is one recording, from one or more files of the same boot.
+type Trace struct {
+	info     Info
+	sources  []Source
+	decoders []decoder // by source
+	refs     []ref     // in the order of their first events
+	clock    clock
+	pass     pass
+	workers  int
+}
+
+// maxSources is more files than a session writes.
+const maxSources = 256
+
+// Open indexes the files of one trace. It reads their buffers' headers; events are read by Events.
+//
+// The error is an *Error, or the context's. Damage behind the first buffer is no error: it is counted in the Losses.
+func Open(ctx context.Context, sources []Source, opt Options) (*Trace, error) {
+	if len(sources) == 0 || len(sources) > maxSources {
+		return nil, &Error{Code: CodeNoSource, Message: "a trace is made of 1 to 256 files"}
+	}
+	t := &Trace{sources: slices.Clone(sources), workers: opt.Workers}
+	for i := range sources {
+		s := scanner{source: &sources[i], file: &File{Name: sources[i].Name}, number: uint16(i), sequence: sequences{}}
+		if err := s.open(); err != nil {
+			return nil, err
+		}
+		if err := s.scan(ctx); err != nil {
+			return nil, err
+		}
+		t.refs = append(t.refs, s.refs...)
+		t.decoders = append(t.decoders, s.decode)
+		t.info.Files = append(t.info.Files, *s.file)
+	}
+	if err := t.join(); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(t.refs, func(a, b ref) int { return cmp.Or(cmp.Compare(a.first, b.first), a.compare(&b)) })
+	return t, nil
+}
+
+// join checks that the files are of one boot and clock, and sets the trace's start to the earliest of theirs.
+func (t *Trace) join() error {
+	files := t.info.Files
+	first := &files[0].LogFile
+	start := first
+	for i := range files[1:] {
+		l := &files[i+1].LogFile
+		boot := l.Boot.Sub(first.Boot).Abs()
+		if l.stampFrequency() != first.stampFrequency() || boot > time.Second && l.Clock != ClockSystem {
+			return &Error{Code: CodeOtherBoot, File: files[i+1].Name, Message: "this file and " + files[0].Name + " were recorded in different boots of Windows, or on different clocks; analyse them one by one"}
+		}
+		if l.Stamp < start.Stamp {
+			start = l
+		}
+	}
+	t.info.Start = start.Start
+	t.clock = newClock(start.Stamp, start.stampFrequency())
+	return nil
+}
+
+// Info describes the trace as far as Open has read it; passes over the events add to the Losses.
+func (t *Trace) Info() Info {
+	info := t.info
+	info.Files = slices.Clone(info.Files)
+	for i := range t.pass.losses {
+		l, p := &info.Files[i].Losses, &t.pass.losses[i]
+		l.BadBuffers, l.BadBytes, l.Disordered = p.BadBuffers, p.BadBytes, p.Disordered
+		if p.FirstDamage >= 0 {
+			l.damage(p.FirstDamage)
+		}
+	}
+	return info
+}
+
+// Events calls fn with every event of the trace in the order of time. It may be called again for another pass. An
+// error of fn ends the pass and is returned as it is.
+func (t *Trace) Events(ctx context.Context, fn func(*Event) error) error {
+	return t.EventsOf(ctx, allKinds, fn)
+}
+
+// EventsOf is Events for the events of some kinds only.
+func (t *Trace) EventsOf(ctx context.Context, kinds KindSet, fn func(*Event) error) error {
+	t.pass.begin(len(t.sources))
+	a := newAhead(ctx, t, kinds)
+	defer a.close()
+	m := merge{trace: t, ahead: a, fn: fn, last: math.MinInt64}
+	for i := range t.info.Files {
+		if l := &t.info.Files[i].LogFile; l.Mode&ModeNoPerCPU != 0 {
+			m.slack = l.stampFrequency() / 10
+		}
+	}
+	return m.run(ctx)
+}
+
+// Covered is the time of the first and the last event that the latest pass has delivered, in ns since the start.
+func (t *Trace) Covered() (from, to int64) {
+	if t.pass.first > t.pass.last {
+		return 0, 0
+	}
+	return t.clock.ns(t.pass.first), t.clock.ns(t.pass.last)
+}
+
+// At is the wall clock in UTC at a time of the trace.
+func (t *Trace) At(ns int64) time.Time { return t.info.Start.Add(time.Duration(ns)) }
+
+// A pass is what reading the events has shown.
+type pass struct {
+	losses      []Losses // by source
+	first, last int64    // stamps
+}
+
+func (p *pass) begin(sources int) {
+	*p = pass{losses: make([]Losses, sources), first: math.MaxInt64, last: math.MinInt64}
+	for i := range p.losses {
+		p.losses[i].FirstDamage = -1
+	}
+}
+
+func (p *pass) cover(stamp int64) {
+	p.first, p.last = min(p.first, stamp), max(p.last, stamp)
+}
+
+// note counts the damage in a block.
+func (t *Trace) note(b *block) {
+	if b.missing > 0 {
+		t.pass.losses[b.ref.source].bad(b.ref.offset, b.missing)
+	}
+}

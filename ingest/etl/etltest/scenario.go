@@ -1,0 +1,136 @@
+// Package etltest writes event trace logs (.etl) as Windows does, about processes that are made up: for tests,
+// benchmarks and demonstrations. It spells the layouts by hand, from the headers and MOF classes that the reader's
+// documentation cites, and shares no code with the reader.
+//
+// A Scenario says what happened: processes, images, heaps, blocks and committed memory with the times they lived
+// from and to. What a reader must answer follows from it without replaying an event (Lifetimes, Commits). A Format
+// says how it was recorded: by which Windows, merged or not, compressed, with stack keys, in a ring, with losses.
+package etltest
+
+// A Scenario is what happened while a trace was made. Times are nanoseconds since the trace's start; as a beginning
+// 0 means before the trace, as an end 0 means not before the trace's end. Sizes are in bytes. What refers to
+// something else does so by its index.
+type Scenario struct {
+	Start     uint64 // of the trace, as a FILETIME: 100 ns since 1601, UTC
+	End       int64  // of the trace
+	CPUs      int
+	Volumes   []Volume
+	Processes []Process
+	Stacks    []Stack
+	Heaps     []Heap
+	Blocks    []Block
+	Regions   []Region
+	Extras    []Extra
+}
+
+// A Volume maps a device to a drive.
+type Volume struct{ NT, DOS string }
+
+// A Process is one life of a process id.
+type Process struct {
+	PID, Parent, Session uint32
+	Bits                 int    // 32 or 64: of its code and of its heap events
+	SID                  []byte // of its user; nil for none
+	Name                 string // of the image's file
+	CommandLine          string
+	Package              string // full name of its package, logged from version 4 on
+	Key                  uint64 // the kernel object's address: unique among lives
+	Started, Ended       int64
+	ExitStatus           int32
+	Threads              []Thread
+	Images               []Image
+}
+
+// A Thread is one life of a thread id.
+type Thread struct {
+	TID            uint32
+	Name           string // logged from version 4 on
+	Started, Ended int64
+}
+
+// An Image is a module from its load to its unload.
+type Image struct {
+	Path             string // of the file, as the kernel names it
+	Base, Size       uint64
+	Stamp, Checksum  uint32 // TimeDateStamp and CheckSum of the PE header
+	PDB              string // "" for none
+	GUID             [16]byte
+	Age              uint32
+	Loaded, Unloaded int64
+}
+
+// A Stack is a chain of return addresses, innermost first. A stack with both parts is delivered as two events.
+type Stack struct {
+	Kernel, User []uint64
+}
+
+// A Call is who did something, and where: Stack is an index into Scenario.Stacks plus one, 0 where none was recorded.
+type Call struct {
+	Thread uint32
+	CPU    int
+	Stack  int
+	Late   int64 // nanoseconds until its stack is delivered, beyond the usual
+	Roams  bool  // the thread wakes up on another CPU, where the stack is delivered
+}
+
+// A Heap is one life of a heap's handle.
+type Heap struct {
+	Process            int
+	Handle             uint64
+	Flags              uint32
+	Created, Destroyed int64
+	By                 Call
+}
+
+// A Block is a life of a heap block, from the event that made it to the one that ended it.
+type Block struct {
+	Heap      int
+	Address   uint64
+	Size      uint64 // when it was made
+	Source    uint32 // 1 lookaside, 2 low-fragmentation heap, 3 main path, 4 slow path, 6 segment heap
+	Allocated int64
+	Freed     int64
+	By        Call
+	FreedBy   Call
+	Resizes   []Resize // in place, in order of time
+	MovedFrom int      // index plus one of the block that a reallocation moved here; its Freed is just after this Allocated
+
+	Unlogged      bool // the event that made it was lost
+	FreedUnlogged bool // the event that ended it was lost
+}
+
+// A Resize changes a block's size where it is.
+type Resize struct {
+	Time int64
+	Size uint64
+	By   Call
+}
+
+// A Region is a reserved range of a process's addresses.
+type Region struct {
+	Process            int
+	Base, Size         uint64
+	Reserved, Released int64
+	By, ReleasedBy     Call
+	Commits            []Commit
+}
+
+// A Commit is a life of committed pages in a region: until they are decommitted, or the region is released.
+type Commit struct {
+	Base, Size             uint64
+	Committed, Decommitted int64 // Decommitted 0: the region's release ends it, if anything does
+	By, DecommittedBy      Call
+}
+
+// An Extra is an event that a scenario has no words for.
+type Extra struct {
+	Time    int64
+	By      Call
+	Process int
+	Event   Event
+}
+
+// process is the one whose heap a block is in.
+func (s *Scenario) process(b *Block) *Process {
+	return &s.Processes[s.Heaps[b.Heap].Process]
+}

@@ -1,0 +1,233 @@
+package etl
+
+import "context"
+
+// JoinOptions tune Operations. The zero value is right.
+type JoinOptions struct {
+	// Also are further kinds of events that are passed on as operations without content, with their stacks.
+	Also KindSet
+}
+
+// Joined is what a pass over the operations has shown besides them.
+type Joined struct {
+	Processes []Process
+	Stacks    *Stacks
+	Volumes   []Volume
+
+	Stacked       [256]StackUse // by Kind
+	StackEvents   int64         // stacks and references to them
+	Unclaimed     int64         // of them, those that belong to no operation: to other kinds of events, or to lost ones
+	KeysLost      int64         // references to keys that were never defined
+	Malformed     int64         // events whose payload is too short
+	HeapSnapshots int64         // events of heap snapshots, whose layout is not public
+	kernel        []uint32      // processes that hold the kernel's images
+}
+
+// StackUse counts the operations of one kind.
+type StackUse struct{ Operations, WithStack int64 }
+
+// A joiner gives operations their processes and stacks.
+type joiner struct {
+	out       *Joined
+	processes processes
+	shelf     shelf
+	queue     *queue
+	keys      map[stackKey]*keyUse
+	frames    []uint64
+	also      KindSet
+	fn        func(*Operation) error
+}
+
+// stackWindow is how long an operation waits for its stack, in seconds of the trace. A thread that was suspended inside
+// the kernel delivers late; half a second is the most that was seen.
+const stackWindow = 5
+
+// Operations calls fn with everything that changes what processes hold, in the order of time, each with its process and
+// its stack. It holds back operations until their stacks have come. The Operation is re-used.
+//
+// What is returned is complete as far as the pass came, beside an error too.
+func (t *Trace) Operations(ctx context.Context, opt JoinOptions, fn func(*Operation) error) (*Joined, error) {
+	j := joiner{
+		out:       &Joined{Stacks: newStacks()},
+		processes: processes{current: map[uint32]uint32{}},
+		shelf:     shelf{open: map[imageKey]int{}, identities: map[imageKey][]identity{}},
+		queue:     newQueue(stackWindow * int64(t.clock.frequency)),
+		keys:      map[stackKey]*keyUse{},
+		also:      opt.Also,
+		fn:        fn,
+	}
+	err := t.EventsOf(ctx, opt.Also|joinKinds, j.take)
+	if err == nil {
+		err = j.drain(1<<63 - 1)
+	}
+	j.finish()
+	return j.out, err
+}
+
+// joinKinds are the kinds that joining needs.
+var joinKinds = memoryKinds | Kinds(KindProcessStart, KindProcessEnd, KindProcessDCStart, KindProcessDCEnd, KindProcessDefunct,
+	KindImageLoad, KindImageUnload, KindImageDCStart, KindImageDCEnd, KindImageID, KindImageRSDS,
+	KindStackWalk, KindStackKeyCreate, KindStackKeyDelete, KindStackKeyRundown, KindStackKeyKernel, KindStackKeyUser,
+	KindSystemPaths, KindVolumeMapping, KindHeapSnapshotData)
+
+// take takes in one event.
+func (j *joiner) take(e *Event) error {
+	switch e.Kind {
+	case KindStackWalk, KindStackKeyKernel, KindStackKeyUser:
+		j.attach(e)
+	case KindStackKeyCreate, KindStackKeyDelete, KindStackKeyRundown:
+		j.define(e)
+	case KindProcessStart, KindProcessEnd, KindProcessDCStart, KindProcessDCEnd, KindProcessDefunct:
+		if err := j.process(e); err != nil {
+			return err
+		}
+	case KindImageLoad, KindImageUnload, KindImageDCStart, KindImageDCEnd, KindImageID, KindImageRSDS:
+		j.image(e)
+	case KindSystemPaths:
+		if _, windows, ok := e.SystemPaths(); ok {
+			j.shelf.windows = windows
+		}
+	case KindVolumeMapping:
+		if v, ok := e.Volume(); ok {
+			j.shelf.volumes = append(j.shelf.volumes, v)
+		}
+	case KindHeapSnapshotData:
+		j.out.HeapSnapshots++
+	case KindHeapRangeRundown:
+		return j.ranges(e)
+	}
+	if memoryKinds.Has(e.Kind) {
+		return j.memory(e)
+	}
+	if j.also.Has(e.Kind) {
+		return j.other(e)
+	}
+	return nil
+}
+
+// memory makes an operation of a memory event.
+func (j *joiner) memory(e *Event) error {
+	w, err := j.push()
+	if err != nil {
+		return err
+	}
+	pid, ok := w.decode(e)
+	if !ok {
+		j.queue.unpush()
+		j.out.Malformed++
+		return nil
+	}
+	w.pid = pid
+	switch e.Kind {
+	case KindHeapCreate, KindHeapAlloc, KindHeapReAlloc, KindVirtualAlloc:
+		w.Process = j.processes.alive(pid)
+	default:
+		w.Process = j.processes.at(pid)
+	}
+	if w.Heap != 0 {
+		j.processes.all[w.Process].HeapPointer = e.Pointer
+	}
+	return j.drain(e.Stamp)
+}
+
+// ranges makes an operation of each range in a rundown.
+func (j *joiner) ranges(e *Event) error {
+	pid, ranges, ok := e.HeapRangeRundown()
+	if !ok {
+		j.out.Malformed++
+		return nil
+	}
+	for r := range ranges {
+		w, err := j.push()
+		if err != nil {
+			return err
+		}
+		w.Operation = Operation{Time: e.Time, Stamp: e.Stamp, TID: e.TID, Source: e.Source, Kind: e.Kind, Heap: r.Heap, Address: r.Address, Size: r.Size, Process: j.processes.at(pid)}
+		w.pid, w.ready = pid, true
+	}
+	return j.drain(e.Stamp)
+}
+
+// other makes an operation of an event that only its stack is wanted of.
+func (j *joiner) other(e *Event) error {
+	w, err := j.push()
+	if err != nil {
+		return err
+	}
+	w.Operation = Operation{Time: e.Time, Stamp: e.Stamp, TID: e.TID, Source: e.Source, Kind: e.Kind}
+	w.pid = e.PID
+	return j.drain(e.Stamp)
+}
+
+// process takes in a process event.
+func (j *joiner) process(e *Event) error {
+	p, ok := e.Process()
+	if !ok {
+		j.out.Malformed++
+		return nil
+	}
+	i, started := j.processes.note(e, &p)
+	j.processes.valid = false
+	for _, old := range j.processes.ended {
+		if err := j.life(e, KindProcessEnd, old); err != nil {
+			return err
+		}
+	}
+	j.processes.ended = j.processes.ended[:0]
+	if started {
+		return j.life(e, KindProcessStart, i)
+	}
+	return nil
+}
+
+// life makes an operation of the start or the end of a process.
+func (j *joiner) life(e *Event, kind Kind, process uint32) error {
+	w, err := j.push()
+	if err != nil {
+		return err
+	}
+	w.Operation = Operation{Time: e.Time, Stamp: e.Stamp, TID: NoID, Source: e.Source, Kind: kind, Process: process}
+	w.pid, w.ready = j.processes.all[process].PID, true
+	return nil
+}
+
+// image takes in an image, or the identity of one.
+func (j *joiner) image(e *Event) {
+	switch e.Kind {
+	case KindImageID:
+		if id, ok := e.ImageID(); ok {
+			j.shelf.identify(id.Base, j.processes.at(id.PID), identity{stamp: e.Stamp, id: id, kind: e.Kind})
+			return
+		}
+	case KindImageRSDS:
+		if r, ok := e.ImageRSDS(); ok {
+			j.shelf.identify(r.Base, j.processes.at(r.PID), identity{stamp: e.Stamp, rsds: r, kind: e.Kind})
+			return
+		}
+	default:
+		if im, ok := e.Image(); ok {
+			i := j.processes.at(im.PID)
+			if e.Kind == KindImageLoad {
+				i = j.processes.alive(im.PID)
+			}
+			j.shelf.note(e, &im, &j.processes.all[i], i)
+			return
+		}
+	}
+	j.out.Malformed++
+}
+
+// finish completes what could not be known before the end.
+func (j *joiner) finish() {
+	for _, use := range j.keys {
+		j.out.KeysLost += use.count
+	}
+	j.out.Processes = j.processes.all
+	j.shelf.finish(j.out.Processes)
+	j.out.Volumes = j.shelf.volumes
+	for i := range j.out.Processes {
+		if pid := j.out.Processes[i].PID; (pid == 0 || pid == 4) && len(j.out.Processes[i].Images) > 0 {
+			j.out.kernel = append(j.out.kernel, uint32(i))
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package lifetimes
+
+import "math"
+
+// An Op says what an Event is.
+type Op uint8
+
+// The operations. The fields that each one uses, besides Time and Process, stand behind it.
+const (
+	HeapCreate   Op = iota // Heap
+	HeapAlloc              // Heap, Address, Size, Thread, Stack
+	HeapRealloc            // Heap, Address (new), OldAddress, Size (new), OldSize, Thread, Stack
+	HeapFree               // Heap, Address, Stack
+	HeapDestroy            // Heap
+	HeapSnapshot           // Heap, Counters
+	HeapRange              // Heap, Address, Size: memory that belongs to the heap, from a rundown or HeapRangeReserve
+	HeapRangeEnd           // Heap, Address, Size: it does no longer
+
+	VirtualAlloc        // Address, Size, Flags, Thread, Stack
+	VirtualFree         // Address, Size, Flags, Stack
+	VirtualRundownStart // Address, Size, Flags, Committed: a region that was there when the trace began
+	VirtualRundownEnd   // Address, Size, Flags, Committed: a region that is there as the trace ends
+
+	ProcessStart // the process begins inside the trace: nothing of it is older
+	ProcessEnd
+)
+
+// The bits of Event.Flags, as winnt.h numbers them.
+const (
+	MemCommit   = 0x1000
+	MemReserve  = 0x2000
+	MemDecommit = 0x4000
+	MemRelease  = 0x8000
+)
+
+// An Event is one thing that happened. Callers may re-use it.
+type Event struct {
+	Op      Op
+	Flags   uint32 // MemCommit and the like, of virtual memory
+	Time    int64  // nanoseconds since the trace's start; may be negative
+	Process uint32 // process instance: a PID that is used again is another one
+	Thread  uint32
+	Stack   uint32 // 0 for none
+
+	Heap       uint64 // handle
+	Address    uint64
+	Size       uint64 // bytes
+	OldAddress uint64
+	OldSize    uint64
+	Committed  uint64 // bytes of the region that are committed
+	Counters   Counters
+}
+
+// Counters is a heap's own account of itself, in bytes, as a HeapSnapshot event carries it. Allocated is 0 before
+// version 3 of the event.
+type Counters struct {
+	Reserved, Committed, Free, Allocated uint64
+}
+
+// The ends of time in rows.
+const (
+	BeforeTrace int64 = math.MinInt64 // allocated before the trace began
+	Never       int64 = math.MaxInt64 // not freed up to the trace's end
+)
+
+// maxSize is what one allocation can have: the user half of a 57-bit address space. Events beyond it are damaged, and
+// counting them would drown the sums.
+const maxSize = 1 << 56

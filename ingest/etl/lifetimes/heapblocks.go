@@ -1,0 +1,111 @@
+package lifetimes
+
+func (t *Tracker) heapAlloc(e *Event) {
+	if e.Address == 0 || e.Size > maxSize {
+		t.Anomalies.Malformed++
+		return
+	}
+	id, ok := t.heap(e)
+	if !ok {
+		return
+	}
+	h := &t.heaps.heaps[id]
+	if slot, old, live := h.index.find(&t.blocks, e.Address); live {
+		t.Anomalies.LostFrees++
+		h.index.remove(slot)
+		t.endBlock(h, old, e.Time, EndLost, 0)
+	}
+	t.insertBlock(id, e, e.Time)
+}
+
+// insertBlock starts a block at the event's address, which is free; since is its allocation time.
+func (t *Tracker) insertBlock(id uint32, e *Event, since int64) {
+	b, ok := t.blocks.add()
+	if !ok {
+		t.tooMany()
+		return
+	}
+	h := &t.heaps.heaps[id]
+	site := t.sites.of(id, e.Stack, KindHeap)
+	*t.blocks.at(b) = block{address: e.Address, size: e.Size, time: since, site: site, thread: e.Thread}
+	h.index.insert(e.Address, b)
+	p := &t.processes.processes[h.process]
+	if since == BeforeTrace {
+		t.sites.sites[site].adopt(e.Time, int64(e.Size))
+		h.adopt(e.Time, int64(e.Size))
+		h.timeline.adopt(e.Time, int64(e.Size), h.live.Bytes)
+		p.heap.adopt(e.Time, int64(e.Size))
+		p.heapLine.adopt(e.Time, int64(e.Size), p.heap.live.Bytes)
+	} else {
+		t.sites.sites[site].grow(e.Time, 1, int64(e.Size))
+		t.growHeap(h, e.Time, 1, int64(e.Size))
+	}
+	if p.epoch != 0 {
+		t.blockAt(h.process, e.Address)
+	}
+}
+
+// growHeap adds to a heap and its process.
+func (t *Tracker) growHeap(h *heap, at, count, bytes int64) {
+	h.grow(at, count, bytes)
+	h.timeline.add(at, h.live.Bytes)
+	p := &t.processes.processes[h.process]
+	p.heap.grow(at, count, bytes)
+	p.heapLine.add(at, p.heap.live.Bytes)
+}
+
+func (t *Tracker) heapFree(e *Event) {
+	if e.Address == 0 { // free(NULL)
+		return
+	}
+	id, ok := t.heap(e)
+	if !ok {
+		return
+	}
+	h := &t.heaps.heaps[id]
+	slot, b, live := h.index.find(&t.blocks, e.Address)
+	if !live {
+		t.unknownFree(id, e)
+		return
+	}
+	h.index.remove(slot)
+	t.endBlock(h, b, e.Time, EndFree, e.Stack)
+}
+
+// unknownFree notes a free whose allocation was not seen.
+func (t *Tracker) unknownFree(id uint32, e *Event) {
+	h := &t.heaps.heaps[id]
+	site := t.sites.of(id, 0, KindHeap)
+	t.Anomalies.UnknownFrees++
+	if h.created || t.processes.processes[h.process].started {
+		t.Anomalies.UnknownFreesInside++
+	}
+	t.sites.sites[site].ended.UnknownFrees++
+	h.ended.UnknownFrees++
+	t.processes.processes[h.process].heap.ended.UnknownFrees++
+	*t.rows.next() = Row{
+		AllocTime: BeforeTrace, FreeTime: e.Time, Address: e.Address, Heap: e.Heap, Site: site, Process: e.Process,
+		FreeStack: e.Stack, End: EndFree, Unknown: true,
+	}
+}
+
+// endBlock writes a block's row and takes it out of the accounts. The caller takes it out of the heap's index.
+func (t *Tracker) endBlock(h *heap, id uint32, at int64, how End, freeStack uint32) {
+	b := t.blocks.at(id)
+	s := &t.sites.sites[b.site]
+	p := &t.processes.processes[h.process]
+	*t.rows.next() = Row{
+		AllocTime: b.time, FreeTime: max(at, b.time), Address: b.address, Size: b.size, Heap: h.handle, Site: b.site,
+		Process: p.instance, Thread: b.thread, Stack: s.stack, FreeStack: freeStack, End: how,
+	}
+	if how == EndNone {
+		return
+	}
+	u, before := Usage{1, int64(b.size)}, b.time == BeforeTrace
+	s.end(u, before, how)
+	h.end(u, before, how)
+	h.timeline.add(at, h.live.Bytes)
+	p.heap.end(u, before, how)
+	p.heapLine.add(at, p.heap.live.Bytes)
+	t.blocks.remove(id)
+}

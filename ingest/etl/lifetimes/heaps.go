@@ -1,0 +1,135 @@
+package lifetimes
+
+// A Heap is one heap of one process, over the whole trace.
+type Heap struct {
+	Process  uint32
+	Handle   uint64
+	Classes  Classes
+	Peak     Peak
+	Timeline []Point
+	// First and Latest are what the heap said of itself, with when; the times are Never where it said nothing.
+	First, Latest     Counters
+	FirstAt, LatestAt int64
+	// Created says that the heap began inside the trace.
+	Created bool
+}
+
+// A heap is a Heap as it grows. A handle that is used again is the same heap.
+type heap struct {
+	account
+	handle   uint64
+	process  uint32 // number, not instance
+	created  bool
+	first    Counters
+	latest   Counters
+	firstAt  int64
+	latestAt int64
+	index    addressIndex
+	timeline timeline
+}
+
+// heapTable numbers heaps by process and handle: open addressing over numbers plus one.
+type heapTable struct {
+	heaps []heap
+	index []uint32
+	// recent is the heap found last plus one: most events are of few heaps, mostly one.
+	recent uint32
+}
+
+func heapHash(process uint32, handle uint64) uint32 {
+	return hash(handle>>12 ^ uint64(process)<<44) // handles are page-aligned
+}
+
+// of is the number of a heap, which is new if need be; fresh says that it is.
+func (t *heapTable) of(process uint32, handle uint64) (id uint32, fresh bool) {
+	if t.recent != 0 {
+		if h := &t.heaps[t.recent-1]; h.handle == handle && h.process == process {
+			return t.recent - 1, false
+		}
+	}
+	if 4*(len(t.heaps)+1) > 3*len(t.index) {
+		t.grow()
+	}
+	mask := uint32(len(t.index) - 1)
+	i := heapHash(process, handle) & mask
+	for t.index[i] != 0 {
+		id := t.index[i] - 1
+		if h := &t.heaps[id]; h.handle == handle && h.process == process {
+			t.recent = id + 1
+			return id, false
+		}
+		i = (i + 1) & mask
+	}
+	t.heaps = append(t.heaps, heap{handle: handle, process: process, firstAt: Never, latestAt: Never})
+	t.index[i] = uint32(len(t.heaps))
+	t.recent = uint32(len(t.heaps))
+	return t.recent - 1, true
+}
+
+func (t *heapTable) grow() {
+	t.index = make([]uint32, max(64, 2*len(t.index)))
+	mask := uint32(len(t.index) - 1)
+	for id := range t.heaps {
+		h := &t.heaps[id]
+		i := heapHash(h.process, h.handle) & mask
+		for t.index[i] != 0 {
+			i = (i + 1) & mask
+		}
+		t.index[i] = uint32(id + 1)
+	}
+}
+
+// heap is the heap of an event and its process; ok is false where the process has ended.
+func (t *Tracker) heap(e *Event) (id uint32, ok bool) {
+	p, ok := t.running(e)
+	if !ok {
+		return 0, false
+	}
+	id, fresh := t.heaps.of(p, e.Heap)
+	if fresh {
+		t.processes.processes[p].heaps = append(t.processes.processes[p].heaps, id)
+		t.blockAt(p, e.Heap) // a handle is an address in the heap's first region
+	}
+	return id, true
+}
+
+func (t *Tracker) heapCreate(e *Event) {
+	id, ok := t.heap(e)
+	if !ok {
+		return
+	}
+	if n := t.heaps.heaps[id].index.n; n > 0 { // a handle is an address: the heap that was there is gone
+		t.Anomalies.LostFrees += int64(n)
+		t.endHeap(id, e.Time, EndLost)
+	}
+	t.heaps.heaps[id].created = true
+}
+
+func (t *Tracker) heapDestroy(e *Event) {
+	if id, ok := t.heap(e); ok {
+		t.endHeap(id, e.Time, EndDestroy)
+	}
+}
+
+func (t *Tracker) heapSnapshot(e *Event) {
+	id, ok := t.heap(e)
+	if !ok {
+		return
+	}
+	h := &t.heaps.heaps[id]
+	if h.firstAt == Never {
+		h.first, h.firstAt = e.Counters, e.Time
+	}
+	h.latest, h.latestAt = e.Counters, e.Time
+}
+
+// endHeap ends every block of a heap. With EndNone they stay in the accounts, and only their rows are written.
+func (t *Tracker) endHeap(id uint32, at int64, how End) {
+	h := &t.heaps.heaps[id]
+	for i := range h.index.slots {
+		if s := h.index.slots[i]; s != 0 {
+			t.endBlock(h, uint32(s)-1, at, how, 0)
+		}
+	}
+	h.index = addressIndex{}
+}

@@ -1,0 +1,85 @@
+package lifetimes
+
+// heapRealloc takes a resize. Windows logs a move as Alloc(new), Free(old) and then this; what of those is missing is
+// done here.
+func (t *Tracker) heapRealloc(e *Event) {
+	if e.Address == 0 || e.Size > maxSize || e.OldSize > maxSize {
+		t.Anomalies.Malformed++
+		return
+	}
+	id, ok := t.heap(e)
+	if !ok {
+		return
+	}
+	_, b, live := t.heaps.heaps[id].index.find(&t.blocks, e.Address)
+	switch {
+	case e.Address != e.OldAddress:
+		t.move(id, e, b, live)
+	case live:
+		t.resize(id, b, e)
+	default:
+		t.adopt(id, e)
+	}
+}
+
+// resize changes the size of a block in place; everything else stays.
+func (t *Tracker) resize(id, b uint32, e *Event) {
+	blk := t.blocks.at(b)
+	delta := int64(e.Size) - int64(blk.size)
+	blk.size = e.Size
+	h := &t.heaps.heaps[id]
+	p := &t.processes.processes[h.process]
+	s := &t.sites.sites[blk.site]
+	if blk.time == BeforeTrace {
+		s.before.Bytes += delta
+		h.before.Bytes += delta
+		p.heap.before.Bytes += delta
+	}
+	s.grow(e.Time, 0, delta)
+	t.growHeap(h, e.Time, 0, delta)
+}
+
+// adopt takes in a block that is first met when it is resized. It is older than the trace, unless heap or process are
+// not; then its allocation was lost, and now is the earliest time known.
+func (t *Tracker) adopt(id uint32, e *Event) {
+	t.Anomalies.AdoptedBlocks++
+	h := &t.heaps.heaps[id]
+	if h.created || t.processes.processes[h.process].started {
+		t.insertBlock(id, e, e.Time)
+		return
+	}
+	old := *e
+	old.Size = e.OldSize
+	t.insertBlock(id, &old, BeforeTrace)
+	if _, b, ok := t.heaps.heaps[id].index.find(&t.blocks, e.Address); ok {
+		t.resize(id, b, e)
+	}
+}
+
+// move ends the old block, starts the new one where its own events have not, and gives it to the reallocating stack: the
+// one of its own Alloc event lies inside the heap.
+func (t *Tracker) move(id uint32, e *Event, b uint32, live bool) {
+	h := &t.heaps.heaps[id]
+	if slot, old, ok := h.index.find(&t.blocks, e.OldAddress); ok && e.OldAddress != 0 {
+		// An old address that was allocated after the new one is another block already.
+		if !live || t.blocks.at(old).time < t.blocks.at(b).time {
+			h.index.remove(slot)
+			t.endBlock(h, old, e.Time, EndRealloc, e.Stack)
+		}
+	}
+	if !live {
+		t.insertBlock(id, e, e.Time)
+		return
+	}
+	blk := t.blocks.at(b)
+	if blk.size != e.Size {
+		t.resize(id, b, e)
+	}
+	if e.Stack == 0 || t.sites.sites[blk.site].stack == e.Stack {
+		return
+	}
+	u, before := Usage{1, int64(blk.size)}, blk.time == BeforeTrace
+	t.sites.sites[blk.site].leave(u, before)
+	blk.site = t.sites.of(id, e.Stack, KindHeap)
+	t.sites.sites[blk.site].enter(e.Time, u, before)
+}

@@ -1,0 +1,36 @@
+package lifetimes
+
+import "unsafe"
+
+// StateBytes is how much memory the state takes: of living blocks, of commits, and of sites, heaps and timelines.
+func (t *Tracker) StateBytes() (blocks, commits, tables int64) {
+	blocks = int64(len(t.blocks.chunks)) * chunkBlocks * blockBytes
+	tables = int64(cap(t.sites.sites))*siteBytes + int64(len(t.sites.index)+len(t.heaps.index))*4
+	for i := range t.heaps.heaps {
+		h := &t.heaps.heaps[i]
+		blocks += int64(len(h.index.slots)) * 8
+		tables += heapBytes + int64(cap(h.timeline.points))*pointBytes
+	}
+	commits = int64(cap(t.commits.commits)) * commitBytes
+	for i := range t.processes.processes {
+		p := &t.processes.processes[i]
+		for _, set := range []*intervals{&p.regions, &p.committed} {
+			for _, run := range set.runs {
+				commits += int64(cap(run)) * intervalBytes
+			}
+		}
+		tables += processBytes + int64(cap(p.heapLine.points)+cap(p.virtualLine.points))*pointBytes
+	}
+	return blocks, commits, tables
+}
+
+// The sizes that StateBytes counts with.
+const (
+	blockBytes    = int64(unsafe.Sizeof(block{}))
+	siteBytes     = int64(unsafe.Sizeof(site{}))
+	heapBytes     = int64(unsafe.Sizeof(heap{}))
+	processBytes  = int64(unsafe.Sizeof(process{}))
+	commitBytes   = int64(unsafe.Sizeof(commit{}))
+	intervalBytes = int64(unsafe.Sizeof(interval{}))
+	pointBytes    = int64(unsafe.Sizeof(Point{}))
+)

@@ -1,0 +1,103 @@
+package lifetimes
+
+// A Point is a stretch of time that begins at Time and lasts to the next point.
+type Point struct {
+	Time  int64
+	Last  int64 // outstanding bytes as the stretch ends
+	Max   int64 // most outstanding bytes in it, exact
+	MaxAt int64 // when that was first reached
+}
+
+const (
+	// timelinePoints is how many points a timeline has at most.
+	timelinePoints = 2048
+	// timelineShift is the finest stretch: 2^20 ns, about a millisecond.
+	timelineShift = 20
+)
+
+// A timeline is outstanding bytes over time, in stretches of a power of two of nanoseconds. Where nothing happened there
+// is no point. When it is full, stretches double.
+type timeline struct {
+	points []Point
+	next   int64 // where the last point's stretch ends
+	shift  uint8
+	before int64 // bytes to add to every point: what turned out to be older than the trace
+}
+
+// add notes that live bytes are outstanding from the time at on.
+func (l *timeline) add(at, live int64) { l.put(at, live-l.before) }
+
+// adopt notes that bytes of the live ones were there all the time.
+func (l *timeline) adopt(at, bytes, live int64) {
+	l.before += bytes
+	l.add(at, live)
+}
+
+func (l *timeline) put(at, v int64) {
+	n := len(l.points)
+	if n > 0 && at < l.next { // also what comes out of order
+		l.points[n-1].raise(at, v)
+		return
+	}
+	if n == 0 {
+		l.shift = timelineShift
+	}
+	for len(l.points) == timelinePoints {
+		l.widen()
+	}
+	start := at >> l.shift << l.shift
+	// At the far end of time the sum wraps; then events come here again and find their stretch begun.
+	l.next = start + 1<<l.shift
+	n = len(l.points)
+	if n > 0 && l.points[n-1].Time == start {
+		l.points[n-1].raise(at, v)
+		return
+	}
+	p := Point{Time: start, Last: v, Max: v, MaxAt: at}
+	if n > 0 && l.points[n-1].Last > v {
+		p.Max, p.MaxAt = l.points[n-1].Last, start // what the stretch before left stands until now
+	}
+	l.points = append(l.points, p)
+}
+
+func (p *Point) raise(at, v int64) {
+	p.Last = v
+	if v > p.Max {
+		p.Max, p.MaxAt = v, at
+	}
+}
+
+// widen doubles the stretches.
+func (l *timeline) widen() {
+	l.shift++
+	n := 0
+	for _, p := range l.points {
+		p.Time = p.Time >> l.shift << l.shift
+		if n > 0 && l.points[n-1].Time == p.Time {
+			m := &l.points[n-1]
+			m.Last = p.Last
+			if p.Max > m.Max {
+				m.Max, m.MaxAt = p.Max, p.MaxAt
+			}
+			continue
+		}
+		if n > 0 && l.points[n-1].Last > p.Max {
+			p.Max, p.MaxAt = l.points[n-1].Last, p.Time
+		}
+		l.points[n] = p
+		n++
+	}
+	l.points = l.points[:n]
+	l.next = l.points[n-1].Time + 1<<l.shift
+}
+
+// finished are the points with what was there before them.
+func (l *timeline) finished() []Point {
+	points := make([]Point, len(l.points))
+	for i, p := range l.points {
+		p.Last += l.before
+		p.Max += l.before
+		points[i] = p
+	}
+	return points
+}

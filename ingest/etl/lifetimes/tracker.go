@@ -1,0 +1,117 @@
+package lifetimes
+
+import "math"
+
+// A Tracker follows memory through events in time order.
+type Tracker struct {
+	// Anomalies so far.
+	Anomalies Anomalies
+	// Events counts events by Op.
+	Events [ProcessEnd + 1]int64
+
+	rows      rows
+	blocks    blockArena
+	sites     siteTable
+	heaps     heapTable
+	processes processTable
+	commits   commitArena
+	granules  granuleCache
+	last      int64      // time of the latest event
+	gaps      []interval // scratch of commit
+	finished  bool
+	err       error
+}
+
+// New makes a Tracker that passes rows to sink, which may be nil.
+func New(sink Sink) *Tracker {
+	return &Tracker{rows: rows{sink: sink, buf: make([]Row, 0, batch)}, last: math.MinInt64}
+}
+
+// Add takes the next event. Events that make no sense are counted in Anomalies; an error is an *Error, and the same for
+// every later call.
+func (t *Tracker) Add(e *Event) error {
+	if t.finished {
+		return &Error{Code: CodeFinished, Message: "an event after the end of the trace; make a new Tracker"}
+	}
+	if e.Op > ProcessEnd || e.Time == BeforeTrace || e.Time == Never {
+		t.Anomalies.Malformed++
+		return t.failure()
+	}
+	t.Events[e.Op]++
+	if e.Time < t.last {
+		t.Anomalies.Disordered++
+	} else {
+		t.last = e.Time
+	}
+	switch e.Op {
+	case HeapAlloc:
+		t.heapAlloc(e)
+	case HeapFree:
+		t.heapFree(e)
+	case HeapRealloc:
+		t.heapRealloc(e)
+	case HeapCreate:
+		t.heapCreate(e)
+	case HeapDestroy:
+		t.heapDestroy(e)
+	case HeapSnapshot:
+		t.heapSnapshot(e)
+	case HeapRange:
+		t.heapRange(e)
+	case HeapRangeEnd:
+		t.heapRangeEnd(e)
+	case VirtualAlloc:
+		t.virtualAlloc(e)
+	case VirtualFree:
+		t.virtualFree(e)
+	case VirtualRundownStart:
+		t.rundownStart(e)
+	case VirtualRundownEnd:
+		t.rundownEnd(e)
+	case ProcessStart:
+		t.processStart(e)
+	case ProcessEnd:
+		t.processEnd(e)
+	}
+	return t.failure()
+}
+
+func (t *Tracker) failure() error {
+	if t.err != nil {
+		return t.err
+	}
+	return t.rows.err
+}
+
+// tooMany stops the Tracker.
+func (t *Tracker) tooMany() {
+	t.err = &Error{Code: CodeTooMany, Message: "more than four billion blocks are alive; analyse a shorter trace"}
+}
+
+// Finish ends the trace: what is alive becomes rows that end Never. Sites, Heaps and Processes are final afterwards.
+func (t *Tracker) Finish() error {
+	if t.finished {
+		return t.failure()
+	}
+	t.finished = true
+	for id := range t.heaps.heaps {
+		t.endHeap(uint32(id), Never, EndNone)
+	}
+	for id := range t.processes.processes {
+		t.endVirtual(uint32(id), Never, EndNone)
+	}
+	t.rows.flush()
+	return t.failure()
+}
+
+// Last is the time of the latest event; ok is false before the first.
+func (t *Tracker) Last() (at int64, ok bool) { return t.last, t.last != math.MinInt64 }
+
+// LiveBlocks is how many heap blocks are alive.
+func (t *Tracker) LiveBlocks() int {
+	n := 0
+	for i := range t.heaps.heaps {
+		n += t.heaps.heaps[i].index.n
+	}
+	return n
+}

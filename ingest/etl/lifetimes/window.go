@@ -1,0 +1,72 @@
+package lifetimes
+
+// A Window adds up rows, by site, for the time [From, To], both ends inside. Rows come in any order.
+type Window struct {
+	From, To int64
+	// BeforeExit takes what ended with its process as alive: the view as of the instant before, which verdicts take.
+	BeforeExit bool
+	// Sites has an element for every site met, by Row.Site.
+	Sites []Classes
+}
+
+// NewWindow makes a Window over rows with the given number of sites.
+func NewWindow(from, to int64, sites int) *Window {
+	return &Window{From: from, To: to, Sites: make([]Classes, sites)}
+}
+
+// Rows takes rows: a Window is a Sink. Rows of sites it was not made for are an error.
+func (w *Window) Rows(rows []Row) error {
+	for i := range rows {
+		r := &rows[i]
+		if r.AllocTime > w.To {
+			continue
+		}
+		if uint64(r.Site) >= uint64(len(w.Sites)) {
+			return &Error{Code: CodeSite, Message: "a row of a site that the window was not made for"}
+		}
+		c := &w.Sites[r.Site]
+		free := r.FreeTime
+		if w.BeforeExit && r.End == EndExit {
+			free = Never
+		}
+		if free < w.From {
+			continue
+		}
+		if r.Unknown {
+			if free <= w.To {
+				c.UnknownFrees++
+			}
+			continue
+		}
+		u := Usage{1, int64(r.Size)}
+		if r.Part {
+			u.Count = 0
+		}
+		inside := r.AllocTime >= w.From
+		switch {
+		case free > w.To && inside:
+			c.AIFO = c.AIFO.Add(u)
+		case free > w.To:
+			c.AOFO = c.AOFO.Add(u)
+		case inside:
+			c.AIFI = c.AIFI.Add(u)
+		default:
+			c.AOFI = c.AOFI.Add(u)
+		}
+		if free <= w.To && r.End == EndExit {
+			c.AtExit = c.AtExit.Add(u)
+		}
+	}
+	return nil
+}
+
+// Total is the sum over the sites that keep accepts; nil accepts all.
+func (w *Window) Total(keep func(site int) bool) Classes {
+	var sum Classes
+	for i := range w.Sites {
+		if keep == nil || keep(i) {
+			sum = sum.Add(w.Sites[i])
+		}
+	}
+	return sum
+}

@@ -1,0 +1,76 @@
+package etl
+
+// An Operation is one event that changes what a process holds, with its process and stack.
+//
+//	Kind                        Heap  Address  Size       Old, OldSize  Flags
+//	HeapCreate, HeapDestroy      ✓                                      of HeapCreate
+//	HeapAlloc                    ✓    block    requested                HeapSource
+//	HeapReAlloc                  ✓    new      requested  ✓             HeapSource
+//	HeapFree                     ✓    block                             HeapSource
+//	HeapSnapShot                 ✓    free     committed  Old: reserved, OldSize: allocated
+//	HeapRange…                   ✓    ✓        ✓
+//	VirtualAlloc, VirtualFree         base     region                   VirtualFlags
+//	VirtualAllocDCStart, DCEnd        base     region     OldSize: committed
+//	ProcessStart, ProcessEnd
+//
+// Sizes are in bytes.
+type Operation struct {
+	Time    int64 // ns since the trace's start
+	Heap    uint64
+	Address uint64
+	Size    uint64
+	Old     uint64
+	OldSize uint64
+	Stamp   int64
+	Process uint32 // index into Joined.Processes
+	TID     uint32 // NoID where the event does not say
+	Flags   uint32
+	Stack   StackID
+	Source  uint16
+	Kind    Kind
+}
+
+// memoryKinds are the kinds of operations.
+var memoryKinds = Kinds(KindHeapCreate, KindHeapAlloc, KindHeapReAlloc, KindHeapDestroy, KindHeapFree, KindHeapSnapShot,
+	KindHeapRangeRundown, KindHeapRangeCreate, KindHeapRangeReserve, KindHeapRangeRelease, KindHeapRangeDestroy,
+	KindVirtualAlloc, KindVirtualFree, KindVirtualAllocDCStart, KindVirtualAllocDCEnd)
+
+// decode makes the operation of a memory event and returns its process id. The rundown of a heap's ranges, which is
+// several, is none.
+func (o *Operation) decode(e *Event) (pid uint32, ok bool) {
+	*o = Operation{Time: e.Time, Stamp: e.Stamp, TID: e.TID, Source: e.Source, Kind: e.Kind}
+	pid = e.PID
+	switch e.Kind {
+	case KindHeapAlloc:
+		var a HeapAlloc
+		a, ok = e.HeapAlloc()
+		o.Heap, o.Address, o.Size, o.Flags = a.Heap, a.Address, a.Size, uint32(a.Source)
+	case KindHeapFree:
+		var f HeapFree
+		f, ok = e.HeapFree()
+		o.Heap, o.Address, o.Flags = f.Heap, f.Address, uint32(f.Source)
+	case KindHeapReAlloc:
+		var r HeapReAlloc
+		r, ok = e.HeapReAlloc()
+		o.Heap, o.Address, o.Old, o.Size, o.OldSize, o.Flags = r.Heap, r.New, r.Old, r.NewSize, r.OldSize, uint32(r.Source)
+	case KindHeapCreate:
+		var c HeapCreate
+		c, ok = e.HeapCreate()
+		o.Heap, o.Flags = c.Heap, c.Flags
+	case KindHeapDestroy:
+		o.Heap, ok = e.HeapDestroy()
+	case KindHeapSnapShot:
+		var s HeapSnapShot
+		s, ok = e.HeapSnapShot()
+		o.Heap, o.Address, o.Size, o.Old, o.OldSize, o.Flags, pid = s.Heap, s.Free, s.Committed, s.Reserved, s.Allocated, s.Flags, s.PID
+	case KindHeapRangeCreate, KindHeapRangeReserve, KindHeapRangeRelease, KindHeapRangeDestroy:
+		var r HeapRange
+		r, ok = e.HeapRange()
+		o.Heap, o.Address, o.Size = r.Heap, r.Address, r.Size
+	case KindVirtualAlloc, KindVirtualFree, KindVirtualAllocDCStart, KindVirtualAllocDCEnd:
+		var v VirtualMemory
+		v, ok = e.VirtualMemory()
+		o.Address, o.Size, o.OldSize, o.Flags, pid = v.Base, v.Size, v.Committed, uint32(v.Flags), v.PID
+	}
+	return pid, ok
+}

@@ -1,0 +1,112 @@
+package etl
+
+// maxPending is how many operations wait for their stacks at most; further ones push the oldest on.
+const maxPending = 1 << 18
+
+// Operations of a kind of which that many came and none had a stack wait for a small part of the window only: most
+// sessions record stacks for some kinds.
+const (
+	learnFrom = 1 << 12
+	smallWait = 512 // parts of the window
+)
+
+// A waiting is an operation, and the parts of its stack that have come.
+type waiting struct {
+	Operation
+	pid          uint32
+	kernel, user StackID
+	ready        bool // no stack is expected any more
+}
+
+// A queue holds operations in the order of time until their stacks have come. Stacks come behind their operations, as
+// soon as the thread leaves the kernel: mostly within 1 ms, by real traces within 0.5 s.
+type queue struct {
+	ring   []waiting // a power of two
+	head   int       // counts operations that left
+	tail   int       // counts operations that came
+	window int64     // how long an operation waits, in stamps
+}
+
+func newQueue(window int64) *queue { return &queue{ring: make([]waiting, 1<<10), window: window} }
+
+func (q *queue) at(i int) *waiting { return &q.ring[i&(len(q.ring)-1)] }
+
+// push makes room for one operation more; full says that the oldest must be taken before.
+func (q *queue) push() (w *waiting, full bool) {
+	if q.tail-q.head == len(q.ring) {
+		if len(q.ring) >= maxPending {
+			return nil, true
+		}
+		larger := make([]waiting, 2*len(q.ring))
+		for i := q.head; i < q.tail; i++ {
+			larger[i&(len(larger)-1)] = *q.at(i)
+		}
+		q.ring = larger
+	}
+	w = q.at(q.tail)
+	*w = waiting{}
+	q.tail++
+	return w, false
+}
+
+// unpush takes back the latest push.
+func (q *queue) unpush() { q.tail-- }
+
+// find returns the operation that a stack belongs to: of its time stamp and thread, or, where events have no thread, of
+// its process. Operations lie in the order of time, and the one that is looked for mostly near the end.
+func (q *queue) find(t StackTarget) *waiting {
+	low, high := q.head, q.tail
+	for step := 16; high-step > low; step *= 2 { // gallop back
+		if q.at(high-step).Stamp < t.Stamp {
+			low = high - step
+			break
+		}
+		high -= step
+	}
+	for low < high {
+		middle := int(uint(low+high) >> 1)
+		if q.at(middle).Stamp < t.Stamp {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	var best *waiting
+	score := 0
+	for i := low; i < q.tail && q.at(i).Stamp == t.Stamp; i++ {
+		w := q.at(i)
+		if s := w.fits(t); s > score {
+			best, score = w, s
+		}
+	}
+	return best
+}
+
+// fits says how well the operation is the target of a stack, 0 for not at all.
+func (w *waiting) fits(t StackTarget) int {
+	score := 0
+	switch {
+	case w.TID == t.TID:
+		score = 8
+	case w.TID != NoID:
+		return 0
+	case w.pid == t.PID:
+		score = 4
+	case w.pid == NoID:
+		score = 2
+	default:
+		return 0
+	}
+	if memoryKinds.Has(w.Kind) {
+		score++
+	}
+	return score
+}
+
+// wait is how long operations of a kind wait for their stacks.
+func (q *queue) wait(use StackUse) int64 {
+	if use.WithStack == 0 && use.Operations >= learnFrom {
+		return q.window / smallWait
+	}
+	return q.window
+}

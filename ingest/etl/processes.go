@@ -1,0 +1,131 @@
+package etl
+
+import "math"
+
+// Unknown is the time of what happened before the trace, or after it, or was not logged.
+const Unknown = math.MinInt64
+
+// A Process is one life of a process: a PID is given out again and again.
+type Process struct {
+	PID, Parent, Session uint32
+	Key                  uint64
+	Name, CommandLine    string // "" where the trace has no event of the process
+	Flags                ProcessFlags
+	Start, End           int64 // ns, or Unknown
+	ExitStatus           int32
+	HeapPointer          uint8 // bytes of a pointer in its heap events, 0 without any
+	Images               []Image
+}
+
+// Known reports whether the trace says what process it is.
+func (p *Process) Known() bool { return p.Name != "" }
+
+// processes follow which process has which PID.
+type processes struct {
+	all      []Process
+	current  map[uint32]uint32 // by PID: index into all
+	lastPID  uint32
+	lastSeen uint32 // of lastPID, where valid
+	valid    bool
+	ended    []uint32 // since the last event
+}
+
+// at returns the process that has the PID now. One that no event told about is made.
+func (ps *processes) at(pid uint32) uint32 {
+	if ps.valid && ps.lastPID == pid {
+		return ps.lastSeen
+	}
+	i, ok := ps.current[pid]
+	if !ok {
+		i = ps.begin(pid)
+	}
+	ps.lastPID, ps.lastSeen, ps.valid = pid, i, true
+	return i
+}
+
+// begin makes a process that has the PID from now on.
+func (ps *processes) begin(pid uint32) uint32 {
+	i := uint32(len(ps.all))
+	ps.all = append(ps.all, Process{PID: pid, Start: Unknown, End: Unknown})
+	ps.current[pid] = i
+	ps.valid = false
+	return i
+}
+
+// alive returns the process that allocates under the PID now. Where the one that was known has ended, the start of
+// another was lost.
+func (ps *processes) alive(pid uint32) uint32 {
+	i := ps.at(pid)
+	if ps.all[i].End != Unknown {
+		return ps.begin(pid)
+	}
+	return i
+}
+
+// note takes in a process event; started says whether a life began by it. Lives that ended are in ps.ended.
+func (ps *processes) note(e *Event, p *ProcessEvent) (i uint32, started bool) {
+	i, known := ps.current[p.PID]
+	alive, same := false, false
+	if known {
+		q := &ps.all[i]
+		alive = q.End == Unknown
+		same = q.Key == p.Key && p.Key != 0 || alive && (q.Key == 0 || p.Key == 0)
+	}
+	switch e.Kind {
+	case KindProcessStart:
+		if same && (ps.all[i].Start == e.Time || ps.all[i].Key == p.Key && p.Key != 0) {
+			break // logged by two sessions
+		}
+		if alive {
+			ps.end(i, e.Time, 0) // its end was lost
+		}
+		i = ps.begin(p.PID)
+		ps.all[i].Start, started = e.Time, true
+	case KindProcessEnd:
+		if !same {
+			if alive {
+				ps.end(i, e.Time, 0)
+			}
+			i = ps.begin(p.PID)
+		}
+		if ps.all[i].End == Unknown {
+			ps.end(i, e.Time, p.ExitStatus)
+		}
+	case KindProcessDefunct:
+		if !same {
+			return i, false // it ended before the trace, and something holds a handle of it
+		}
+		if alive {
+			ps.end(i, e.Time, p.ExitStatus)
+		}
+	default: // rundowns
+		if !same {
+			if alive {
+				ps.end(i, e.Time, 0)
+			}
+			i = ps.begin(p.PID)
+		}
+	}
+	ps.all[i].describe(p)
+	return i, started
+}
+
+// end ends the life of a process.
+func (ps *processes) end(i uint32, at int64, status int32) {
+	ps.all[i].End, ps.all[i].ExitStatus = at, status
+	ps.ended = append(ps.ended, i)
+}
+
+// describe fills in what an event says.
+func (p *Process) describe(e *ProcessEvent) {
+	p.Parent, p.Session, p.Flags = e.Parent, e.Session, p.Flags|e.Flags
+	if e.Key != 0 {
+		p.Key = e.Key
+	}
+	if e.Image != "" {
+		p.Name = e.Image
+	}
+	if e.CommandLine != "" {
+		p.CommandLine = e.CommandLine
+	}
+}

@@ -1,0 +1,144 @@
+package etl
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"heapdrift/ingest/capture"
+)
+
+// The codes of warnings that only traces give. A lost event makes a freed block look leaked, so most of them mean that
+// no clean verdict may rest on the numbers: Lossy says which.
+const (
+	EventsLost        capture.Code = "events-lost"
+	BuffersLost       capture.Code = "buffers-lost"
+	CircularWrapped   capture.Code = "circular-wrapped"
+	ClockDisorder     capture.Code = "clock-disorder"
+	StackKeyLost      capture.Code = "stack-key-lost"
+	UnmergedSession   capture.Code = "unmerged-session"
+	SnapshotUndecoded capture.Code = "heap-snapshot-undecodable"
+)
+
+// Lossy reports whether a warning means that numbers may be too low or too high.
+func Lossy(c capture.Code) bool {
+	return c.Lossy() || slices.Contains([]capture.Code{EventsLost, BuffersLost, CircularWrapped, ClockDisorder, StackKeyLost}, c)
+}
+
+// upper is what a lost event does to the numbers, in the words of whoever reads a report.
+const upper = "a lost free looks like a leak, so what is outstanding is an upper bound"
+
+// Warnings says what is missing from the files of a trace, as far as the latest pass has shown it.
+func (t *Trace) Warnings() (list []capture.Warning) {
+	info := t.Info()
+	for i := range info.Files {
+		f := &info.Files[i]
+		l := &f.Losses
+		warn := func(code capture.Code, count, at int64, format string, args ...any) {
+			w := capture.Warning{Code: code, Count: count, Message: f.Name + ": " + fmt.Sprintf(format, args...)}
+			if at >= 0 {
+				w.Place = fmt.Sprintf("%s, offset %#x", f.Name, at)
+			}
+			list = append(list, w)
+		}
+		if n := l.EventsLost; n > 0 {
+			warn(EventsLost, n, -1, "events lost: %d: %s; record again with more or larger buffers (xperf -BufferSize 1024 -MinBuffers 128)", n, upper)
+		} else if n := l.FlaggedEvents; n > 0 {
+			warn(EventsLost, n, -1, "%d buffers say that events were lost, the session does not say how many: %s", n, upper)
+		}
+		if n := max(l.BuffersLost, l.MissingBuffers); n > 0 {
+			warn(BuffersLost, n, -1, "buffers lost: %d, each with all events of one processor for a while: %s; record to a faster disk or with more buffers", n, upper)
+		} else if n := l.FlaggedBuffers; n > 0 {
+			warn(BuffersLost, n, -1, "%d buffers say that one before them was lost: %s", n, upper)
+		}
+		if n := l.Overwritten; n > 0 {
+			warn(CircularWrapped, n, -1, "circular trace wrapped: the beginning is missing, %d buffers were written over; frees of blocks from that time are of unknown size, and what was allocated then and never freed is not seen%s", n, t.covered())
+		}
+		switch {
+		case l.Truncated:
+			warn(capture.Truncated, 1, t.sources[i].Size, "the file ends in the middle of a buffer: what was recorded after that is missing; copy it again after the session was stopped%s", t.covered())
+		case l.Unfinished:
+			warn(capture.Truncated, 1, -1, "the session was not stopped before the file was copied: the events of its last moments are missing%s", t.covered())
+		}
+		if l.BadBuffers > 0 || l.SkippedBytes > 0 {
+			warn(capture.Malformed, l.BadBuffers+min(1, l.SkippedBytes), l.FirstDamage, "the file is damaged: %d buffers could not be read to their end and %d bytes lie between buffers; %d bytes of events are not in the numbers: %s",
+				l.BadBuffers, l.SkippedBytes, l.BadBytes, upper)
+		}
+		if n := l.Disordered; n > 0 {
+			warn(ClockDisorder, n, -1, "%d events have time stamps before those of events that precede them by a buffer and more; they are counted at the later time", n)
+		}
+	}
+	return list
+}
+
+// covered says which time the trace covers, where a pass has shown it.
+func (t *Trace) covered() string {
+	from, to := t.Covered()
+	if from == to {
+		return ""
+	}
+	return fmt.Sprintf(" (covered: %s to %s of the recording)", time.Duration(from).Round(time.Millisecond), time.Duration(to).Round(time.Millisecond))
+}
+
+// Warnings says what joining could not find.
+func (j *Joined) Warnings() (list []capture.Warning) {
+	warn := func(code capture.Code, count int64, format string, args ...any) {
+		list = append(list, capture.Warning{Code: code, Count: count, Message: fmt.Sprintf(format, args...)})
+	}
+	for _, kind := range []struct {
+		kind Kind
+		noun string
+	}{{KindHeapAlloc, "heap allocations"}, {KindHeapReAlloc, "heap reallocations"}, {KindVirtualAlloc, "virtual allocations"}} {
+		use := j.Stacked[kind.kind]
+		switch missing := use.Operations - use.WithStack; {
+		case missing == 0:
+		case use.WithStack == 0 && kind.kind != KindHeapReAlloc:
+			warn(capture.NoStacks, missing, "no stack was recorded for any of %d %s; record with -stackwalk HeapAlloc+HeapRealloc+VirtualAlloc", missing, kind.noun)
+		default:
+			warn(capture.StackMissing, missing, "%d of %d %s have no stack", missing, use.Operations, kind.noun)
+		}
+	}
+	if j.KeysLost > 0 {
+		warn(StackKeyLost, j.KeysLost, "%d stacks were recorded by a key that the trace never explains: its last buffers are missing", j.KeysLost)
+	}
+	if j.Malformed > 0 {
+		warn(capture.Malformed, j.Malformed, "%d events are shorter than their layout and not in the numbers", j.Malformed)
+	}
+	if j.HeapSnapshots > 0 {
+		warn(SnapshotUndecoded, j.HeapSnapshots, "the trace holds heap snapshots (wpr -snapshotconfig) in %d events, whose layout is not public: they are not in the numbers; record with heap tracing (wpr -start Heap)", j.HeapSnapshots)
+	}
+	j.warnImages(warn)
+	return list
+}
+
+// warnImages says which processes with memory events are unknown, or have images without identity.
+func (j *Joined) warnImages(warn func(code capture.Code, count int64, format string, args ...any)) {
+	var unknown, unidentified int64
+	var pid uint32
+	for i := range j.Processes {
+		p := &j.Processes[i]
+		switch {
+		case p.HeapPointer == 0:
+		case len(p.Images) == 0:
+			if unknown++; unknown == 1 {
+				pid = p.PID
+			}
+		case !slices.ContainsFunc(p.Images, func(m Image) bool { return m.identified }):
+			unidentified++
+		}
+	}
+	if unknown > 0 {
+		warn(capture.NoImageInfo, unknown, "no process or image information for PID %d%s: its totals are right, but addresses cannot be resolved; analyse the kernel session's file together with this one, or merge them (xperf -merge kernel.etl heap.etl out.etl)", pid, others(unknown-1))
+	}
+	if unidentified > 0 {
+		warn(UnmergedSession, unidentified, "the trace was not merged by xperf or wpr: it does not say which PDBs belong to the images of %d processes; they are looked up by time stamp and size", unidentified)
+	}
+}
+
+// others is how many more there are, in words.
+func others(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
+}

@@ -1,0 +1,173 @@
+// Package xpress decodes the two XPRESS codecs that Windows trace files compress their buffers with: plain LZ77
+// (compression format 3 of the file's first buffer) and LZ77 with Huffman codes (format 4).
+//
+// Source: [MS-XCA], the plain LZ77 decompression of section 2.4 and the LZ77+Huffman decompression of section 2.2.
+//
+//	plain LZ77, little-endian, repeated until the output is full
+//	flags         4     of the 32 items that follow, from bit 31 down: 0 a literal, 1 a match
+//	literal       1     a byte of the output
+//	match         2     bits 0–2 length − 3, bits 3–15 distance − 1
+//	  half byte   1     where those 3 bits are 7: length − 10. A byte holds two: the low half of the first match that
+//	                    needs one, the high half of the next
+//	  byte        1     where the half byte is 15: length − 25
+//	  word        2     where the byte is 255: length − 3; below 22 it is an error
+//	  dword       4     where the word is 0: length − 3
+//
+// The output's size is not in the stream: a caller knows it (FilledBytes − 0x48 of a buffer of a trace) and the
+// decoders fill exactly what they are given. They allocate nothing unless they fail.
+package xpress
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// A Code says what is wrong with a stream, for callers that count or translate errors.
+type Code string
+
+// What can be wrong with a stream.
+const (
+	Truncated   Code = "stream ends before the output is full"
+	BadDistance Code = "match begins before the output"
+	BadLength   Code = "match ends behind the output, or its length is below the least"
+	BadTable    Code = "Huffman table is not a prefix code"
+)
+
+// Error places a Code. Input counts bytes of the stream up to the item that is wrong, Output those made before it.
+type Error struct {
+	Code   Code
+	Input  int
+	Output int
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("xpress: %s (input offset %#x, output offset %#x)", e.Code, e.Input, e.Output)
+}
+
+// Decode fills dst from a plain LZ77 stream and returns how many bytes it made: all of dst, or fewer beside an *Error.
+// What was made before the error is what the stream says. Bytes of dst behind it may have been written to, bytes of
+// src behind the last item that was needed are not looked at.
+func Decode(dst, src []byte) (int, error) {
+	p := plain{dst: dst, src: src}
+	if err := p.run(); err != nil {
+		return p.d, err
+	}
+	return len(dst), nil
+}
+
+// plain is where a decoder stands.
+type plain struct {
+	dst, src []byte
+	d, s     int    // bytes made and used
+	flags    uint32 // of the items to come, the next one's in bit 31
+	items    int    // how many of them
+	half     int    // where in src the half byte is that nobody used yet; 0 for none: the stream begins with flags
+}
+
+// run decodes items one at a time with every check, leaving long stretches to the fast loop where there is room.
+func (p *plain) run() error {
+	p.stretch()
+	for p.d < len(p.dst) {
+		at := p.s
+		if p.items == 0 {
+			if len(p.src)-p.s < 4 {
+				return p.fail(Truncated, at)
+			}
+			p.flags, p.items = binary.LittleEndian.Uint32(p.src[p.s:]), 32
+			p.s += 4
+		}
+		if p.flags>>31 == 0 {
+			if p.s == len(p.src) {
+				return p.fail(Truncated, at)
+			}
+			p.dst[p.d] = p.src[p.s]
+			p.d, p.s = p.d+1, p.s+1
+		} else if code := p.match(); code != "" {
+			return p.fail(code, at)
+		}
+		p.flags, p.items = p.flags<<1, p.items-1
+	}
+	return nil
+}
+
+// match decodes a match; it returns what is wrong with it, or "".
+func (p *plain) match() Code {
+	if len(p.src)-p.s < 2 {
+		return Truncated
+	}
+	m := int(binary.LittleEndian.Uint16(p.src[p.s:]))
+	p.s += 2
+	distance, length := m>>3+1, m&7
+	if length == 7 {
+		var code Code
+		if length, code = p.long(); code != "" {
+			return code
+		}
+	}
+	length += 3
+	if distance > p.d {
+		return BadDistance
+	}
+	if length > len(p.dst)-p.d {
+		return BadLength
+	}
+	repeat(p.dst[p.d-distance:p.d+length], distance)
+	p.d += length
+	return ""
+}
+
+// long decodes what follows a match whose 3 bits do not hold its length; it returns length − 3.
+func (p *plain) long() (int, Code) {
+	var length int
+	if p.half != 0 {
+		length, p.half = int(p.src[p.half]>>4), 0
+	} else {
+		if p.s == len(p.src) {
+			return 0, Truncated
+		}
+		length, p.half = int(p.src[p.s]&15), p.s
+		p.s++
+	}
+	if length < 15 {
+		return 7 + length, ""
+	}
+	if p.s == len(p.src) {
+		return 0, Truncated
+	}
+	length = int(p.src[p.s])
+	p.s++
+	if length < 255 {
+		return 7 + 15 + length, ""
+	}
+	if len(p.src)-p.s < 2 {
+		return 0, Truncated
+	}
+	length = int(binary.LittleEndian.Uint16(p.src[p.s:]))
+	p.s += 2
+	if length == 0 {
+		if len(p.src)-p.s < 4 {
+			return 0, Truncated
+		}
+		long := binary.LittleEndian.Uint32(p.src[p.s:])
+		p.s += 4
+		if long > 1<<31-8 { // an int may have 32 bits
+			return 0, BadLength
+		}
+		length = int(long)
+	}
+	if length < 7+15 {
+		return 0, BadLength
+	}
+	return length, ""
+}
+
+func (p *plain) fail(code Code, at int) error {
+	return &Error{Code: code, Input: at, Output: p.d}
+}
+
+// repeat fills b with what its first distance bytes hold, over and over.
+func repeat(b []byte, distance int) {
+	for n := distance; n < len(b); n *= 2 {
+		copy(b[n:], b[:n])
+	}
+}
