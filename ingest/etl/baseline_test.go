@@ -38,6 +38,11 @@ func TestBaselines(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			counts, samples := baseline(t, name)
 			got, lines := map[string]int64{}, map[string]int{}
+			times := map[string]bool{}
+			for _, line := range samples {
+				at, _, _ := strings.Cut(line, " ")
+				times[at] = true
+			}
 			trace := open(t, realFile(t, "perfview/"+name+".etl.zip", ".etl"))
 			if err := trace.Events(t.Context(), func(e *etl.Event) error {
 				known := baselineNames[e.Kind]
@@ -46,7 +51,11 @@ func TestBaselines(t *testing.T) {
 				}
 				got[known]++
 				for _, us := range []int64{e.Time / 1000, e.Time/1000 + 1} { // rounded down or up
-					place := fmt.Sprintf("%d.%03d %s cpu %d length %d ", us/1000, us%1000, known, e.CPU, len(e.Payload))
+					at := fmt.Sprintf("%d.%03d", us/1000, us%1000)
+					if !times[at] {
+						continue
+					}
+					place := fmt.Sprintf("%s %s cpu %d length %d ", at, known, e.CPU, len(e.Payload))
 					if im, ok := e.Image(); ok && strings.Contains(known, "Kernel/Image/") {
 						lines[place+fmt.Sprintf("%08x %d %d", im.Base, im.Size, im.CheckSum)]++
 					}

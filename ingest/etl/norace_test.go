@@ -1,0 +1,5 @@
+//go:build !race
+
+package etl_test
+
+const underRace = false
