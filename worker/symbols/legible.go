@@ -12,6 +12,9 @@ import (
 // legible makes a name that a file gives fit for a line of text: names are bytes of a compiler, old ones write them in
 // the code page of their machine, and databases and terminals take text only. What is none becomes U+FFFD.
 func legible(s string) string {
+	if isPlain(s) {
+		return s
+	}
 	for _, r := range s {
 		if isIllegible(r) {
 			return strings.Map(func(r rune) rune {
@@ -23,6 +26,16 @@ func legible(s string) string {
 		}
 	}
 	return s
+}
+
+// isPlain reports whether a text is printable ASCII, as nearly all names are.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // isIllegible reports whether a character breaks lines, steers a terminal or turns the text behind it round.
