@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -35,6 +36,7 @@ func symbolsLookup(ctx context.Context, args []string, s streams) (int, error) {
 			return exitUsage, &usageError{err.Error()}
 		}
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // it is over before much is garbage
 	found, err := symbols.Lookup(ctx, rest[0], rvas)
 	if err != nil {
 		return exitInput, fmt.Errorf("%s: %w", rest[0], err)
