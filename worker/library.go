@@ -34,11 +34,11 @@ func (l *teamLibrary) Find(ctx context.Context, want symbols.Want) (*symbols.Fil
 	f, err := l.store.SymbolFileByKey(ctx, want.Name, key)
 	switch {
 	case err == nil:
-		return l.file(f), []capture.Attempt{{Place: place, Result: "found"}}, nil
+		return l.file(f), []capture.Attempt{{Place: place, Result: symbols.ResultFound}}, nil
 	case !errors.Is(err, store.ErrNotFound):
 		return nil, nil, err
 	}
-	tried := []capture.Attempt{{Place: place, Result: "not-found"}}
+	tried := []capture.Attempt{{Place: place, Result: symbols.ResultNotFound}}
 	if l.path == nil {
 		return nil, tried, nil
 	}
@@ -65,7 +65,7 @@ func (l *teamLibrary) Named(ctx context.Context, names []string) ([]*symbols.Fil
 	}
 	if len(own) == 0 {
 		for _, name := range names {
-			tried = append(tried, capture.Attempt{Place: teamStore + ": " + name, Result: "not-found"})
+			tried = append(tried, capture.Attempt{Place: teamStore + ": " + name, Result: symbols.ResultNotFound})
 		}
 	}
 	if l.path == nil {

@@ -45,7 +45,7 @@ func (e *Event) HeapCreate() (c HeapCreate, ok bool) {
 	return c, true
 }
 
-// HeapAlloc is a block that was allocated. Size is in bytes, as requested.
+// HeapAlloc is a block that was allocated. Size is what the caller asked for, in bytes.
 type HeapAlloc struct {
 	Heap, Size, Address uint64
 	Source              HeapSource

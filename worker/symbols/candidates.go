@@ -124,7 +124,7 @@ func (s *search) candidates(ctx context.Context) ([]candidate, error) {
 	for _, f := range files {
 		if result, why := s.unlike(f); result != "" {
 			s.note(f.Place, result, "%s", why)
-			if result == resultMismatch {
+			if result == ResultMismatch {
 				s.out.Symbols = capture.SymbolsMismatch
 			}
 			continue
@@ -171,11 +171,11 @@ func (s *search) candidates(ctx context.Context) ([]candidate, error) {
 func (s *search) unlike(f *File) (result, why string) {
 	switch {
 	case f.Bits != 0 && s.bits != 0 && f.Bits != s.bits:
-		return resultMismatch, fmt.Sprintf("it is for %d-bit processes", f.Bits)
+		return ResultMismatch, fmt.Sprintf("it is for %d-bit processes", f.Bits)
 	case f.SizeOfImage == 0:
-		return resultAmbiguous, "it keeps no section headers: the image that names it would tell whether it belongs to this module"
+		return ResultAmbiguous, "it keeps no section headers: the image that names it would tell whether it belongs to this module"
 	case uint64(f.SizeOfImage) != s.Size:
-		return resultMismatch, fmt.Sprintf("it belongs to an image of 0x%x bytes, the module has 0x%x", f.SizeOfImage, s.Size)
+		return ResultMismatch, fmt.Sprintf("it belongs to an image of 0x%x bytes, the module has 0x%x", f.SizeOfImage, s.Size)
 	}
 	return "", ""
 }
@@ -204,7 +204,7 @@ func (s *search) contradicts(c candidate) bool {
 	if c.others == 0 || c.others <= (c.calls+c.others)/20 {
 		return false
 	}
-	s.note(c.image.Place, resultMismatch, "%d of %d return addresses do not follow a call in it: it is another build", c.others, c.calls+c.others)
+	s.note(c.image.Place, ResultMismatch, "%d of %d return addresses do not follow a call in it: it is another build", c.others, c.calls+c.others)
 	s.out.Symbols = capture.SymbolsMismatch
 	return true
 }
@@ -242,7 +242,7 @@ func (s *search) several(used []candidate, named []capture.Image) string {
 	ids := make([]string, len(used))
 	for i, c := range used {
 		ids[i] = c.debugID()
-		s.note(c.place(), resultAmbiguous, "it fits as well as others do")
+		s.note(c.place(), ResultAmbiguous, "it fits as well as others do")
 	}
 	const shown = 4 // the others stand among the places that were tried
 	if more := len(ids) - shown; more > 0 {

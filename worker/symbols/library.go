@@ -53,11 +53,11 @@ type IndexCache interface {
 
 // The results of attempts that this package gives; symbol paths give those of symsrv.Result.
 const (
-	resultFound     = "found"
-	resultNotFound  = "not-found"
-	resultMismatch  = "mismatch"
-	resultRefused   = "refused"
-	resultOffline   = "offline"
-	resultFailed    = "failed"
-	resultAmbiguous = "ambiguous"
+	ResultFound     = "found"
+	ResultNotFound  = "not-found"
+	ResultMismatch  = "mismatch"
+	ResultRefused   = "refused"
+	ResultOffline   = "offline"
+	ResultFailed    = "failed"
+	ResultAmbiguous = "ambiguous"
 )

@@ -43,7 +43,7 @@ func (l PathLibrary) Find(ctx context.Context, want Want) (*File, []capture.Atte
 	}
 	f, err := openLocal(ctx, found.Path, found.Place)
 	if err != nil && ctx.Err() == nil { // one file that cannot be read is no reason to name nothing
-		return nil, append(tried, capture.Attempt{Place: found.Place, Result: resultFailed, Detail: err.Error()}), nil
+		return nil, append(tried, capture.Attempt{Place: found.Place, Result: ResultFailed, Detail: err.Error()}), nil
 	}
 	return f, tried, err
 }
@@ -57,7 +57,7 @@ func (l PathLibrary) Named(ctx context.Context, names []string) ([]*File, []capt
 		var partly *symsrv.Error // some directories could not be read, or there are too many files: those found count
 		switch {
 		case errors.As(err, &partly):
-			tried = append(tried, capture.Attempt{Place: name, Result: resultFailed, Detail: strings.TrimPrefix(partly.Error(), "symsrv: ")})
+			tried = append(tried, capture.Attempt{Place: name, Result: ResultFailed, Detail: strings.TrimPrefix(partly.Error(), "symsrv: ")})
 		case err != nil:
 			return nil, tried, err
 		}
@@ -67,13 +67,13 @@ func (l PathLibrary) Named(ctx context.Context, names []string) ([]*File, []capt
 			case ctx.Err() != nil:
 				return nil, tried, ctx.Err()
 			case err != nil:
-				tried = append(tried, capture.Attempt{Place: path, Result: resultFailed, Detail: err.Error()})
+				tried = append(tried, capture.Attempt{Place: path, Result: ResultFailed, Detail: err.Error()})
 			default:
 				files = append(files, f)
 			}
 		}
 		if len(paths) == 0 && err == nil {
-			tried = append(tried, capture.Attempt{Place: name, Result: resultNotFound, Detail: "no local directory of the symbol path has it"})
+			tried = append(tried, capture.Attempt{Place: name, Result: ResultNotFound, Detail: "no local directory of the symbol path has it"})
 		}
 	}
 	return files, tried, nil

@@ -57,7 +57,7 @@ func TestPathLibrary(t *testing.T) {
 	for _, a := range tried {
 		results[filepath.Base(a.Place)] = a.Result
 	}
-	if results["till.pdb"] != resultFailed || results["other.pdb"] != resultNotFound {
+	if results["till.pdb"] != ResultFailed || results["other.pdb"] != ResultNotFound {
 		t.Errorf("%+v", tried)
 	}
 	got := resolve(t, Resolver{Library: lib}, running(tillReturns, tillModule("")))

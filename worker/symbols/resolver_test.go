@@ -54,10 +54,10 @@ func (s *shelf) put(t testing.TB, place, name string, data []byte) *File {
 func (s *shelf) Find(_ context.Context, want Want) (*File, []capture.Attempt, error) {
 	for _, f := range s.files {
 		if f.Kind == KindPDB && strings.EqualFold(f.Name, want.Name) && f.DebugID == want.DebugID {
-			return f, []capture.Attempt{{Place: f.Place, Result: resultFound}}, nil
+			return f, []capture.Attempt{{Place: f.Place, Result: ResultFound}}, nil
 		}
 	}
-	return nil, []capture.Attempt{{Place: "shelf", Result: resultNotFound}}, nil
+	return nil, []capture.Attempt{{Place: "shelf", Result: ResultNotFound}}, nil
 }
 
 func (s *shelf) Named(_ context.Context, names []string) ([]*File, []capture.Attempt, error) {
@@ -360,7 +360,7 @@ func TestUnreadable(t *testing.T) {
 	s.broken = nil
 	clear(data[len(data)/4:])
 	got := resolve(t, Resolver{Library: s}, c)
-	if got.Named() != 0 || !slices.ContainsFunc(got.Tried, func(a capture.Attempt) bool { return a.Result == resultFailed }) {
+	if got.Named() != 0 || !slices.ContainsFunc(got.Tried, func(a capture.Attempt) bool { return a.Result == ResultFailed }) {
 		t.Errorf("%d frames of a damaged PDB, attempts %v", got.Named(), got.Tried)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -384,7 +384,7 @@ func TestDamagedPart(t *testing.T) {
 	for _, r := range []Resolver{{Library: s}, {Library: s, Indexes: kept}, {Library: s, Indexes: kept}} {
 		got := resolve(t, r, running(tillReturns, tillModule(pdb.DebugID)))
 		last := got.Tried[len(got.Tried)-1]
-		if last.Result != resultFailed || !strings.Contains(last.Detail, "1 parts of it") {
+		if last.Result != ResultFailed || !strings.Contains(last.Detail, "1 parts of it") {
 			t.Errorf("attempts %v", got.Tried)
 		}
 		if s := spell(got.Frames(uint32(tillReturns[0]))); s != "main+0x25" {

@@ -64,7 +64,7 @@ func (s *search) byID(ctx context.Context) error {
 		case f.Kind == KindImage && own:
 			images = append(images, f)
 		case f.Kind == KindPDB && !own:
-			s.note(f.Place, resultMismatch, "it has the id %s", f.DebugID)
+			s.note(f.Place, ResultMismatch, "it has the id %s", f.DebugID)
 			if pdb == nil {
 				s.out.Symbols = capture.SymbolsMismatch
 			}
@@ -119,7 +119,7 @@ func (s *search) useless(pdb *File) string {
 // hindrance continues a sentence about what was not found with the first place that could not be searched or read, or
 // that was not asked; "" for none.
 func (s *search) hindrance() string {
-	for _, result := range []string{resultFailed, resultRefused, resultOffline} {
+	for _, result := range []string{ResultFailed, ResultRefused, ResultOffline} {
 		for _, a := range s.out.Tried {
 			if a.Result == result {
 				return fmt.Sprintf("; but %s: %s", a.Place, a.Detail)

@@ -60,7 +60,7 @@ func TestPDBsThatLackSomething(t *testing.T) {
 // A sentence about what was not found says what stood in the way.
 func TestHindrance(t *testing.T) {
 	s := &search{out: &capture.Image{Tried: []capture.Attempt{
-		{Place: "a", Result: resultNotFound}, {Place: "b", Result: resultOffline, Detail: "not asked"}, {Place: "c", Result: resultFailed, Detail: "no such directory"},
+		{Place: "a", Result: ResultNotFound}, {Place: "b", Result: ResultOffline, Detail: "not asked"}, {Place: "c", Result: ResultFailed, Detail: "no such directory"},
 	}}}
 	if got := s.hindrance(); got != "; but c: no such directory" {
 		t.Error(got)

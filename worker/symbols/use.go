@@ -34,12 +34,12 @@ func (s *search) usePDB(ctx context.Context, c candidate, out *capture.Image) (b
 	named, err := s.lookup(ctx, c, out)
 	switch {
 	case isUnusable(err):
-		s.note(f.Place, resultFailed, "%v", err)
+		s.note(f.Place, ResultFailed, "%v", err)
 		return false, nil
 	case err != nil:
 		return false, err
 	case named == 0:
-		s.note(f.Place, resultMismatch, "none of the %d return addresses lies in a function of it%s", len(s.rvas), c.limits())
+		s.note(f.Place, ResultMismatch, "none of the %d return addresses lies in a function of it%s", len(s.rvas), c.limits())
 		return false, nil
 	}
 	out.PDB, out.Used, out.Symbols, out.Own = f.Name, f.DebugID, f.Symbols, f.Own
@@ -189,7 +189,7 @@ func (s *search) useSections(ctx context.Context, file *pdb.File, from *File) er
 func (s *search) noteDamage(f *File, file *pdb.File) bool {
 	damage := file.Damage()
 	if len(damage) > 0 {
-		s.note(f.Place, resultFailed, "%d parts of it could not be read: functions there lack lines, or names; the first: %v", len(damage), damage[0])
+		s.note(f.Place, ResultFailed, "%d parts of it could not be read: functions there lack lines, or names; the first: %v", len(damage), damage[0])
 	}
 	return len(damage) > 0
 }
@@ -222,7 +222,7 @@ func (s *search) useExports(ctx context.Context, f *File, out *capture.Image) (b
 		}
 	}
 	if out.Named() == 0 {
-		s.note(f.Place, resultMismatch, "no export of it lies before the return addresses")
+		s.note(f.Place, ResultMismatch, "no export of it lies before the return addresses")
 		return false, nil
 	}
 	out.Symbols, out.PDB = capture.SymbolsExport, f.PDB
@@ -244,7 +244,7 @@ func (s *search) openImage(ctx context.Context, f *File) (image *pe.File, done f
 	if !isUnusable(err) {
 		return nil, nil, err
 	}
-	s.note(f.Place, resultFailed, "%v", err)
+	s.note(f.Place, ResultFailed, "%v", err)
 	return nil, nil, nil
 }
 
