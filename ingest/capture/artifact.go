@@ -12,8 +12,8 @@ import (
 //	version  1            1 byte
 //	sections              zstd stream of: tag uvarint, length uvarint, payload; in the order of the tags
 //
-// A reader skips sections whose tag it does not know, so new kinds of facts (a timeline, an allocation table,
-// the address space) are added as sections without a new version. Numbers in payloads are varints; a count
+// A reader skips sections whose tag it does not know, so new kinds of facts (the address space) are
+// added as sections without a new version. Numbers in payloads are varints; a count
 // is a claim and is checked against the bytes that are there.
 const (
 	artifactMagic   = "hdcap"
@@ -31,6 +31,8 @@ const (
 	tagSites
 	tagBlocks
 	tagWarnings
+	tagTrace
+	tagLives
 )
 
 // ErrArtifact is what reading a damaged or foreign artifact gives.
@@ -41,7 +43,7 @@ func (c *Capture) Write(w io.Writer) error {
 	return writeArtifact(w, artifactMagic, []section{
 		{tagHeader, c.putHeader}, {tagSnapshots, c.putSnapshots}, {tagModules, c.putModules}, {tagHeaps, c.putHeaps},
 		{tagTexts, c.putTexts}, {tagFrames, c.putFrames}, {tagStacks, c.putStacks}, {tagSites, c.putSites},
-		{tagBlocks, c.putBlocks}, {tagWarnings, c.putWarnings},
+		{tagBlocks, c.putBlocks}, {tagWarnings, c.putWarnings}, {tagTrace, c.putTrace}, {tagLives, c.putLives},
 	})
 }
 
@@ -51,7 +53,7 @@ func Read(r io.Reader) (*Capture, error) {
 	err := readArtifact(r, artifactMagic, map[uint64]func(*decoder){
 		tagHeader: c.takeHeader, tagSnapshots: c.takeSnapshots, tagModules: c.takeModules, tagHeaps: c.takeHeaps,
 		tagTexts: c.takeTexts, tagFrames: c.takeFrames, tagStacks: c.takeStacks, tagSites: c.takeSites,
-		tagBlocks: c.takeBlocks, tagWarnings: c.takeWarnings,
+		tagBlocks: c.takeBlocks, tagWarnings: c.takeWarnings, tagTrace: c.takeTrace, tagLives: c.takeLives,
 	})
 	if err != nil {
 		return nil, err
@@ -72,9 +74,13 @@ func (c *Capture) check() error {
 			return fmt.Errorf("%w: stack names frame %d of %d", ErrArtifact, f, len(s.frames))
 		}
 	}
+	if (c.Shape == ShapeTrace) != (c.Trace != nil) {
+		return fmt.Errorf("%w: a capture of shape %d, trace %t", ErrArtifact, c.Shape, c.Trace != nil)
+	}
 	for i := range c.Sites {
 		site := &c.Sites[i]
-		ok := int(site.Stack) < s.Count() && site.Heap >= NoHeap && int(site.Heap) < len(c.Heaps) && len(site.Usage) == len(c.Snapshots)
+		ok := int(site.Stack) < s.Count() && site.Heap >= NoHeap && int(site.Heap) < len(c.Heaps) && len(site.Usage) == len(c.Snapshots) && site.Kind <= KindHeapVirtual &&
+			(site.Life != nil) == (c.Trace != nil)
 		for _, alias := range site.Aliases {
 			ok = ok && int(alias) < s.Count()
 		}

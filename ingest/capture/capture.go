@@ -17,6 +17,7 @@ type Kind string
 const (
 	KindUMDHSnapshot Kind = "umdh-snapshot"
 	KindUMDHDiff     Kind = "umdh-diff"
+	KindETL          Kind = "etl"
 )
 
 // A Shape says what the numbers of a capture mean. Analysis goes by the shape, never by the Kind.
@@ -28,6 +29,9 @@ const (
 	// ShapeDifference is an old and a new instant, of which the evidence lists only the stacks that
 	// changed: two Snapshots, and no statement about stacks that are absent.
 	ShapeDifference
+	// ShapeTrace is allocations and their ends over time. Snapshots are instants that divide the window evenly, at which
+	// Usage was sampled; the numbers of a site are in its Life.
+	ShapeTrace
 )
 
 // A Capture is what one process held at the instants the evidence covers.
@@ -40,6 +44,7 @@ type Capture struct {
 	Heaps     []Heap
 	Stacks    Stacks
 	Sites     []Site
+	Trace     *Trace // of ShapeTrace, else nil
 	Blocks    Blocks // of the only snapshot; empty where the evidence has no addresses
 	Warnings  []Warning
 }
@@ -103,6 +108,7 @@ type Heap struct {
 	Handle uint64
 	// Partial says that the evidence ends inside this heap's data.
 	Partial bool
+	Line    Line // outstanding memory over time; empty for snapshots
 }
 
 // NoHeap is the heap index of a site whose evidence does not name the heap.
@@ -115,13 +121,13 @@ type SiteKind uint8
 const (
 	KindHeap SiteKind = iota
 	KindVirtual
+	// KindHeapVirtual is what a heap took from VirtualAlloc to serve its blocks: the bytes of KindHeap, seen from below.
+	// It is in no total.
+	KindHeapVirtual
 )
 
 func (k SiteKind) String() string {
-	if k == KindVirtual {
-		return "virtual"
-	}
-	return "heap"
+	return [...]string{"heap", "virtual", "heap-virtual"}[min(k, KindHeapVirtual)]
 }
 
 // A Site is memory of one kind that one stack allocated from one heap. Readers give one site per identity that
@@ -134,6 +140,7 @@ type Site struct {
 	Kind    SiteKind
 	Trace   uint64  // the evidence's own id of the stack, valid inside one process life; 0 for none
 	Usage   []Usage // one per Snapshot
+	Life    *Life   // of ShapeTrace, else nil
 }
 
 // Usage counts outstanding blocks. Bytes are requested bytes, Overhead what the heap added to them; both are

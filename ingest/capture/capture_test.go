@@ -119,13 +119,15 @@ func (failing) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 func FuzzRead(f *testing.F) {
 	f.Add(artifact(f, sample()))
 	f.Add([]byte("hdcap\x01"))
+	traces, _ := twoProcesses(f)
+	f.Add(artifact(f, traces[0]))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := capture.Read(bytes.NewReader(data))
 		if err != nil {
 			return
 		}
 		again, err := capture.Read(bytes.NewReader(artifact(t, c)))
-		if err != nil || fmt.Sprint(c.Sites) != fmt.Sprint(again.Sites) {
+		if err != nil || !reflect.DeepEqual(c.Sites, again.Sites) || !reflect.DeepEqual(c.Trace, again.Trace) {
 			t.Errorf("what was read does not survive a second round: %v", err)
 		}
 	})

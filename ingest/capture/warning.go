@@ -22,6 +22,23 @@ const (
 	BrokenSDK            Code = "umdh-broken-sdk"
 	UnattributedOverhead Code = "unattributed-overhead"
 	Unsupported          Code = "unsupported"
+	// Of traces: what the session or the file has lost.
+	EventsLost      Code = "events-lost"
+	BuffersLost     Code = "buffers-lost"
+	CircularWrapped Code = "circular-wrapped"
+	ClockDisorder   Code = "clock-disorder"
+	StackKeyLost    Code = "stack-key-lost"
+	UnmergedSession Code = "unmerged-session"
+	// HeapSnapshot is a heap snapshot of wpr, whose layout is not public.
+	HeapSnapshot Code = "heap-snapshot-undecodable"
+	// LostFree counts blocks that were still there when their address was allocated again.
+	LostFree Code = "lost-free"
+	// UnknownFree counts frees of blocks whose allocation is not in the trace.
+	UnknownFree Code = "unknown-free"
+	// ProcessExited says that the process ended inside the trace.
+	ProcessExited Code = "process-exited"
+	// SeveralProcesses says that the evidence holds more than the process that the report is about.
+	SeveralProcesses Code = "several-processes"
 	// Malformed counts lines or records that were not understood and are not in the numbers.
 	Malformed Code = "malformed"
 	// Inconsistent counts entries whose own numbers contradict each other.
@@ -32,7 +49,8 @@ const (
 // verdict may rest on them.
 func (c Code) Lossy() bool {
 	switch c {
-	case Truncated, PartialHeap, NoStacks, StackMissing, BrokenSDK, Malformed, Inconsistent, BaseAssumed, BaseMismatch:
+	case Truncated, PartialHeap, NoStacks, StackMissing, BrokenSDK, Malformed, Inconsistent, BaseAssumed, BaseMismatch,
+		EventsLost, BuffersLost, CircularWrapped, ClockDisorder, StackKeyLost, LostFree:
 		return true
 	}
 	return false

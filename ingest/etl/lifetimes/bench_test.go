@@ -1,6 +1,8 @@
 package lifetimes
 
 import (
+	"heapdrift/ingest/capture/allocations"
+
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -108,7 +110,7 @@ func BenchmarkWindow(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		w := NewWindow(1e7, 5e7, len(tr.Sites()))
+		w := allocations.NewWindow(1e7, 5e7, len(tr.Sites()))
 		if err := w.Rows(sink.rows); err != nil {
 			b.Fatal(err)
 		}

@@ -1,6 +1,8 @@
 package lifetimes
 
 import (
+	"heapdrift/ingest/capture/allocations"
+
 	"errors"
 	"reflect"
 	"testing"
@@ -39,45 +41,45 @@ func commitAt(at int64, base, size uint64, stack uint32) Event {
 }
 
 func TestRules(t *testing.T) {
-	heap := func(r Row) Row { r.Heap = 0x1000; return r }
-	virtual := func(r Row) Row { r.Kind = KindVirtual; return r }
+	heap := func(r allocations.Row) allocations.Row { r.Heap = 0x1000; return r }
+	virtual := func(r allocations.Row) allocations.Row { r.Kind = allocations.KindVirtual; return r }
 	cases := []struct {
 		name   string
 		events []Event
-		rows   []Row // without Site
+		rows   []allocations.Row // without Site
 	}{
-		{"a resize in place keeps stack and time", []Event{alloc(1, 16, 8, 5), realloc(2, 16, 16, 80, 6), free(3, 16)}, []Row{
-			heap(Row{AllocTime: 1, FreeTime: 3, Address: 16, Size: 80, Stack: 5, End: EndFree})}},
-		{"a move as Windows logs it", []Event{alloc(1, 16, 8, 5), alloc(2, 32, 80, 6), free(2, 16), realloc(2, 16, 32, 80, 7)}, []Row{
-			heap(Row{AllocTime: 1, FreeTime: 2, Address: 16, Size: 8, Stack: 5, End: EndFree}),
-			heap(Row{AllocTime: 2, FreeTime: Never, Address: 32, Size: 80, Stack: 7})}},
-		{"a move that is alone", []Event{alloc(1, 16, 8, 5), realloc(2, 16, 32, 80, 7)}, []Row{
-			heap(Row{AllocTime: 1, FreeTime: 2, Address: 16, Size: 8, Stack: 5, FreeStack: 7, End: EndRealloc}),
-			heap(Row{AllocTime: 2, FreeTime: Never, Address: 32, Size: 80, Stack: 7})}},
+		{"a resize in place keeps stack and time", []Event{alloc(1, 16, 8, 5), realloc(2, 16, 16, 80, 6), free(3, 16)}, []allocations.Row{
+			heap(allocations.Row{AllocTime: 1, FreeTime: 3, Address: 16, Size: 80, Stack: 5, End: allocations.EndFree})}},
+		{"a move as Windows logs it", []Event{alloc(1, 16, 8, 5), alloc(2, 32, 80, 6), free(2, 16), realloc(2, 16, 32, 80, 7)}, []allocations.Row{
+			heap(allocations.Row{AllocTime: 1, FreeTime: 2, Address: 16, Size: 8, Stack: 5, End: allocations.EndFree}),
+			heap(allocations.Row{AllocTime: 2, FreeTime: allocations.Never, Address: 32, Size: 80, Stack: 7})}},
+		{"a move that is alone", []Event{alloc(1, 16, 8, 5), realloc(2, 16, 32, 80, 7)}, []allocations.Row{
+			heap(allocations.Row{AllocTime: 1, FreeTime: 2, Address: 16, Size: 8, Stack: 5, FreeStack: 7, End: allocations.EndRealloc}),
+			heap(allocations.Row{AllocTime: 2, FreeTime: allocations.Never, Address: 32, Size: 80, Stack: 7})}},
 		{"a move whose old address is in use again", []Event{
-			alloc(1, 16, 8, 5), alloc(2, 32, 80, 6), free(3, 16), alloc(4, 16, 9, 8), realloc(5, 16, 32, 80, 7)}, []Row{
-			heap(Row{AllocTime: 1, FreeTime: 3, Address: 16, Size: 8, Stack: 5, End: EndFree}),
-			heap(Row{AllocTime: 2, FreeTime: Never, Address: 32, Size: 80, Stack: 7}),
-			heap(Row{AllocTime: 4, FreeTime: Never, Address: 16, Size: 9, Stack: 8})}},
-		{"a resize of a block older than the trace", []Event{realloc(2, 16, 16, 80, 6), free(3, 16)}, []Row{
-			heap(Row{AllocTime: BeforeTrace, FreeTime: 3, Address: 16, Size: 80, Stack: 6, End: EndFree})}},
+			alloc(1, 16, 8, 5), alloc(2, 32, 80, 6), free(3, 16), alloc(4, 16, 9, 8), realloc(5, 16, 32, 80, 7)}, []allocations.Row{
+			heap(allocations.Row{AllocTime: 1, FreeTime: 3, Address: 16, Size: 8, Stack: 5, End: allocations.EndFree}),
+			heap(allocations.Row{AllocTime: 2, FreeTime: allocations.Never, Address: 32, Size: 80, Stack: 7}),
+			heap(allocations.Row{AllocTime: 4, FreeTime: allocations.Never, Address: 16, Size: 9, Stack: 8})}},
+		{"a resize of a block older than the trace", []Event{realloc(2, 16, 16, 80, 6), free(3, 16)}, []allocations.Row{
+			heap(allocations.Row{AllocTime: allocations.BeforeTrace, FreeTime: 3, Address: 16, Size: 80, Stack: 6, End: allocations.EndFree})}},
 		{"a decommit in the middle", []Event{commitAt(1, 0x10000, 0x3000, 5),
 			{Op: VirtualFree, Time: 2, Address: 0x11000, Size: 0x1000, Flags: MemDecommit, Stack: 9},
-			{Op: VirtualFree, Time: 3, Address: 0x10000, Flags: MemRelease}}, []Row{
-			virtual(Row{AllocTime: 1, FreeTime: 2, Address: 0x11000, Size: 0x1000, Stack: 5, FreeStack: 9, End: EndFree, Part: true}),
-			virtual(Row{AllocTime: 1, FreeTime: 3, Address: 0x10000, Size: 0x1000, Stack: 5, End: EndFree, Part: true}),
-			virtual(Row{AllocTime: 1, FreeTime: 3, Address: 0x12000, Size: 0x1000, Stack: 5, End: EndFree})}},
+			{Op: VirtualFree, Time: 3, Address: 0x10000, Flags: MemRelease}}, []allocations.Row{
+			virtual(allocations.Row{AllocTime: 1, FreeTime: 2, Address: 0x11000, Size: 0x1000, Stack: 5, FreeStack: 9, End: allocations.EndFree, Part: true}),
+			virtual(allocations.Row{AllocTime: 1, FreeTime: 3, Address: 0x10000, Size: 0x1000, Stack: 5, End: allocations.EndFree, Part: true}),
+			virtual(allocations.Row{AllocTime: 1, FreeTime: 3, Address: 0x12000, Size: 0x1000, Stack: 5, End: allocations.EndFree})}},
 		{"a region that a rundown knows, released in the trace", []Event{
 			{Op: VirtualRundownStart, Time: 1, Address: 0x10000, Size: 0x4000, Committed: 0x1000},
-			{Op: VirtualFree, Time: 3, Address: 0x10000, Size: 0x4000, Flags: MemRelease}}, []Row{
-			virtual(Row{AllocTime: BeforeTrace, FreeTime: 3, Address: 0x10000, Size: 0x1000, End: EndFree})}},
-		{"a large block lies in memory of its own", []Event{commitAt(1, 0x10000, 0x200000, 5), alloc(2, 0x10040, 0x1ff000, 5)}, []Row{
-			heap(Row{AllocTime: 2, FreeTime: Never, Address: 0x10040, Size: 0x1ff000, Stack: 5}),
-			{AllocTime: 1, FreeTime: Never, Address: 0x10000, Size: 0x200000, Stack: 5, Kind: KindHeapVirtual}}},
+			{Op: VirtualFree, Time: 3, Address: 0x10000, Size: 0x4000, Flags: MemRelease}}, []allocations.Row{
+			virtual(allocations.Row{AllocTime: allocations.BeforeTrace, FreeTime: 3, Address: 0x10000, Size: 0x1000, End: allocations.EndFree})}},
+		{"a large block lies in memory of its own", []Event{commitAt(1, 0x10000, 0x200000, 5), alloc(2, 0x10040, 0x1ff000, 5)}, []allocations.Row{
+			heap(allocations.Row{AllocTime: 2, FreeTime: allocations.Never, Address: 0x10040, Size: 0x1ff000, Stack: 5}),
+			{AllocTime: 1, FreeTime: allocations.Never, Address: 0x10000, Size: 0x200000, Stack: 5, Kind: allocations.KindHeapVirtual}}},
 		{"what a heap commits in its range is its own", []Event{
 			{Op: HeapRange, Time: 1, Heap: 0x1000, Address: 0x10000, Size: 0x100000},
-			{Op: VirtualAlloc, Time: 2, Address: 0x20000, Size: 0x1000, Flags: MemCommit, Stack: 3}}, []Row{
-			{AllocTime: 2, FreeTime: Never, Address: 0x20000, Size: 0x1000, Stack: 3, Kind: KindHeapVirtual}}},
+			{Op: VirtualAlloc, Time: 2, Address: 0x20000, Size: 0x1000, Flags: MemCommit, Stack: 3}}, []allocations.Row{
+			{AllocTime: 2, FreeTime: allocations.Never, Address: 0x20000, Size: 0x1000, Stack: 3, Kind: allocations.KindHeapVirtual}}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -96,7 +98,7 @@ func TestRules(t *testing.T) {
 // A sink that fails stops the Tracker, and Add says why.
 func TestSinkFails(t *testing.T) {
 	full := errors.New("disk full")
-	tr := New(sinkFunc(func([]Row) error { return full }))
+	tr := New(sinkFunc(func([]allocations.Row) error { return full }))
 	var err error
 	for i := range int64(5000) {
 		e := free(i, 16)
@@ -116,18 +118,18 @@ func TestSinkFails(t *testing.T) {
 	}
 }
 
-type sinkFunc func([]Row) error
+type sinkFunc func([]allocations.Row) error
 
-func (f sinkFunc) Rows(rows []Row) error { return f(rows) }
+func (f sinkFunc) Rows(rows []allocations.Row) error { return f(rows) }
 
 // What a rundown or a resize shows to be older than the trace raises the whole timeline.
 func TestTimelineOfWhatIsOlder(t *testing.T) {
 	tr, _ := run(t, alloc(1, 16, 100, 1), free(2, 16), realloc(5e6, 32, 32, 28, 1))
 	h := tr.Heaps()[0]
-	if want := (Peak{Usage{2, 108}, 1}); h.Peak != want {
+	if want := (allocations.Peak{Usage: allocations.Usage{Count: 2, Bytes: 108}, At: 1}); h.Peak != want {
 		t.Errorf("peak %+v, want %+v", h.Peak, want)
 	}
-	want := []Point{{Time: 0, Last: 8, Max: 108, MaxAt: 1}, {Time: 4 << 20, Last: 28, Max: 28, MaxAt: 5e6}}
+	want := []allocations.Point{{Time: 0, Last: 8, Max: 108, MaxAt: 1}, {Time: 4 << 20, Last: 28, Max: 28, MaxAt: 5e6}}
 	if !reflect.DeepEqual(h.Timeline, want) {
 		t.Errorf("timeline %+v, want %+v", h.Timeline, want)
 	}
@@ -166,7 +168,7 @@ func TestTimelineIsBounded(t *testing.T) {
 
 // The ends of time are no place for sums to wrap.
 func TestFarTimes(t *testing.T) {
-	tr, _ := run(t, alloc(BeforeTrace+1, 16, 1, 1), alloc(0, 32, 1, 1), alloc(Never-1, 48, 1, 1), alloc(Never-1, 64, 1, 1), alloc(5, 80, 1, 1))
+	tr, _ := run(t, alloc(allocations.BeforeTrace+1, 16, 1, 1), alloc(0, 32, 1, 1), alloc(allocations.Never-1, 48, 1, 1), alloc(allocations.Never-1, 64, 1, 1), alloc(5, 80, 1, 1))
 	if got := tr.Heaps()[0].Peak.Count; got != 5 || tr.Anomalies.Disordered != 1 {
 		t.Errorf("%d blocks, %+v", got, tr.Anomalies)
 	}

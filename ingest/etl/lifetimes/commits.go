@@ -1,5 +1,7 @@
 package lifetimes
 
+import "heapdrift/ingest/capture/allocations"
+
 // A commit is what one call committed and is committed still.
 type commit struct {
 	time   int64
@@ -43,9 +45,9 @@ func (t *Tracker) commit(pid uint32, base, end uint64, since int64, e *Event) (b
 	if len(t.gaps) == 0 {
 		return 0
 	}
-	kind := KindVirtual
+	kind := allocations.KindVirtual
 	if r, ok := p.regions.find(base); ok && r.value == heapRegion {
-		kind = KindHeapVirtual
+		kind = allocations.KindHeapVirtual
 	}
 	site := t.sites.of(pid, e.Stack, kind)
 	id := t.commits.add(commit{time: since, site: site, thread: e.Thread, pieces: uint32(len(t.gaps))})
@@ -56,10 +58,10 @@ func (t *Tracker) commit(pid uint32, base, end uint64, since int64, e *Event) (b
 	}
 	t.commits.commits[id].bytes = bytes
 	account := p.account(kind)
-	if since == BeforeTrace {
+	if since == allocations.BeforeTrace {
 		t.sites.sites[site].adopt(e.Time, bytes)
 		account.adopt(e.Time, bytes)
-		if kind == KindVirtual {
+		if kind == allocations.KindVirtual {
 			p.virtualLine.adopt(e.Time, bytes, account.live.Bytes)
 		}
 		return bytes
@@ -71,22 +73,22 @@ func (t *Tracker) commit(pid uint32, base, end uint64, since int64, e *Event) (b
 }
 
 // account is that of one of the two kinds of virtual memory.
-func (p *process) account(kind Kind) *account {
-	if kind == KindHeapVirtual {
+func (p *process) account(kind allocations.Kind) *account {
+	if kind == allocations.KindHeapVirtual {
 		return &p.heapVirtual
 	}
 	return &p.virtual
 }
 
 // drawVirtual adds the present to the timeline, if the kind is the one it shows.
-func (p *process) drawVirtual(at int64, kind Kind) {
-	if kind == KindVirtual {
+func (p *process) drawVirtual(at int64, kind allocations.Kind) {
+	if kind == allocations.KindVirtual {
 		p.virtualLine.add(at, p.virtual.live.Bytes)
 	}
 }
 
 // decommit ends what of [base, end) is committed, and reports whether anything was.
-func (t *Tracker) decommit(pid uint32, base, end uint64, at int64, how End, freeStack uint32) bool {
+func (t *Tracker) decommit(pid uint32, base, end uint64, at int64, how allocations.End, freeStack uint32) bool {
 	p := &t.processes.processes[pid]
 	return p.committed.remove(base, end, func(piece interval, change int) {
 		t.endPiece(p, piece, change, at, how, freeStack)
@@ -94,24 +96,24 @@ func (t *Tracker) decommit(pid uint32, base, end uint64, at int64, how End, free
 }
 
 // endPiece writes the row of an interval that has gone, and takes it out of the accounts.
-func (t *Tracker) endPiece(p *process, piece interval, change int, at int64, how End, freeStack uint32) {
+func (t *Tracker) endPiece(p *process, piece interval, change int, at int64, how allocations.End, freeStack uint32) {
 	c := &t.commits.commits[piece.value]
 	s := &t.sites.sites[c.site]
 	size := piece.end - piece.base
 	c.bytes -= int64(size)
 	c.pieces = uint32(int(c.pieces) + change)
-	*t.rows.next() = Row{
+	*t.rows.next() = allocations.Row{
 		AllocTime: c.time, FreeTime: max(at, c.time), Address: piece.base, Size: size, Site: c.site,
 		Process: p.instance, Thread: c.thread, Stack: s.stack, FreeStack: freeStack, Kind: s.kind, End: how,
 		Part: c.pieces > 0,
 	}
-	if how != EndNone {
-		u := Usage{0, int64(size)}
+	if how != allocations.EndNone {
+		u := allocations.Usage{Count: 0, Bytes: int64(size)}
 		if c.pieces == 0 {
 			u.Count = 1
 		}
-		s.end(u, c.time == BeforeTrace, how)
-		p.account(s.kind).end(u, c.time == BeforeTrace, how)
+		s.end(u, c.time == allocations.BeforeTrace, how)
+		p.account(s.kind).end(u, c.time == allocations.BeforeTrace, how)
 		p.drawVirtual(at, s.kind)
 	}
 	if c.pieces == 0 {
@@ -121,7 +123,7 @@ func (t *Tracker) endPiece(p *process, piece interval, change int, at int64, how
 
 // endVirtual ends everything a process has committed. With EndNone it stays in the accounts, and only the rows are
 // written.
-func (t *Tracker) endVirtual(pid uint32, at int64, how End) {
+func (t *Tracker) endVirtual(pid uint32, at int64, how allocations.End) {
 	p := &t.processes.processes[pid]
 	for _, run := range p.committed.runs {
 		for _, piece := range run {

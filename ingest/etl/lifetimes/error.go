@@ -5,7 +5,6 @@ const (
 	CodeSink     = "sink-failed"     // the Sink refused rows; the cause is wrapped
 	CodeTooMany  = "too-many-blocks" // more living blocks than 32 bits can number
 	CodeFinished = "finished"        // an event after Finish
-	CodeSite     = "unknown-site"    // a row of a site that a scan was not made for
 )
 
 // An Error says why lifetimes could not be followed further.

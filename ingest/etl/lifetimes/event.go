@@ -1,7 +1,5 @@
 package lifetimes
 
-import "math"
-
 // An Op says what an Event is.
 type Op uint8
 
@@ -56,12 +54,6 @@ type Event struct {
 type Counters struct {
 	Reserved, Committed, Free, Allocated uint64
 }
-
-// The ends of time in rows.
-const (
-	BeforeTrace int64 = math.MinInt64 // allocated before the trace began
-	Never       int64 = math.MaxInt64 // not freed up to the trace's end
-)
 
 // maxSize is what one allocation can have: the user half of a 57-bit address space. Events beyond it are damaged, and
 // counting them would drown the sums.

@@ -3,6 +3,7 @@ package lifetimes_test
 import (
 	"fmt"
 
+	"heapdrift/ingest/capture/allocations"
 	"heapdrift/ingest/etl/lifetimes"
 )
 
@@ -27,7 +28,7 @@ func Example() {
 	sites := tracker.Sites()
 	fmt.Printf("stack %d: %+v, peak %d bytes\n", sites[0].Stack, sites[0].Classes.AIFO, sites[0].Peak.Bytes)
 
-	w := lifetimes.NewWindow(2e9, 4e9, len(sites))
+	w := allocations.NewWindow(2e9, 4e9, len(sites))
 	if err := w.Rows(rows.rows); err != nil {
 		fmt.Println(err)
 		return

@@ -1,5 +1,7 @@
 package lifetimes
 
+import "heapdrift/ingest/capture/allocations"
+
 func (t *Tracker) heapAlloc(e *Event) {
 	if e.Address == 0 || e.Size > maxSize {
 		t.Anomalies.Malformed++
@@ -13,7 +15,7 @@ func (t *Tracker) heapAlloc(e *Event) {
 	if slot, old, live := h.index.find(&t.blocks, e.Address); live {
 		t.Anomalies.LostFrees++
 		h.index.remove(slot)
-		t.endBlock(h, old, e.Time, EndLost, 0)
+		t.endBlock(h, old, e.Time, allocations.EndLost, 0)
 	}
 	t.insertBlock(id, e, e.Time)
 }
@@ -26,11 +28,11 @@ func (t *Tracker) insertBlock(id uint32, e *Event, since int64) {
 		return
 	}
 	h := &t.heaps.heaps[id]
-	site := t.sites.of(id, e.Stack, KindHeap)
+	site := t.sites.of(id, e.Stack, allocations.KindHeap)
 	*t.blocks.at(b) = block{address: e.Address, size: e.Size, time: since, site: site, thread: e.Thread}
 	h.index.insert(e.Address, b)
 	p := &t.processes.processes[h.process]
-	if since == BeforeTrace {
+	if since == allocations.BeforeTrace {
 		t.sites.sites[site].adopt(e.Time, int64(e.Size))
 		h.adopt(e.Time, int64(e.Size))
 		h.timeline.adopt(e.Time, int64(e.Size), h.live.Bytes)
@@ -69,13 +71,13 @@ func (t *Tracker) heapFree(e *Event) {
 		return
 	}
 	h.index.remove(slot)
-	t.endBlock(h, b, e.Time, EndFree, e.Stack)
+	t.endBlock(h, b, e.Time, allocations.EndFree, e.Stack)
 }
 
 // unknownFree notes a free whose allocation was not seen.
 func (t *Tracker) unknownFree(id uint32, e *Event) {
 	h := &t.heaps.heaps[id]
-	site := t.sites.of(id, 0, KindHeap)
+	site := t.sites.of(id, 0, allocations.KindHeap)
 	t.Anomalies.UnknownFrees++
 	if h.created || t.processes.processes[h.process].started {
 		t.Anomalies.UnknownFreesInside++
@@ -83,25 +85,25 @@ func (t *Tracker) unknownFree(id uint32, e *Event) {
 	t.sites.sites[site].ended.UnknownFrees++
 	h.ended.UnknownFrees++
 	t.processes.processes[h.process].heap.ended.UnknownFrees++
-	*t.rows.next() = Row{
-		AllocTime: BeforeTrace, FreeTime: e.Time, Address: e.Address, Heap: e.Heap, Site: site, Process: e.Process,
-		FreeStack: e.Stack, End: EndFree, Unknown: true,
+	*t.rows.next() = allocations.Row{
+		AllocTime: allocations.BeforeTrace, FreeTime: e.Time, Address: e.Address, Heap: e.Heap, Site: site, Process: e.Process,
+		FreeStack: e.Stack, End: allocations.EndFree, Unknown: true,
 	}
 }
 
 // endBlock writes a block's row and takes it out of the accounts. The caller takes it out of the heap's index.
-func (t *Tracker) endBlock(h *heap, id uint32, at int64, how End, freeStack uint32) {
+func (t *Tracker) endBlock(h *heap, id uint32, at int64, how allocations.End, freeStack uint32) {
 	b := t.blocks.at(id)
 	s := &t.sites.sites[b.site]
 	p := &t.processes.processes[h.process]
-	*t.rows.next() = Row{
+	*t.rows.next() = allocations.Row{
 		AllocTime: b.time, FreeTime: max(at, b.time), Address: b.address, Size: b.size, Heap: h.handle, Site: b.site,
 		Process: p.instance, Thread: b.thread, Stack: s.stack, FreeStack: freeStack, End: how,
 	}
-	if how == EndNone {
+	if how == allocations.EndNone {
 		return
 	}
-	u, before := Usage{1, int64(b.size)}, b.time == BeforeTrace
+	u, before := allocations.Usage{Count: 1, Bytes: int64(b.size)}, b.time == allocations.BeforeTrace
 	s.end(u, before, how)
 	h.end(u, before, how)
 	h.timeline.add(at, h.live.Bytes)

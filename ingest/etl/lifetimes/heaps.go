@@ -1,12 +1,14 @@
 package lifetimes
 
+import "heapdrift/ingest/capture/allocations"
+
 // A Heap is one heap of one process, over the whole trace.
 type Heap struct {
 	Process  uint32
 	Handle   uint64
-	Classes  Classes
-	Peak     Peak
-	Timeline []Point
+	Classes  allocations.Classes
+	Peak     allocations.Peak
+	Timeline []allocations.Point
 	// First and Latest are what the heap said of itself, with when; the times are Never where it said nothing.
 	First, Latest     Counters
 	FirstAt, LatestAt int64
@@ -60,7 +62,7 @@ func (t *heapTable) of(process uint32, handle uint64) (id uint32, fresh bool) {
 		}
 		i = (i + 1) & mask
 	}
-	t.heaps = append(t.heaps, heap{handle: handle, process: process, firstAt: Never, latestAt: Never})
+	t.heaps = append(t.heaps, heap{handle: handle, process: process, firstAt: allocations.Never, latestAt: allocations.Never})
 	t.index[i] = uint32(len(t.heaps))
 	t.recent = uint32(len(t.heaps))
 	return t.recent - 1, true
@@ -100,14 +102,14 @@ func (t *Tracker) heapCreate(e *Event) {
 	}
 	if n := t.heaps.heaps[id].index.n; n > 0 { // a handle is an address: the heap that was there is gone
 		t.Anomalies.LostFrees += int64(n)
-		t.endHeap(id, e.Time, EndLost)
+		t.endHeap(id, e.Time, allocations.EndLost)
 	}
 	t.heaps.heaps[id].created = true
 }
 
 func (t *Tracker) heapDestroy(e *Event) {
 	if id, ok := t.heap(e); ok {
-		t.endHeap(id, e.Time, EndDestroy)
+		t.endHeap(id, e.Time, allocations.EndDestroy)
 	}
 }
 
@@ -117,14 +119,14 @@ func (t *Tracker) heapSnapshot(e *Event) {
 		return
 	}
 	h := &t.heaps.heaps[id]
-	if h.firstAt == Never {
+	if h.firstAt == allocations.Never {
 		h.first, h.firstAt = e.Counters, e.Time
 	}
 	h.latest, h.latestAt = e.Counters, e.Time
 }
 
 // endHeap ends every block of a heap. With EndNone they stay in the accounts, and only their rows are written.
-func (t *Tracker) endHeap(id uint32, at int64, how End) {
+func (t *Tracker) endHeap(id uint32, at int64, how allocations.End) {
 	h := &t.heaps.heaps[id]
 	for i := range h.index.slots {
 		if s := h.index.slots[i]; s != 0 {

@@ -1,5 +1,7 @@
 package lifetimes
 
+import "heapdrift/ingest/capture/allocations"
+
 // A heap takes the memory of its blocks from VirtualAlloc, so both kinds of events show the same bytes. A region is a
 // heap's if an event says so (HeapRange), if it holds the heap's handle, or if it holds one of its blocks. Usually that
 // shows just after the commit; the commit's rows then have KindHeapVirtual, but for parts freed before.
@@ -75,13 +77,13 @@ func (t *Tracker) giveToHeap(p *process, base, end uint64) {
 	p.committed.overlapping(base, end, func(v *interval) {
 		c := &t.commits.commits[v.value]
 		from := &t.sites.sites[c.site]
-		if from.kind == KindHeapVirtual {
+		if from.kind == allocations.KindHeapVirtual {
 			return
 		}
-		u, before := Usage{1, c.bytes}, c.time == BeforeTrace
+		u, before := allocations.Usage{Count: 1, Bytes: c.bytes}, c.time == allocations.BeforeTrace
 		from.leave(u, before)
 		p.virtual.leave(u, before)
-		c.site = t.sites.of(from.owner, from.stack, KindHeapVirtual)
+		c.site = t.sites.of(from.owner, from.stack, allocations.KindHeapVirtual)
 		t.sites.sites[c.site].enter(t.last, u, before)
 		p.heapVirtual.enter(t.last, u, before)
 		p.virtualLine.add(t.last, p.virtual.live.Bytes)

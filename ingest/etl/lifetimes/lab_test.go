@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"heapdrift/ingest/capture/allocations"
 	"heapdrift/ingest/etl/lifetimes"
 	"heapdrift/internal/corpus"
 )
@@ -80,9 +81,9 @@ func track(t *testing.T, trace *rawTrace) (*lifetimes.Tracker, *collected) {
 	return tr, sink
 }
 
-type collected struct{ rows []lifetimes.Row }
+type collected struct{ rows []allocations.Row }
 
-func (c *collected) Rows(rows []lifetimes.Row) error {
+func (c *collected) Rows(rows []allocations.Row) error {
 	c.rows = append(c.rows, rows...)
 	return nil
 }
@@ -160,7 +161,7 @@ func compressed(file []byte) bool {
 	return size+0x36 < len(file) && file[size+0x34]&0x40 != 0
 }
 
-func checkVisible(t *testing.T, tr *lifetimes.Tracker, rows []lifetimes.Row, want *visible, stacks bool) {
+func checkVisible(t *testing.T, tr *lifetimes.Tracker, rows []allocations.Row, want *visible, stacks bool) {
 	t.Helper()
 	got := visible{
 		Alloc: tr.Events[lifetimes.HeapAlloc], Free: tr.Events[lifetimes.HeapFree], Realloc: tr.Events[lifetimes.HeapRealloc],
@@ -168,15 +169,15 @@ func checkVisible(t *testing.T, tr *lifetimes.Tracker, rows []lifetimes.Row, wan
 	}
 	perStack := map[uint32]usage{}
 	for _, r := range rows {
-		u := map[lifetimes.End]*usage{
-			lifetimes.EndDestroy: &got.Destroy, lifetimes.EndExit: &got.Exit, lifetimes.EndNone: &got.Outstanding,
+		u := map[allocations.End]*usage{
+			allocations.EndDestroy: &got.Destroy, allocations.EndExit: &got.Exit, allocations.EndNone: &got.Outstanding,
 		}[r.End]
-		if u == nil || r.Unknown || r.Kind != lifetimes.KindHeap {
+		if u == nil || r.Unknown || r.Kind != allocations.KindHeap {
 			continue
 		}
 		u.Count++
 		u.Bytes += int64(r.Size)
-		if r.End == lifetimes.EndNone {
+		if r.End == allocations.EndNone {
 			s := perStack[r.Site]
 			perStack[r.Site] = usage{s.Count + 1, s.Bytes + int64(r.Size)}
 		}
@@ -210,20 +211,20 @@ func sorted[K comparable](m map[K]usage) []usage {
 	return out
 }
 
-func checkWindows(t *testing.T, all *truth, run int, tr *lifetimes.Tracker, rows []lifetimes.Row, instance uint32, stacks bool) {
+func checkWindows(t *testing.T, all *truth, run int, tr *lifetimes.Tracker, rows []allocations.Row, instance uint32, stacks bool) {
 	t.Helper()
 	sites := tr.Sites()
 	for _, want := range all.Runs[run].Windows {
-		w := lifetimes.NewWindow(want.T1*100, want.T2*100, len(sites))
+		w := allocations.NewWindow(want.T1*100, want.T2*100, len(sites))
 		if err := w.Rows(rows); err != nil {
 			t.Fatal(err)
 		}
-		sum := func(kind lifetimes.Kind, heap uint64) lifetimes.Classes {
+		sum := func(kind allocations.Kind, heap uint64) allocations.Classes {
 			return w.Total(func(i int) bool {
 				return sites[i].Process == instance && sites[i].Kind == kind && (heap == 0 || sites[i].Heap == heap)
 			})
 		}
-		if got := classesOf(sum(lifetimes.KindHeap, 0)); got != want.classes {
+		if got := classesOf(sum(allocations.KindHeap, 0)); got != want.classes {
 			t.Errorf("%s: %+v, want %+v", want.Name, got, want.classes)
 		}
 		for _, h := range want.PerHeap {
@@ -231,14 +232,14 @@ func checkWindows(t *testing.T, all *truth, run int, tr *lifetimes.Tracker, rows
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := sum(lifetimes.KindHeap, handle)
+			c := sum(allocations.KindHeap, handle)
 			if got := classesOf(c); got != h.classes || usage(c.Outstanding()) != h.LiveAtEnd {
 				t.Errorf("%s, heap %#x: %+v, want %+v", want.Name, handle, got, h)
 			}
 		}
-		perStack := map[uint32]lifetimes.Classes{}
+		perStack := map[uint32]allocations.Classes{}
 		for i, s := range sites {
-			if s.Process == instance && s.Kind == lifetimes.KindHeap {
+			if s.Process == instance && s.Kind == allocations.KindHeap {
 				perStack[s.Stack] = perStack[s.Stack].Add(w.Sites[i])
 			}
 		}
@@ -260,7 +261,7 @@ func checkWindows(t *testing.T, all *truth, run int, tr *lifetimes.Tracker, rows
 			t.Errorf("%s: stacks\n%+v, want\n%+v", want.Name, got, wanted)
 		}
 		if v := want.Virtual; v != nil {
-			c := sum(lifetimes.KindVirtual, 0)
+			c := sum(allocations.KindVirtual, 0)
 			g := [...]int64{c.Allocated().Count, c.Allocated().Bytes, c.AIFO.Bytes, c.AIFO.Count, c.AtStart().Bytes,
 				c.Outstanding().Bytes, c.AIFI.Count, c.AIFI.Bytes}
 			x := [...]int64{v.Count, v.Size, v.Impacting, v.ImpactingCount, v.OutstandingAtT1, v.OutstandingAtT2, v.Transient.Count, v.Transient.Bytes}
@@ -271,6 +272,6 @@ func checkWindows(t *testing.T, all *truth, run int, tr *lifetimes.Tracker, rows
 	}
 }
 
-func classesOf(c lifetimes.Classes) classes {
+func classesOf(c allocations.Classes) classes {
 	return classes{usage(c.AIFO), usage(c.AIFI), usage(c.AOFO), usage(c.AOFI)}
 }

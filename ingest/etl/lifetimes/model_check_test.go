@@ -1,6 +1,8 @@
 package lifetimes
 
 import (
+	"heapdrift/ingest/capture/allocations"
+
 	"cmp"
 	"math"
 	"math/rand/v2"
@@ -9,9 +11,9 @@ import (
 )
 
 // collect is a Sink that keeps everything.
-type collect struct{ rows []Row }
+type collect struct{ rows []allocations.Row }
 
-func (c *collect) Rows(rows []Row) error {
+func (c *collect) Rows(rows []allocations.Row) error {
 	c.rows = append(c.rows, rows...)
 	return nil
 }
@@ -90,11 +92,11 @@ func randomVirtual(r *rand.Rand, e *Event) {
 }
 
 // pagewise cuts rows of virtual memory into pages, as the model has them, and forgets site numbers.
-func pagewise(rows []Row) []Row {
-	var out []Row
+func pagewise(rows []allocations.Row) []allocations.Row {
+	var out []allocations.Row
 	for _, r := range rows {
 		r.Site = 0
-		if r.Kind == KindHeap {
+		if r.Kind == allocations.KindHeap {
 			out = append(out, r)
 			continue
 		}
@@ -109,14 +111,14 @@ func pagewise(rows []Row) []Row {
 }
 
 // inOrder sorts rows by everything that tells them apart.
-func inOrder(rows []Row) []Row {
+func inOrder(rows []allocations.Row) []allocations.Row {
 	flag := func(b bool) int {
 		if b {
 			return 1
 		}
 		return 0
 	}
-	slices.SortFunc(rows, func(a, b Row) int {
+	slices.SortFunc(rows, func(a, b allocations.Row) int {
 		return cmp.Or(
 			cmp.Compare(a.FreeTime, b.FreeTime), cmp.Compare(a.AllocTime, b.AllocTime), cmp.Compare(a.Address, b.Address),
 			cmp.Compare(a.Process, b.Process), cmp.Compare(a.Heap, b.Heap), cmp.Compare(a.Size, b.Size),
@@ -139,7 +141,7 @@ func TestModel(t *testing.T) {
 			}
 			before := len(m.blocks)
 			m.add(e)
-			if b := m.blocks[modelKey{e.Process, e.Heap, e.Address}]; len(m.blocks) > before && e.Op == HeapRealloc && b.AllocTime == BeforeTrace {
+			if b := m.blocks[modelKey{e.Process, e.Heap, e.Address}]; len(m.blocks) > before && e.Op == HeapRealloc && b.AllocTime == allocations.BeforeTrace {
 				adopted[holder{e.Process, e.Heap}] += int64(e.OldSize)
 				adopted[holder{e.Process, 0}] += int64(e.OldSize)
 			}
@@ -184,7 +186,7 @@ func TestModel(t *testing.T) {
 }
 
 // checkSums compares what the Tracker added up with a window over everything, and sites with rows.
-func checkSums(t *testing.T, tr *Tracker, rows []Row) {
+func checkSums(t *testing.T, tr *Tracker, rows []allocations.Row) {
 	t.Helper()
 	sites := tr.Sites()
 	for _, r := range rows {
@@ -192,11 +194,11 @@ func checkSums(t *testing.T, tr *Tracker, rows []Row) {
 			t.Fatalf("row %+v of site %+v", r, s)
 		}
 	}
-	w := NewWindow(math.MinInt64+1, math.MaxInt64-1, len(sites))
+	w := allocations.NewWindow(math.MinInt64+1, math.MaxInt64-1, len(sites))
 	if err := w.Rows(rows); err != nil {
 		t.Fatal(err)
 	}
-	heaps, processes := map[holder]Classes{}, map[uint32][3]Classes{}
+	heaps, processes := map[holder]allocations.Classes{}, map[uint32][3]allocations.Classes{}
 	for i, s := range sites {
 		if s.Classes != w.Sites[i] {
 			t.Fatalf("site %+v; the rows say %+v", s, w.Sites[i])
@@ -204,7 +206,7 @@ func checkSums(t *testing.T, tr *Tracker, rows []Row) {
 		p := processes[s.Process]
 		p[s.Kind] = p[s.Kind].Add(s.Classes)
 		processes[s.Process] = p
-		if s.Kind == KindHeap {
+		if s.Kind == allocations.KindHeap {
 			k := holder{s.Process, s.Heap}
 			heaps[k] = heaps[k].Add(s.Classes)
 		}
@@ -215,13 +217,13 @@ func checkSums(t *testing.T, tr *Tracker, rows []Row) {
 		}
 	}
 	for _, p := range tr.Processes() {
-		if got := [3]Classes{p.Heap, p.Virtual, p.HeapVirtual}; got != processes[p.Instance] {
+		if got := [3]allocations.Classes{p.Heap, p.Virtual, p.HeapVirtual}; got != processes[p.Instance] {
 			t.Fatalf("process %d: %+v; its sites say %+v", p.Instance, got, processes[p.Instance])
 		}
 	}
 }
 
-func checkTimeline(t *testing.T, line []Point, peak Peak, last, highest int64) {
+func checkTimeline(t *testing.T, line []allocations.Point, peak allocations.Peak, last, highest int64) {
 	t.Helper()
 	if peak.Bytes != highest {
 		t.Errorf("peak %+v, want %d bytes", peak, highest)

@@ -1,11 +1,13 @@
 package lifetimes
 
+import "heapdrift/ingest/capture/allocations"
+
 // model is the obvious way to follow memory: Go maps, a page table, one row at a time. It shares no code with Tracker
 // but the types, and spells the rules again.
 type model struct {
 	an      Anomalies
 	last    int64
-	rows    []Row
+	rows    []allocations.Row
 	procs   map[uint32]*modelProcess
 	blocks  map[modelKey]*modelBlock
 	created map[modelKey]bool
@@ -18,7 +20,7 @@ type modelKey struct {
 }
 
 type modelBlock struct {
-	Row
+	allocations.Row
 }
 
 type modelProcess struct {
@@ -33,14 +35,14 @@ type modelRegion struct {
 }
 
 type modelCommit struct {
-	row   Row
+	row   allocations.Row
 	pages int
 }
 
 const modelPage = 0x1000
 
 func newModel() *model {
-	return &model{procs: map[uint32]*modelProcess{}, blocks: map[modelKey]*modelBlock{}, created: map[modelKey]bool{}, seen: map[modelKey]bool{}, last: BeforeTrace}
+	return &model{procs: map[uint32]*modelProcess{}, blocks: map[modelKey]*modelBlock{}, created: map[modelKey]bool{}, seen: map[modelKey]bool{}, last: allocations.BeforeTrace}
 }
 
 func (m *model) process(id uint32) *modelProcess {
@@ -76,31 +78,31 @@ func (m *model) add(e Event) {
 		for k := range m.blocks {
 			if k.process == e.Process && k.heap == e.Heap {
 				m.an.LostFrees++
-				m.end(k, e.Time, EndLost, 0)
+				m.end(k, e.Time, allocations.EndLost, 0)
 			}
 		}
 		m.created[modelKey{e.Process, e.Heap, 0}] = true
 	case HeapAlloc:
 		if m.blocks[key] != nil {
 			m.an.LostFrees++
-			m.end(key, e.Time, EndLost, 0)
+			m.end(key, e.Time, allocations.EndLost, 0)
 		}
 		m.begin(e, e.Time)
 	case HeapFree:
 		if m.blocks[key] != nil {
-			m.end(key, e.Time, EndFree, e.Stack)
+			m.end(key, e.Time, allocations.EndFree, e.Stack)
 			return
 		}
 		m.an.UnknownFrees++
 		if m.inside(e) {
 			m.an.UnknownFreesInside++
 		}
-		m.rows = append(m.rows, Row{AllocTime: BeforeTrace, FreeTime: e.Time, Address: e.Address, Heap: e.Heap,
-			Process: e.Process, FreeStack: e.Stack, End: EndFree, Unknown: true})
+		m.rows = append(m.rows, allocations.Row{AllocTime: allocations.BeforeTrace, FreeTime: e.Time, Address: e.Address, Heap: e.Heap,
+			Process: e.Process, FreeStack: e.Stack, End: allocations.EndFree, Unknown: true})
 	case HeapRealloc:
 		m.realloc(e, key)
 	case HeapDestroy:
-		m.endAll(func(k modelKey) bool { return k.process == e.Process && k.heap == e.Heap }, e.Time, EndDestroy)
+		m.endAll(func(k modelKey) bool { return k.process == e.Process && k.heap == e.Heap }, e.Time, allocations.EndDestroy)
 	case HeapRange:
 		m.heapRange(e)
 	case HeapRangeEnd:
@@ -118,8 +120,8 @@ func (m *model) add(e Event) {
 	case ProcessStart:
 		p.started = true
 	case ProcessEnd:
-		m.endAll(func(k modelKey) bool { return k.process == e.Process }, e.Time, EndExit)
-		m.endPages(p, 0, maxSize, e.Time, EndExit, 0)
+		m.endAll(func(k modelKey) bool { return k.process == e.Process }, e.Time, allocations.EndExit)
+		m.endPages(p, 0, maxSize, e.Time, allocations.EndExit, 0)
 		p.regions = map[uint64]*modelRegion{}
 		p.ended = true
 	}
@@ -130,20 +132,20 @@ func (m *model) inside(e Event) bool {
 }
 
 func (m *model) begin(e Event, since int64) {
-	m.blocks[modelKey{e.Process, e.Heap, e.Address}] = &modelBlock{Row{
+	m.blocks[modelKey{e.Process, e.Heap, e.Address}] = &modelBlock{allocations.Row{
 		AllocTime: since, Address: e.Address, Size: e.Size, Heap: e.Heap, Process: e.Process, Thread: e.Thread, Stack: e.Stack,
 	}}
 	m.touch(e.Process, e.Address)
 }
 
-func (m *model) end(k modelKey, at int64, how End, stack uint32) {
+func (m *model) end(k modelKey, at int64, how allocations.End, stack uint32) {
 	r := m.blocks[k].Row
 	r.FreeTime, r.End, r.FreeStack = max(at, r.AllocTime), how, stack
 	m.rows = append(m.rows, r)
 	delete(m.blocks, k)
 }
 
-func (m *model) endAll(which func(modelKey) bool, at int64, how End) {
+func (m *model) endAll(which func(modelKey) bool, at int64, how allocations.End) {
 	for k := range m.blocks {
 		if which(k) {
 			m.end(k, at, how, 0)
@@ -156,7 +158,7 @@ func (m *model) realloc(e Event, key modelKey) {
 	if e.Address == e.OldAddress {
 		if b == nil {
 			m.an.AdoptedBlocks++
-			since := BeforeTrace
+			since := allocations.BeforeTrace
 			if m.inside(e) {
 				since = e.Time
 			}
@@ -168,7 +170,7 @@ func (m *model) realloc(e Event, key modelKey) {
 	}
 	old := modelKey{e.Process, e.Heap, e.OldAddress}
 	if o := m.blocks[old]; o != nil && (b == nil || o.AllocTime < b.AllocTime) {
-		m.end(old, e.Time, EndRealloc, e.Stack)
+		m.end(old, e.Time, allocations.EndRealloc, e.Stack)
 	}
 	if b == nil {
 		m.begin(e, e.Time)
@@ -181,8 +183,8 @@ func (m *model) realloc(e Event, key modelKey) {
 }
 
 func (m *model) finish() {
-	m.endAll(func(modelKey) bool { return true }, Never, EndNone)
+	m.endAll(func(modelKey) bool { return true }, allocations.Never, allocations.EndNone)
 	for _, p := range m.procs {
-		m.endPages(p, 0, maxSize, Never, EndNone, 0)
+		m.endPages(p, 0, maxSize, allocations.Never, allocations.EndNone, 0)
 	}
 }

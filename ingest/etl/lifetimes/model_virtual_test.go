@@ -1,5 +1,6 @@
 package lifetimes
 
+import "heapdrift/ingest/capture/allocations"
 import "sort"
 
 // The model's virtual memory: a table of pages, each with its commit and its region.
@@ -21,7 +22,7 @@ func (m *model) touch(process uint32, address uint64) {
 func (m *model) give(p *modelProcess, base, end uint64) {
 	for page, c := range p.pages {
 		if page*modelPage < end && page*modelPage >= base {
-			c.row.Kind = KindHeapVirtual
+			c.row.Kind = allocations.KindHeapVirtual
 		}
 	}
 }
@@ -69,9 +70,9 @@ func (m *model) unreserve(p *modelProcess, base, end uint64) (known bool) {
 }
 
 func (m *model) commit(p *modelProcess, base, end uint64, since int64, e Event) bool {
-	c := &modelCommit{row: Row{AllocTime: since, Process: e.Process, Thread: e.Thread, Stack: e.Stack, Kind: KindVirtual}}
+	c := &modelCommit{row: allocations.Row{AllocTime: since, Process: e.Process, Thread: e.Thread, Stack: e.Stack, Kind: allocations.KindVirtual}}
 	if r := p.regions[base/modelPage]; r != nil && r.heap {
-		c.row.Kind = KindHeapVirtual
+		c.row.Kind = allocations.KindHeapVirtual
 	}
 	for page := base / modelPage; page < end/modelPage; page++ {
 		if p.pages[page] == nil {
@@ -83,7 +84,7 @@ func (m *model) commit(p *modelProcess, base, end uint64, since int64, e Event) 
 }
 
 // endPages gives a row a page.
-func (m *model) endPages(p *modelProcess, base, end uint64, at int64, how End, stack uint32) (known bool) {
+func (m *model) endPages(p *modelProcess, base, end uint64, at int64, how allocations.End, stack uint32) (known bool) {
 	var pages []uint64
 	for page := range p.pages {
 		if page*modelPage >= base && page*modelPage < end {
@@ -110,7 +111,7 @@ func (m *model) virtualAlloc(e Event) {
 		return
 	}
 	if e.Flags&MemReserve != 0 {
-		if m.endPages(p, base, end, e.Time, EndLost, 0) {
+		if m.endPages(p, base, end, e.Time, allocations.EndLost, 0) {
 			m.an.LostReleases++
 		}
 		m.reserve(p, base, end, false)
@@ -133,7 +134,7 @@ func (m *model) virtualFree(e Event) {
 			end += modelPage
 		}
 	}
-	known := m.endPages(p, base, end, e.Time, EndFree, e.Stack)
+	known := m.endPages(p, base, end, e.Time, allocations.EndFree, e.Stack)
 	if e.Flags&MemRelease != 0 {
 		known = m.unreserve(p, base, end) || known
 	} else {
@@ -158,7 +159,7 @@ func (m *model) rundown(e Event) {
 	case base == end:
 	case bytes == 0 && (e.Op == VirtualRundownStart || !reserved):
 		m.reserve(p, base, end, false)
-		since := BeforeTrace
+		since := allocations.BeforeTrace
 		if p.started {
 			since = e.Time
 		}

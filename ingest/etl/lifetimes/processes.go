@@ -1,19 +1,21 @@
 package lifetimes
 
+import "heapdrift/ingest/capture/allocations"
+
 // A Process is one process instance, over the whole trace.
 type Process struct {
 	Instance uint32
 	// Started and Ended say that the process began and ended inside the trace; EndedAt is Never where it did not end.
 	Started, Ended bool
 	EndedAt        int64
-	Heap           Classes // all its heaps
-	HeapPeak       Peak
-	Virtual        Classes // committed by the program; what heaps took for their blocks is not in it
-	VirtualPeak    Peak
-	HeapVirtual    Classes // committed by heaps
-	HeapTimeline   []Point
+	Heap           allocations.Classes // all its heaps
+	HeapPeak       allocations.Peak
+	Virtual        allocations.Classes // committed by the program; what heaps took for their blocks is not in it
+	VirtualPeak    allocations.Peak
+	HeapVirtual    allocations.Classes // committed by heaps
+	HeapTimeline   []allocations.Point
 	// VirtualTimeline is of Virtual. What a heap commits is in it for the moment until it shows to be the heap's.
-	VirtualTimeline []Point
+	VirtualTimeline []allocations.Point
 }
 
 // A process is a Process as it grows.
@@ -51,7 +53,7 @@ func (t *Tracker) process(instance uint32) uint32 {
 	if id, ok := p.large[instance]; ok {
 		return id
 	}
-	p.processes = append(p.processes, process{instance: instance, endedAt: Never})
+	p.processes = append(p.processes, process{instance: instance, endedAt: allocations.Never})
 	id := uint32(len(p.processes) - 1)
 	switch {
 	case instance >= smallInstance:
@@ -92,7 +94,7 @@ func (t *Tracker) processEnd(e *Event) {
 	p := &t.processes.processes[id]
 	p.ended, p.endedAt = true, e.Time
 	for _, h := range p.heaps {
-		t.endHeap(h, e.Time, EndExit)
+		t.endHeap(h, e.Time, allocations.EndExit)
 	}
-	t.endVirtual(id, e.Time, EndExit)
+	t.endVirtual(id, e.Time, allocations.EndExit)
 }

@@ -1,5 +1,7 @@
 package lifetimes
 
+import "heapdrift/ingest/capture/allocations"
+
 // heapRealloc takes a resize. Windows logs a move as Alloc(new), Free(old) and then this; what of those is missing is
 // done here.
 func (t *Tracker) heapRealloc(e *Event) {
@@ -30,7 +32,7 @@ func (t *Tracker) resize(id, b uint32, e *Event) {
 	h := &t.heaps.heaps[id]
 	p := &t.processes.processes[h.process]
 	s := &t.sites.sites[blk.site]
-	if blk.time == BeforeTrace {
+	if blk.time == allocations.BeforeTrace {
 		s.before.Bytes += delta
 		h.before.Bytes += delta
 		p.heap.before.Bytes += delta
@@ -50,7 +52,7 @@ func (t *Tracker) adopt(id uint32, e *Event) {
 	}
 	old := *e
 	old.Size = e.OldSize
-	t.insertBlock(id, &old, BeforeTrace)
+	t.insertBlock(id, &old, allocations.BeforeTrace)
 	if _, b, ok := t.heaps.heaps[id].index.find(&t.blocks, e.Address); ok {
 		t.resize(id, b, e)
 	}
@@ -64,7 +66,7 @@ func (t *Tracker) move(id uint32, e *Event, b uint32, live bool) {
 		// An old address that was allocated after the new one is another block already.
 		if !live || t.blocks.at(old).time < t.blocks.at(b).time {
 			h.index.remove(slot)
-			t.endBlock(h, old, e.Time, EndRealloc, e.Stack)
+			t.endBlock(h, old, e.Time, allocations.EndRealloc, e.Stack)
 		}
 	}
 	if !live {
@@ -78,8 +80,8 @@ func (t *Tracker) move(id uint32, e *Event, b uint32, live bool) {
 	if e.Stack == 0 || t.sites.sites[blk.site].stack == e.Stack {
 		return
 	}
-	u, before := Usage{1, int64(blk.size)}, blk.time == BeforeTrace
+	u, before := allocations.Usage{Count: 1, Bytes: int64(blk.size)}, blk.time == allocations.BeforeTrace
 	t.sites.sites[blk.site].leave(u, before)
-	blk.site = t.sites.of(id, e.Stack, KindHeap)
+	blk.site = t.sites.of(id, e.Stack, allocations.KindHeap)
 	t.sites.sites[blk.site].enter(e.Time, u, before)
 }

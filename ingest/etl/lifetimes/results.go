@@ -1,5 +1,7 @@
 package lifetimes
 
+import "heapdrift/ingest/capture/allocations"
+
 // Sites are the sites met so far; Row.Site is an index into them.
 func (t *Tracker) Sites() []Site {
 	sites := make([]Site, len(t.sites.sites))
@@ -7,7 +9,7 @@ func (t *Tracker) Sites() []Site {
 		s := &t.sites.sites[i]
 		sites[i] = Site{Stack: s.stack, Kind: s.kind, Classes: s.classes(), Peak: s.peak}
 		owner := s.owner
-		if s.kind == KindHeap {
+		if s.kind == allocations.KindHeap {
 			h := &t.heaps.heaps[owner]
 			sites[i].Heap = h.handle
 			owner = h.process

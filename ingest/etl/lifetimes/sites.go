@@ -1,14 +1,16 @@
 package lifetimes
 
+import "heapdrift/ingest/capture/allocations"
+
 // A Site is all memory of one kind that one stack allocated from one heap of one process.
 type Site struct {
 	Process uint32
 	Heap    uint64 // handle; 0 for virtual memory
 	Stack   uint32
-	Kind    Kind
+	Kind    allocations.Kind
 	// Classes are those of the whole trace.
-	Classes Classes
-	Peak    Peak
+	Classes allocations.Classes
+	Peak    allocations.Peak
 }
 
 // A site is a Site as it grows. owner is the number of a heap, or of a process for virtual memory.
@@ -16,7 +18,7 @@ type site struct {
 	account
 	owner uint32
 	stack uint32
-	kind  Kind
+	kind  allocations.Kind
 }
 
 // siteTable numbers sites. The index is open addressing over numbers plus one; sites are never removed.
@@ -25,12 +27,12 @@ type siteTable struct {
 	index []uint32
 }
 
-func siteHash(owner, stack uint32, kind Kind) uint32 {
+func siteHash(owner, stack uint32, kind allocations.Kind) uint32 {
 	return hash(uint64(owner)<<34 ^ uint64(stack) ^ uint64(kind)<<32)
 }
 
 // of is the number of a site, which is new if need be.
-func (t *siteTable) of(owner, stack uint32, kind Kind) uint32 {
+func (t *siteTable) of(owner, stack uint32, kind allocations.Kind) uint32 {
 	if 4*(len(t.sites)+1) > 3*len(t.index) {
 		t.grow()
 	}

@@ -1,5 +1,6 @@
 package lifetimes
 
+import "heapdrift/ingest/capture/allocations"
 import "unsafe"
 
 // StateBytes is how much memory the state takes: of living blocks, of commits, and of sites, heaps and timelines.
@@ -32,5 +33,5 @@ const (
 	processBytes  = int64(unsafe.Sizeof(process{}))
 	commitBytes   = int64(unsafe.Sizeof(commit{}))
 	intervalBytes = int64(unsafe.Sizeof(interval{}))
-	pointBytes    = int64(unsafe.Sizeof(Point{}))
+	pointBytes    = int64(unsafe.Sizeof(allocations.Point{}))
 )

@@ -1,12 +1,6 @@
 package lifetimes
 
-// A Point is a stretch of time that begins at Time and lasts to the next point.
-type Point struct {
-	Time  int64
-	Last  int64 // outstanding bytes as the stretch ends
-	Max   int64 // most outstanding bytes in it, exact
-	MaxAt int64 // when that was first reached
-}
+import "heapdrift/ingest/capture/allocations"
 
 const (
 	// timelinePoints is how many points a timeline has at most.
@@ -18,7 +12,7 @@ const (
 // A timeline is outstanding bytes over time, in stretches of a power of two of nanoseconds. Where nothing happened there
 // is no point. When it is full, stretches double.
 type timeline struct {
-	points []Point
+	points []allocations.Point
 	next   int64 // where the last point's stretch ends
 	shift  uint8
 	before int64 // bytes to add to every point: what turned out to be older than the trace
@@ -36,7 +30,7 @@ func (l *timeline) adopt(at, bytes, live int64) {
 func (l *timeline) put(at, v int64) {
 	n := len(l.points)
 	if n > 0 && at < l.next { // also what comes out of order
-		l.points[n-1].raise(at, v)
+		raise(&l.points[n-1], at, v)
 		return
 	}
 	if n == 0 {
@@ -50,17 +44,17 @@ func (l *timeline) put(at, v int64) {
 	l.next = start + 1<<l.shift
 	n = len(l.points)
 	if n > 0 && l.points[n-1].Time == start {
-		l.points[n-1].raise(at, v)
+		raise(&l.points[n-1], at, v)
 		return
 	}
-	p := Point{Time: start, Last: v, Max: v, MaxAt: at}
+	p := allocations.Point{Time: start, Last: v, Max: v, MaxAt: at}
 	if n > 0 && l.points[n-1].Last > v {
 		p.Max, p.MaxAt = l.points[n-1].Last, start // what the stretch before left stands until now
 	}
 	l.points = append(l.points, p)
 }
 
-func (p *Point) raise(at, v int64) {
+func raise(p *allocations.Point, at, v int64) {
 	p.Last = v
 	if v > p.Max {
 		p.Max, p.MaxAt = v, at
@@ -92,8 +86,8 @@ func (l *timeline) widen() {
 }
 
 // finished are the points with what was there before them.
-func (l *timeline) finished() []Point {
-	points := make([]Point, len(l.points))
+func (l *timeline) finished() []allocations.Point {
+	points := make([]allocations.Point, len(l.points))
 	for i, p := range l.points {
 		p.Last += l.before
 		p.Max += l.before

@@ -1,5 +1,6 @@
 package lifetimes
 
+import "heapdrift/ingest/capture/allocations"
 import "math"
 
 // A Tracker follows memory through events in time order.
@@ -18,13 +19,14 @@ type Tracker struct {
 	granules  granuleCache
 	last      int64      // time of the latest event
 	gaps      []interval // scratch of commit
+	touched   int64      // keeps the reads of touch from being left out
 	finished  bool
 	err       error
 }
 
 // New makes a Tracker that passes rows to sink, which may be nil.
-func New(sink Sink) *Tracker {
-	return &Tracker{rows: rows{sink: sink, buf: make([]Row, 0, batch)}, last: math.MinInt64}
+func New(sink allocations.Sink) *Tracker {
+	return &Tracker{rows: rows{sink: sink, buf: make([]allocations.Row, 0, batch)}, last: math.MinInt64}
 }
 
 // Add takes the next event. Events that make no sense are counted in Anomalies; an error is an *Error, and the same for
@@ -33,7 +35,7 @@ func (t *Tracker) Add(e *Event) error {
 	if t.finished {
 		return &Error{Code: CodeFinished, Message: "an event after the end of the trace; make a new Tracker"}
 	}
-	if e.Op > ProcessEnd || e.Time == BeforeTrace || e.Time == Never {
+	if e.Op > ProcessEnd || e.Time == allocations.BeforeTrace || e.Time == allocations.Never {
 		t.Anomalies.Malformed++
 		return t.failure()
 	}
@@ -95,10 +97,10 @@ func (t *Tracker) Finish() error {
 	}
 	t.finished = true
 	for id := range t.heaps.heaps {
-		t.endHeap(uint32(id), Never, EndNone)
+		t.endHeap(uint32(id), allocations.Never, allocations.EndNone)
 	}
 	for id := range t.processes.processes {
-		t.endVirtual(uint32(id), Never, EndNone)
+		t.endVirtual(uint32(id), allocations.Never, allocations.EndNone)
 	}
 	t.rows.flush()
 	return t.failure()

@@ -1,5 +1,7 @@
 package lifetimes
 
+import "heapdrift/ingest/capture/allocations"
+
 // heapRegion is the value of a region that a heap uses.
 const heapRegion = 1
 
@@ -24,7 +26,7 @@ func (t *Tracker) virtualAlloc(e *Event) {
 	p := &t.processes.processes[pid]
 	p.epoch++
 	if e.Flags&MemReserve != 0 {
-		if t.decommit(pid, base, end, e.Time, EndLost, 0) { // what was there has been released unseen
+		if t.decommit(pid, base, end, e.Time, allocations.EndLost, 0) { // what was there has been released unseen
 			t.Anomalies.LostReleases++
 		}
 		p.reserve(base, end, 0)
@@ -57,7 +59,7 @@ func (t *Tracker) virtualFree(e *Event) {
 			end = c.end
 		}
 	}
-	known := t.decommit(pid, base, end, e.Time, EndFree, e.Stack)
+	known := t.decommit(pid, base, end, e.Time, allocations.EndFree, e.Stack)
 	switch {
 	case e.Flags&MemRelease != 0:
 		known = p.regions.remove(base, end, func(interval, int) {}) || known
@@ -115,7 +117,7 @@ func (t *Tracker) adoptRegion(pid uint32, base, end uint64, e *Event) {
 	p.epoch++
 	p.reserve(base, end, 0)
 	if committed := min(e.Committed, end-base); committed > 0 {
-		since := BeforeTrace
+		since := allocations.BeforeTrace
 		if p.started {
 			since = e.Time
 		}

@@ -1,12 +1,14 @@
 package lifetimes
 
 import (
+	"heapdrift/ingest/capture/allocations"
+
 	"math"
 	"math/rand/v2"
 	"testing"
 )
 
-func randomRows(t *testing.T, seed uint64, n int) (*Tracker, []Row) {
+func randomRows(t *testing.T, seed uint64, n int) (*Tracker, []allocations.Row) {
 	t.Helper()
 	sink := &collect{}
 	tr := New(sink)
@@ -21,9 +23,9 @@ func randomRows(t *testing.T, seed uint64, n int) (*Tracker, []Row) {
 	return tr, sink.rows
 }
 
-func window(t *testing.T, rows []Row, sites int, from, to int64) Classes {
+func window(t *testing.T, rows []allocations.Row, sites int, from, to int64) allocations.Classes {
 	t.Helper()
-	w := NewWindow(from, to, sites)
+	w := allocations.NewWindow(from, to, sites)
 	if err := w.Rows(rows); err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +33,7 @@ func window(t *testing.T, rows []Row, sites int, from, to int64) Classes {
 }
 
 // alive is what lives between two instants that follow each other: allocated up to the first, freed after it.
-func alive(rows []Row, at int64) (u Usage) {
+func alive(rows []allocations.Row, at int64) (u allocations.Usage) {
 	for _, r := range rows {
 		if !r.Unknown && r.AllocTime <= at && r.FreeTime > at {
 			u.Bytes += int64(r.Size)
@@ -78,9 +80,9 @@ func TestWindowLaws(t *testing.T) {
 }
 
 // checkPeak compares with the sum at every instant of the window.
-func checkPeak(t *testing.T, rows []Row, from, to int64) {
+func checkPeak(t *testing.T, rows []allocations.Row, from, to int64) {
 	t.Helper()
-	p := NewPeaks(from, to, 1, func(*Row) int { return 0 })
+	p := allocations.NewPeaks(from, to, 1, func(*allocations.Row) int { return 0 })
 	if err := p.Rows(rows); err != nil {
 		t.Fatal(err)
 	}
@@ -100,13 +102,13 @@ func checkPeak(t *testing.T, rows []Row, from, to int64) {
 	}
 }
 
-func checkSamples(t *testing.T, rows []Row, sites int) {
+func checkSamples(t *testing.T, rows []allocations.Row, sites int) {
 	t.Helper()
-	s := NewSamples(-900, 400, 7, sites)
+	s := allocations.NewSamples(-900, 400, 7, sites)
 	if err := s.Rows(rows); err != nil {
 		t.Fatal(err)
 	}
-	sums := make([]Usage, len(s.At))
+	sums := make([]allocations.Usage, len(s.At))
 	for site := range sites {
 		for i, u := range s.Site(site) {
 			sums[i] = sums[i].Add(u)
@@ -126,22 +128,22 @@ func TestBeforeExit(t *testing.T) {
 		Event{Op: VirtualAlloc, Time: 2, Address: 0x10000, Size: 0x1000, Flags: MemReserve | MemCommit},
 		Event{Op: ProcessEnd, Time: 3},
 	)
-	w := NewWindow(0, 10, len(tr.Sites()))
+	w := allocations.NewWindow(0, 10, len(tr.Sites()))
 	w.BeforeExit = true
 	if err := w.Rows(sink.rows); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.Total(nil); got != (Classes{AIFO: Usage{2, 0x100a}}) {
+	if got := w.Total(nil); got != (allocations.Classes{AIFO: allocations.Usage{Count: 2, Bytes: 0x100a}}) {
 		t.Errorf("before the exit %+v", got)
 	}
-	if got := window(t, sink.rows, len(tr.Sites()), 0, 10); got != (Classes{AIFI: Usage{2, 0x100a}, AtExit: Usage{2, 0x100a}}) {
+	if got := window(t, sink.rows, len(tr.Sites()), 0, 10); got != (allocations.Classes{AIFI: allocations.Usage{Count: 2, Bytes: 0x100a}, AtExit: allocations.Usage{Count: 2, Bytes: 0x100a}}) {
 		t.Errorf("after the exit %+v", got)
 	}
 }
 
 func TestScansRefuseUnknownSites(t *testing.T) {
-	for _, sink := range []Sink{NewWindow(0, 1, 1), NewSamples(0, 1, 3, 1)} {
-		if err := sink.Rows([]Row{{Site: math.MaxUint32}}); err == nil {
+	for _, sink := range []allocations.Sink{allocations.NewWindow(0, 1, 1), allocations.NewSamples(0, 1, 3, 1)} {
+		if err := sink.Rows([]allocations.Row{{Site: math.MaxUint32}}); err == nil {
 			t.Errorf("%T takes a row of a site it has not", sink)
 		}
 	}

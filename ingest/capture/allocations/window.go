@@ -1,4 +1,4 @@
-package lifetimes
+package allocations
 
 // A Window adds up rows, by site, for the time [From, To], both ends inside. Rows come in any order.
 type Window struct {
@@ -38,23 +38,22 @@ func (w *Window) Rows(rows []Row) error {
 			}
 			continue
 		}
-		u := Usage{1, int64(r.Size)}
-		if r.Part {
-			u.Count = 0
-		}
 		inside := r.AllocTime >= w.From
+		class := &c.AOFI
 		switch {
 		case free > w.To && inside:
-			c.AIFO = c.AIFO.Add(u)
+			class = &c.AIFO
 		case free > w.To:
-			c.AOFO = c.AOFO.Add(u)
+			class = &c.AOFO
 		case inside:
-			c.AIFI = c.AIFI.Add(u)
-		default:
-			c.AOFI = c.AOFI.Add(u)
+			class = &c.AIFI
 		}
+		count, size := int64(r.count()), int64(r.Size)
+		class.Count += count
+		class.Bytes += size
 		if free <= w.To && r.End == EndExit {
-			c.AtExit = c.AtExit.Add(u)
+			c.AtExit.Count += count
+			c.AtExit.Bytes += size
 		}
 	}
 	return nil

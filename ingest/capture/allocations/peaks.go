@@ -1,4 +1,4 @@
-package lifetimes
+package allocations
 
 import (
 	"cmp"
@@ -21,6 +21,14 @@ type change struct {
 	group int32
 	count int32
 	bytes int64
+}
+
+// compareChanges puts changes in the order of time, ends first.
+func compareChanges(a, b change) int {
+	if a.at != b.at {
+		return cmp.Compare(a.at, b.at)
+	}
+	return cmp.Compare(a.bytes, b.bytes)
 }
 
 // NewPeaks makes Peaks over the window [from, to] for groups numbered from 0; rows whose group is none of them are left
@@ -55,9 +63,7 @@ func (p *Peaks) Rows(rows []Row) error {
 
 // Result gives each group's peak. What stood highest as the window began peaks at its beginning.
 func (p *Peaks) Result() []Peak {
-	slices.SortFunc(p.changes, func(a, b change) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.bytes, b.bytes))
-	})
+	slices.SortFunc(p.changes, compareChanges)
 	live := make([]Usage, len(p.peaks))
 	for g := range live {
 		live[g] = p.peaks[g].Usage

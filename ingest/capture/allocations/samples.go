@@ -1,9 +1,6 @@
-package lifetimes
+package allocations
 
-import (
-	"math"
-	"sort"
-)
+import "math"
 
 // Samples adds up what rows have outstanding at evenly spaced instants, by site: From + i × (To − From) / (n − 1).
 // Rows come in any order.
@@ -13,6 +10,7 @@ type Samples struct {
 	changes []Usage
 	// BeforeExit takes what ended with its process as alive to the end.
 	BeforeExit bool
+	perTime    float64 // instants in a ns
 }
 
 // NewSamples makes Samples at n instants, two at least, for rows with the given number of sites. It takes 16 bytes for
@@ -20,12 +18,13 @@ type Samples struct {
 func NewSamples(from, to int64, n, sites int) *Samples {
 	n = max(n, 2)
 	at := make([]int64, n)
-	step := float64(to-from) / float64(n-1)
-	for i := range at {
-		at[i] = from + int64(math.Round(step*float64(i)))
+	// As unsigned numbers, which the greatest window does not overflow.
+	step := float64(uint64(to)-uint64(from)) / float64(n-1)
+	for i := range at[:n-1] {
+		at[i] = from + int64(uint64(math.Round(step*float64(i))))
 	}
 	at[n-1] = to
-	return &Samples{At: at, changes: make([]Usage, (n+1)*sites)}
+	return &Samples{At: at, changes: make([]Usage, (n+1)*sites), perTime: 1 / max(step, 1)}
 }
 
 // Rows takes rows: Samples are a Sink. Rows of sites they were not made for are an error.
@@ -44,21 +43,36 @@ func (s *Samples) Rows(rows []Row) error {
 		if s.BeforeExit && r.End == EndExit {
 			free = Never
 		}
-		u := Usage{1, int64(r.Size)}
-		if r.Part {
-			u.Count = 0
+		begin, end := s.first(r.AllocTime), s.first(free)
+		if begin == end {
+			continue // seen by no instant
 		}
 		site := s.changes[base : base+uint64(width)]
-		begin, end := s.first(r.AllocTime), s.first(free)
-		site[begin] = site[begin].Add(u)
-		site[end] = site[end].Sub(u)
+		count, size := int64(r.count()), int64(r.Size)
+		site[begin].Count += count
+		site[begin].Bytes += size
+		site[end].Count -= count
+		site[end].Bytes -= size
 	}
 	return nil
 }
 
 // first is the first instant not before t, or len(At).
 func (s *Samples) first(t int64) int {
-	return sort.Search(len(s.At), func(i int) bool { return s.At[i] >= t })
+	if t <= s.At[0] {
+		return 0
+	}
+	if t > s.At[len(s.At)-1] {
+		return len(s.At)
+	}
+	i := min(int(float64(uint64(t)-uint64(s.At[0]))*s.perTime), len(s.At)-1) // but for rounding
+	for i > 0 && s.At[i-1] >= t {
+		i--
+	}
+	for s.At[i] < t {
+		i++
+	}
+	return i
 }
 
 // Site is what a site has outstanding at each instant.

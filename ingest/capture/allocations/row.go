@@ -1,4 +1,6 @@
-package lifetimes
+package allocations
+
+import "math"
 
 // A Kind says what memory it is.
 type Kind uint8
@@ -38,6 +40,12 @@ func (e End) String() string {
 	return [...]string{"none", "free", "realloc", "destroy", "exit", "lost"}[min(e, EndLost)]
 }
 
+// The ends of time in rows.
+const (
+	BeforeTrace int64 = math.MinInt64 // allocated before the trace began
+	Never       int64 = math.MaxInt64 // not freed up to the trace's end
+)
+
 // A Row is one allocation from its beginning to its end.
 type Row struct {
 	AllocTime int64 // nanoseconds since the trace's start, or BeforeTrace
@@ -45,7 +53,7 @@ type Row struct {
 	Address   uint64
 	Size      uint64 // bytes, the last size of a block that was resized; 0 where Unknown
 	Heap      uint64 // handle; 0 for virtual memory
-	Site      uint32 // index into Tracker.Sites; stands for Process, Heap, Stack and Kind
+	Site      uint32 // number of the site; stands for Process, Heap, Stack and Kind
 	Process   uint32
 	Thread    uint32 // that allocated
 	Stack     uint32 // that allocated, 0 where unknown
@@ -58,35 +66,15 @@ type Row struct {
 	Unknown bool
 }
 
+// count is 1 for an allocation of its own.
+func (r *Row) count() int32 {
+	if r.Part {
+		return 0
+	}
+	return 1
+}
+
 // A Sink takes rows. The slice is used again after the call.
 type Sink interface {
 	Rows(rows []Row) error
-}
-
-// batch is how many rows a Sink gets at once, at most.
-const batch = 1024
-
-// rows gathers rows for the sink. After an error it drops what comes.
-type rows struct {
-	sink Sink
-	buf  []Row
-	err  error
-}
-
-// next is an empty row to fill in.
-func (r *rows) next() *Row {
-	if len(r.buf) == cap(r.buf) {
-		r.flush()
-	}
-	r.buf = append(r.buf, Row{})
-	return &r.buf[len(r.buf)-1]
-}
-
-func (r *rows) flush() {
-	if len(r.buf) > 0 && r.err == nil && r.sink != nil {
-		if err := r.sink.Rows(r.buf); err != nil {
-			r.err = &Error{Code: CodeSink, Message: "the rows could not be passed on", Err: err}
-		}
-	}
-	r.buf = r.buf[:0]
 }

@@ -1,4 +1,4 @@
-package lifetimes
+package allocations
 
 // Usage counts allocations and their bytes.
 type Usage struct{ Count, Bytes int64 }
@@ -51,66 +51,4 @@ func (c Classes) Add(d Classes) Classes {
 type Peak struct {
 	Usage
 	At int64
-}
-
-// An account is what is known of some allocations so far: of a site, a heap or a process.
-type account struct {
-	live   Usage // of these, before is older than the trace
-	before Usage
-	ended  Classes // only AIFI, AOFI, AtExit, UnknownFrees
-	peak   Peak
-}
-
-func (a *account) grow(at int64, count, bytes int64) {
-	a.live.Count += count
-	a.live.Bytes += bytes
-	if a.live.Bytes > a.peak.Bytes {
-		a.peak = Peak{a.live, at}
-	}
-}
-
-// adopt adds memory that turns out to have been there all the time.
-func (a *account) adopt(at int64, bytes int64) {
-	a.live = a.live.Add(Usage{1, bytes})
-	a.before = a.before.Add(Usage{1, bytes})
-	if a.peak.Bytes == 0 {
-		a.peak.At = at
-	}
-	a.peak.Usage = a.peak.Add(Usage{1, bytes})
-}
-
-// end takes allocations away. Their part in before goes, too.
-func (a *account) end(u Usage, before bool, how End) {
-	a.live = a.live.Sub(u)
-	if before {
-		a.before = a.before.Sub(u)
-		a.ended.AOFI = a.ended.AOFI.Add(u)
-	} else {
-		a.ended.AIFI = a.ended.AIFI.Add(u)
-	}
-	if how == EndExit {
-		a.ended.AtExit = a.ended.AtExit.Add(u)
-	}
-}
-
-// classes are those of the whole trace up to now.
-func (a *account) classes() Classes {
-	c := a.ended
-	c.AIFO, c.AOFO = a.live.Sub(a.before), a.before
-	return c
-}
-
-// leave and enter move what is alive between accounts.
-func (a *account) leave(u Usage, before bool) {
-	a.live = a.live.Sub(u)
-	if before {
-		a.before = a.before.Sub(u)
-	}
-}
-
-func (a *account) enter(at int64, u Usage, before bool) {
-	if before {
-		a.before = a.before.Add(u)
-	}
-	a.grow(at, u.Count, u.Bytes)
 }

@@ -1,0 +1,148 @@
+package allocations
+
+import (
+	"context"
+	"fmt"
+)
+
+// A Question asks for the numbers of a window.
+type Question struct {
+	From, To int64 // ns since the trace's start, both inside
+	// BeforeExit takes what ended with its process as alive, in Classes and Samples.
+	BeforeExit bool
+	Sites      int       // rows have numbers below
+	Samples    int       // instants, evenly spaced, two at least; 0 for none. Each takes 16 bytes for each site and core
+	Peaks      [][]int32 // groupings whose peaks are wanted: for each, the group of each site, −1 for none
+}
+
+// An Answer is what Ask found.
+type Answer struct {
+	Classes []Classes // by site
+	Samples *Samples  // nil where none were asked for
+	Peaks   [][]Peak  // by grouping and group, from 0 to the greatest that it names
+}
+
+// Ask answers a question about rows: classes and samples by one scan on all cores, peaks of few groups mostly by one more,
+// and others by one for every four million beginnings and ends inside the window, which keeps what is held at a time to
+// 100 MB.
+func Ask(ctx context.Context, rows Scanner, q Question) (*Answer, error) {
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	q.clamp()
+	if t, ok := rows.(*Table); ok {
+		rows = t.Brief()
+	}
+	if a, err := byStretches(ctx, rows, &q); a != nil || err != nil {
+		return a, err
+	}
+	return ask(ctx, rows, q, maxChanges)
+}
+
+// clamp keeps the ends of time out: neither before the trace nor never is inside of a window.
+func (q *Question) clamp() { q.From, q.To = max(q.From, BeforeTrace+1), min(q.To, Never-1) }
+
+// ask answers a checked question by going through all changes in the order of time.
+func ask(ctx context.Context, rows Scanner, q Question, atOnce int64) (*Answer, error) {
+	q.clamp()
+	adders := make([]*adder, scanners())
+	for i := range adders {
+		adders[i] = newAdder(&q)
+	}
+	from := q.From
+	if q.BeforeExit {
+		from = BeforeTrace // what ended with its process before the window counts as well
+	}
+	if err := scan(ctx, rows, from, q.To, adders); err != nil {
+		return nil, err
+	}
+	sum := adders[0]
+	for _, a := range adders[1:] {
+		sum.add(a)
+	}
+	answer := &Answer{Classes: sum.window.Sites, Samples: sum.samples}
+	if len(q.Peaks) > 0 {
+		walk := newPeakWalk(rows, &q, sum.start, atOnce)
+		if err := walk.through(ctx, sum.times); err != nil {
+			return nil, err
+		}
+		for _, g := range walk.groupings {
+			answer.Peaks = append(answer.Peaks, g.peaks)
+		}
+	}
+	return answer, nil
+}
+
+func (q *Question) check() error {
+	if q.To < q.From || q.Sites < 0 || q.Samples < 0 {
+		return &Error{Code: CodeBounds, Message: fmt.Sprintf("a window from %d to %d with %d sites and %d samples", q.From, q.To, q.Sites, q.Samples)}
+	}
+	for i, groups := range q.Peaks {
+		if len(groups) != q.Sites {
+			return &Error{Code: CodeBounds, Message: fmt.Sprintf("grouping %d has groups for %d sites of %d", i, len(groups), q.Sites)}
+		}
+	}
+	return nil
+}
+
+// An adder is what one goroutine adds up in the first scan.
+type adder struct {
+	window  *Window
+	samples *Samples // nil for none
+	// What peaks need, nil where none are wanted: what is alive as the window begins, by site, and when there are changes.
+	start []Usage
+	times *timeCounts
+}
+
+func newAdder(q *Question) *adder {
+	a := &adder{window: NewWindow(q.From, q.To, q.Sites)}
+	a.window.BeforeExit = q.BeforeExit
+	if q.Samples > 0 {
+		a.samples = NewSamples(q.From, q.To, q.Samples, q.Sites)
+		a.samples.BeforeExit = q.BeforeExit
+	}
+	if len(q.Peaks) > 0 {
+		a.start, a.times = make([]Usage, q.Sites), newTimeCounts(q.From, q.To)
+	}
+	return a
+}
+
+// Rows adds rows: an adder is a Sink.
+func (a *adder) Rows(rows []Row) error {
+	if err := a.window.Rows(rows); err != nil {
+		return err
+	}
+	if a.samples != nil {
+		if err := a.samples.Rows(rows); err != nil {
+			return err
+		}
+	}
+	if a.times == nil {
+		return nil
+	}
+	for i := range rows {
+		r := &rows[i]
+		if r.AllocTime < a.window.From && r.FreeTime >= a.window.From && !r.Unknown {
+			a.start[r.Site] = a.start[r.Site].Add(Usage{int64(r.count()), int64(r.Size)})
+		}
+	}
+	return a.times.Rows(rows)
+}
+
+// add adds what another has.
+func (a *adder) add(b *adder) {
+	for i := range a.window.Sites {
+		a.window.Sites[i] = a.window.Sites[i].Add(b.window.Sites[i])
+	}
+	if a.samples != nil {
+		for i := range a.samples.changes {
+			a.samples.changes[i] = a.samples.changes[i].Add(b.samples.changes[i])
+		}
+	}
+	if a.times != nil {
+		for i := range a.start {
+			a.start[i] = a.start[i].Add(b.start[i])
+		}
+		a.times.add(b.times)
+	}
+}

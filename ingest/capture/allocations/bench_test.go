@@ -1,0 +1,108 @@
+package allocations
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// tenMillion is the path of a table of ten million rows, which lasts as long as the tests.
+var tenMillion string
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if tenMillion != "" {
+		_ = os.RemoveAll(filepath.Dir(tenMillion))
+	}
+	os.Exit(code)
+}
+
+func makeTenMillion() error {
+	dir, err := os.MkdirTemp("", "allocations-bench-*")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, "table.parquet")
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	w, g := bufio.NewWriter(f), trace{10_000_000, 20_000, 1}
+	if err := Write(context.Background(), w, g, g.meta()); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	tenMillion = path
+	return f.Close()
+}
+
+func benchmarkTable(b *testing.B) (table *Table, size int64) {
+	b.Helper()
+	if tenMillion == "" {
+		if err := makeTenMillion(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	f, err := os.Open(tenMillion)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = f.Close() })
+	info, err := f.Stat()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if table, err = Open(f, info.Size()); err != nil {
+		b.Fatal(err)
+	}
+	return table, info.Size()
+}
+
+func BenchmarkScan(b *testing.B) {
+	table, size := benchmarkTable(b)
+	for name, rows := range map[string]Scanner{"all": table, "brief": table.Brief()} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(size)
+			for b.Loop() {
+				if err := rows.Scan(b.Context(), BeforeTrace, Never, &counter{}, &counter{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(table.Len())*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+		})
+	}
+}
+
+// BenchmarkAsk asks ten million rows.
+func BenchmarkAsk(b *testing.B) {
+	table, size := benchmarkTable(b)
+	sites, all := make([]int32, 20_000), make([]int32, 20_000)
+	for i := range sites {
+		sites[i] = int32(i)
+	}
+	for _, c := range []struct {
+		name string
+		q    Question
+	}{
+		{"all", Question{From: 0, To: hour}},
+		{"the last tenth", Question{From: hour / 10 * 9, To: hour}},
+		{"a minute", Question{From: hour / 2, To: hour/2 + hour/60}},
+		{"with 200 samples", Question{From: 0, To: hour, Samples: 200}},
+		{"with peaks", Question{From: 0, To: hour, Peaks: [][]int32{sites, all}}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(size)
+			c.q.Sites = len(sites)
+			for b.Loop() {
+				if _, err := Ask(b.Context(), table, c.q); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(table.Len())*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+		})
+	}
+}

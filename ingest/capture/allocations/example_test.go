@@ -1,0 +1,52 @@
+package allocations_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"heapdrift/ingest/capture/allocations"
+)
+
+// A trace is read into a spool, written as a table, and asked about a window.
+func Example() {
+	ctx := context.Background()
+	spool, err := allocations.NewSpool()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer spool.Close()
+	err = spool.Rows([]allocations.Row{
+		{AllocTime: 100, FreeTime: 900, Size: 64, Site: 0, End: allocations.EndFree},
+		{AllocTime: 200, FreeTime: 300, Size: 4096, Site: 1, End: allocations.EndFree},
+		{AllocTime: 250, FreeTime: allocations.Never, Size: 16, Site: 1},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var file bytes.Buffer
+	if err := allocations.Write(ctx, &file, spool, &allocations.Meta{From: 0, To: 1000}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	table, err := allocations.Open(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	answer, err := allocations.Ask(ctx, table, allocations.Question{From: 150, To: 500, Sites: 2, Peaks: [][]int32{{0, 0}}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for site, classes := range answer.Classes {
+		fmt.Printf("site %d: impacting %d, transient %d, before %d\n", site, classes.AIFO.Bytes, classes.AIFI.Bytes, classes.AOFO.Bytes)
+	}
+	fmt.Printf("peak of both: %d bytes at %d\n", answer.Peaks[0][0].Bytes, answer.Peaks[0][0].At)
+	// Output:
+	// site 0: impacting 0, transient 0, before 64
+	// site 1: impacting 16, transient 4096, before 0
+	// peak of both: 4176 bytes at 250
+}

@@ -1,0 +1,46 @@
+package allocations
+
+import (
+	"iter"
+	"time"
+)
+
+// Meta is what the numbers of rows stand for. It lies in a table as JSON, so that the file is useful elsewhere.
+type Meta struct {
+	Start     time.Time // of the trace: time 0
+	From, To  int64     // the time that the trace covers, in ns since Start
+	Processes []Process // at most one for each Row.Process
+	Sites     []Site    // by Row.Site
+	Images    []Image
+	// Stacks yields return addresses, innermost first, by Row.Stack and Row.FreeStack; nil where they are not known.
+	Stacks iter.Seq2[uint32, []uint64]
+}
+
+// A Process is one run of a process: process ids are used again.
+type Process struct {
+	Number uint32 // Row.Process
+	PID    uint32
+	Name   string
+	Began  int64 // or BeforeTrace
+	Exited int64 // or Never
+}
+
+// A Site is a place that allocates: a stack, in a process, from a heap or as virtual memory.
+type Site struct {
+	Process uint32 // number
+	Heap    uint64 // handle; 0 for virtual memory
+	Stack   uint32 // 0 where unknown
+	Kind    Kind
+}
+
+// An Image is a module in the memory of a process.
+type Image struct {
+	Process  uint32 // number
+	Base     uint64
+	Size     uint64
+	Path     string
+	PDB      string
+	DebugID  string // of the PDB: GUID and age
+	Loaded   int64  // or BeforeTrace
+	Unloaded int64  // or Never
+}

@@ -1,0 +1,24 @@
+package allocations
+
+import "math"
+
+// A Point is a stretch of time that begins at Time and lasts to the next point. Times are ns since the trace's start.
+type Point struct {
+	Time  int64
+	Last  int64 // outstanding bytes as the stretch ends
+	Max   int64 // most outstanding bytes in it, exact
+	MaxAt int64 // when that was first reached
+}
+
+// Instants are n instants that divide the time [from, to] evenly: its ends, and those between.
+func Instants(from, to int64, n int) []int64 {
+	at := make([]int64, n)
+	step := (float64(to) - float64(from)) / float64(max(n-1, 1))
+	for i := range at {
+		at[i] = min(to, from+int64(math.Round(step*float64(i))))
+	}
+	if n > 1 {
+		at[n-1] = to
+	}
+	return at
+}

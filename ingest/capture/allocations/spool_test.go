@@ -1,0 +1,154 @@
+package allocations
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+)
+
+// collect is a Sink that keeps rows.
+type collect struct{ rows []Row }
+
+func (c *collect) Rows(rows []Row) error {
+	c.rows = append(c.rows, rows...)
+	return nil
+}
+
+func spoolOf(t testing.TB, rows []Row) *Spool {
+	t.Helper()
+	s, err := NewSpool()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := s.Rows(rows); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// extremes are rows with the least and the greatest of every field.
+func extremes() []Row {
+	m := uint64(math.MaxUint64)
+	n := uint32(math.MaxUint32)
+	return []Row{
+		{},
+		{BeforeTrace, Never, m, m, m, n, n, n, n, n, KindHeapVirtual, EndLost, true, true},
+		{AllocTime: BeforeTrace + 1, FreeTime: Never - 1, Kind: KindVirtual, End: EndRealloc, Part: true},
+		{AllocTime: -1, FreeTime: -1, Address: 1 << 63, Size: 1 << 63, Heap: 1 << 63, Site: 1 << 31, Unknown: true, End: EndExit},
+		{AllocTime: BeforeTrace, FreeTime: 5, End: EndDestroy},
+		{AllocTime: 7, FreeTime: Never},
+	}
+}
+
+func TestSpoolKeepsRows(t *testing.T) {
+	var want []Row
+	for len(want) < spoolChunk+700 {
+		want = append(want, extremes()...)
+	}
+	s := spoolOf(t, want)
+	if s.Len() != int64(len(want)) {
+		t.Errorf("%d rows, want %d", s.Len(), len(want))
+	}
+	for range 2 {
+		var got collect
+		if err := s.Scan(context.Background(), BeforeTrace, Never, &got); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.rows, want) {
+			t.Fatal("one sink has other rows")
+		}
+		want = append(want, want[1])
+		if err := s.Rows(want[1:2]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var a, b, c collect
+	if err := s.Scan(context.Background(), BeforeTrace, Never, &a, &b, &c); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(a.rows) + len(b.rows) + len(c.rows); got != len(want) {
+		t.Errorf("three sinks have %d rows, want %d", got, len(want))
+	}
+}
+
+func TestSpoolRenumbers(t *testing.T) {
+	s := spoolOf(t, []Row{{Site: 1, Stack: 2, FreeStack: 0}, {Site: 0, Stack: 1, FreeStack: 2}})
+	for _, c := range []struct {
+		sites, stacks []uint32
+		want          []Row
+		code          string
+	}{
+		{nil, nil, []Row{{Site: 1, Stack: 2, FreeStack: 0}, {Site: 0, Stack: 1, FreeStack: 2}}, ""},
+		{[]uint32{7, 8}, []uint32{0, 5, 6}, []Row{{Site: 8, Stack: 6, FreeStack: 0}, {Site: 7, Stack: 5, FreeStack: 6}}, ""},
+		{[]uint32{7}, nil, nil, CodeSite},
+		{nil, []uint32{0, 5}, nil, CodeStack},
+	} {
+		s.Renumber(c.sites, c.stacks)
+		var got collect
+		err := s.Scan(context.Background(), 0, 0, &got)
+		if code(err) != c.code || !slices.Equal(got.rows, c.want) {
+			t.Errorf("renumbered by %v and %v: %v, %v", c.sites, c.stacks, got.rows, err)
+		}
+	}
+}
+
+// code is the code of an error, "" for none.
+func code(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+func TestSpoolClosed(t *testing.T) {
+	s := spoolOf(t, make([]Row, 3))
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := code(s.Scan(context.Background(), 0, 0, &collect{})); got != CodeClosed {
+		t.Errorf("a scan after Close: %q", got)
+	}
+	if got := code(s.Rows(make([]Row, 2*spoolChunk))); got != CodeClosed {
+		t.Errorf("rows after Close: %q", got)
+	}
+}
+
+// failing is a Sink that takes some rows and then fails.
+type failing struct{ left int }
+
+var errSink = errors.New("enough")
+
+func (f *failing) Rows(rows []Row) error {
+	if f.left -= len(rows); f.left < 0 {
+		return errSink
+	}
+	return nil
+}
+
+func TestScanEnds(t *testing.T) {
+	s := spoolOf(t, make([]Row, 5*spoolChunk))
+	if err := s.Scan(context.Background(), 0, 0, &failing{spoolChunk + 1}, &failing{1000}); !errors.Is(err, errSink) {
+		t.Errorf("an error of a sink: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := s.Scan(ctx, 0, 0, &collect{}, &collect{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if err := s.Scan(context.Background(), 0, 0); err != nil {
+		t.Errorf("no sinks: %v", err)
+	}
+}

@@ -1,0 +1,117 @@
+package capture
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"heapdrift/ingest/capture/allocations"
+)
+
+// ParseWindow reads a window as users write it, "10.5,20.5": seconds since the trace's start.
+func ParseWindow(s string) (Window, error) {
+	from, to, ok := strings.Cut(s, ",")
+	a, errA := strconv.ParseFloat(strings.TrimSpace(from), 64)
+	b, errB := strconv.ParseFloat(strings.TrimSpace(to), 64)
+	const farthest = float64(math.MaxInt64 / int64(time.Second))
+	if !ok || errA != nil || errB != nil || !(math.Abs(a) < farthest && math.Abs(b) < farthest) {
+		return Window{}, fmt.Errorf("a window is two numbers of seconds from the trace's start, as in 10.5,20.5; this is %q", s)
+	}
+	w := Window{From: int64(math.Round(a * 1e9)), To: int64(math.Round(b * 1e9))}
+	if w.From > w.To {
+		return Window{}, fmt.Errorf("the window %q ends before it begins", s)
+	}
+	return w, nil
+}
+
+// InWindow returns the captures of a trace with the numbers of a window, which come from the rows of the trace's
+// allocation table by one scan. Stacks, modules and lines over time are shared with the captures given.
+func InWindow(ctx context.Context, captures []*Capture, rows allocations.Scanner, w Window) ([]*Capture, error) {
+	g := groupings{}
+	samples := 2
+	for _, c := range captures {
+		g.add(c)
+		samples = max(samples, len(c.Snapshots))
+	}
+	a, err := allocations.Ask(ctx, rows, allocations.Question{
+		From: w.From, To: w.To, Sites: len(g.sites), Samples: samples, Peaks: [][]int32{g.sites, g.kinds, g.heaps},
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*Capture, len(captures))
+	next := answered{answer: a}
+	for i, c := range captures {
+		out[i] = next.capture(c, w)
+	}
+	return out, nil
+}
+
+// groupings say, by number in the table, which group of sites, kinds and heaps a site belongs to: counted through over all
+// captures, or −1.
+type groupings struct {
+	sites, kinds, heaps []int32
+	n                   answered
+}
+
+func (g *groupings) add(c *Capture) {
+	for i := range c.Sites {
+		s := &c.Sites[i]
+		n := int(s.Life.Number)
+		for len(g.sites) <= n {
+			g.sites, g.kinds, g.heaps = append(g.sites, -1), append(g.kinds, -1), append(g.heaps, -1)
+		}
+		g.sites[n], g.kinds[n] = int32(g.n.sites+i), int32(g.n.kinds+int(s.Kind))
+		if s.Kind == KindHeap {
+			g.heaps[n] = int32(g.n.heaps + int(s.Heap))
+		}
+	}
+	g.n.pass(c)
+}
+
+// answered counts the groups of the captures that are done, and holds the answer.
+type answered struct {
+	answer              *allocations.Answer
+	sites, kinds, heaps int
+}
+
+func (n *answered) pass(c *Capture) {
+	n.sites, n.kinds, n.heaps = n.sites+len(c.Sites), n.kinds+int(KindHeapVirtual)+1, n.heaps+len(c.Heaps)
+}
+
+// peak is that of a group; a group without rows has none.
+func (n *answered) peak(grouping, group int) allocations.Peak {
+	if peaks := n.answer.Peaks[grouping]; group < len(peaks) {
+		return peaks[group]
+	}
+	return allocations.Peak{}
+}
+
+// capture is c with the numbers of the answer.
+func (n *answered) capture(c *Capture, w Window) *Capture {
+	out, trace := *c, *c.Trace
+	out.Trace, trace.Window = &trace, w
+	samples := n.answer.Samples
+	out.Snapshots = trace.Instants(len(samples.At))
+	out.Sites = slices.Clone(c.Sites)
+	for i := range out.Sites {
+		s := &out.Sites[i]
+		number := s.Life.Number
+		s.Life = &Life{Number: number, Classes: n.answer.Classes[number], Peak: n.peak(0, n.sites+i)}
+		s.Usage = make([]Usage, 0, len(samples.At))
+		for _, u := range samples.Site(int(number)) {
+			s.Usage = append(s.Usage, Usage{Count: u.Count, Bytes: u.Bytes})
+		}
+	}
+	trace.Heap.Peak, trace.Virtual.Peak = n.peak(1, n.kinds+int(KindHeap)), n.peak(1, n.kinds+int(KindVirtual))
+	out.Heaps = slices.Clone(c.Heaps)
+	for i := range out.Heaps {
+		out.Heaps[i].Line.Peak = n.peak(2, n.heaps+i)
+	}
+	n.pass(c)
+	return &out
+}

@@ -1,0 +1,104 @@
+package lifetimes
+
+import "heapdrift/ingest/capture/allocations"
+
+// together is how many events are looked up at once: enough that the processor waits for many places of memory at a time,
+// few enough that what came is still in its first cache when the events are taken.
+const together = 32
+
+// AddAll is Add for each event in turn, faster: what costs time is waiting for memory, for each block freed the index of
+// addresses, the block and its site, and those waits overlap here.
+func (t *Tracker) AddAll(events []Event) error {
+	for len(events) > 0 {
+		n := min(len(events), together)
+		t.touch(events[:n])
+		for i := range events[:n] {
+			if err := t.Add(&events[i]); err != nil {
+				return err
+			}
+		}
+		events = events[n:]
+	}
+	return t.failure()
+}
+
+// A lookup is where an event will look, as far as is known before its turn.
+type lookup struct {
+	slot *uint64 // of the addresses of its heap
+	site *uint32 // in the index of sites; nil where a block's own site counts
+	id   uint32  // of the site, plus one
+}
+
+// touch reads what the events will read, each step for all of them, and changes nothing. That a hash collides, or an
+// event before changes what is found, only costs time.
+func (t *Tracker) touch(events []Event) {
+	var room [together]lookup
+	list := room[:0]
+	for i := range events {
+		e := &events[i]
+		if e.Op != HeapAlloc && e.Op != HeapFree {
+			continue
+		}
+		p, ok := t.processes.known(e.Process)
+		if !ok {
+			continue
+		}
+		id, ok := t.heaps.known(p, e.Heap)
+		if !ok || t.heaps.heaps[id].index.n == 0 {
+			continue
+		}
+		slots := t.heaps.heaps[id].index.slots
+		l := lookup{slot: &slots[int(hash(e.Address))&(len(slots)-1)]}
+		if e.Op == HeapAlloc && len(t.sites.index) > 0 {
+			l.site = &t.sites.index[siteHash(id, e.Stack, allocations.KindHeap)&uint32(len(t.sites.index)-1)]
+		}
+		list = append(list, l)
+	}
+	sum := int64(0)
+	for i := range list {
+		l := &list[i]
+		if l.id = uint32(*l.slot); l.site != nil {
+			l.id = *l.site
+		}
+	}
+	for i := range list {
+		if l := &list[i]; l.site == nil && l.id != 0 {
+			l.id = t.blocks.at(l.id-1).site + 1
+		}
+	}
+	for i := range list {
+		if id := int(list[i].id) - 1; id >= 0 && id < len(t.sites.sites) {
+			s := &t.sites.sites[id]
+			sum += s.live.Bytes + s.peak.Bytes
+		}
+	}
+	t.touched += sum
+}
+
+// known is the number of an instance that was met before.
+func (t *processTable) known(instance uint32) (id uint32, ok bool) {
+	if int64(instance) < int64(len(t.small)) {
+		return t.small[instance] - 1, t.small[instance] != 0
+	}
+	id, ok = t.large[instance]
+	return id, ok
+}
+
+// known is the number of a heap that was met before.
+func (t *heapTable) known(process uint32, handle uint64) (id uint32, ok bool) {
+	if t.recent != 0 {
+		if h := &t.heaps[t.recent-1]; h.handle == handle && h.process == process {
+			return t.recent - 1, true
+		}
+	}
+	if len(t.index) == 0 {
+		return 0, false
+	}
+	mask := uint32(len(t.index) - 1)
+	for i := heapHash(process, handle) & mask; t.index[i] != 0; i = (i + 1) & mask {
+		if h := &t.heaps[t.index[i]-1]; h.handle == handle && h.process == process {
+			return t.index[i] - 1, true
+		}
+	}
+	return 0, false
+}
