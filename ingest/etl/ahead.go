@@ -22,7 +22,7 @@ type ahead struct {
 // maxWorkers bounds how many buffers are decoded at once: the merge behind them is one thread.
 const maxWorkers = 4
 
-func newAhead(ctx context.Context, t *Trace, keep KindSet) *ahead {
+func newAhead(ctx context.Context, t *Trace, keep KindSet, stacks KindSet) *ahead {
 	workers := min(runtime.GOMAXPROCS(0), maxWorkers)
 	if t.workers > 0 {
 		workers = min(t.workers, maxWorkers)
@@ -33,8 +33,12 @@ func newAhead(ctx context.Context, t *Trace, keep KindSet) *ahead {
 		a.ready[i] = make(chan *block, 1)
 	}
 	ctx, a.stop = context.WithCancel(ctx)
-	for range workers {
-		a.done.Go(func() { a.work(ctx, &reader{sources: t.sources, decoders: t.decoders, keep: keep}) })
+	for i := range workers {
+		rd := &reader{sources: t.sources, decoders: t.decoders, keep: keep, worker: uint8(i)}
+		if stacks != 0 {
+			rd.stacks = &stackCache{kinds: stacks}
+		}
+		a.done.Go(func() { a.work(ctx, rd) })
 	}
 	return a
 }

@@ -1,31 +1,42 @@
 package etl
 
+import "context"
+
 // attach gives a stack, or a key that stands for one, to the operation it belongs to.
-func (j *joiner) attach(e *Event) {
+func (j *joiner) attach(ctx context.Context, e *Event) error {
 	target, ok := e.StackTarget()
 	if !ok {
 		j.out.Malformed++
-		return
+		return nil
 	}
 	j.out.StackEvents++
-	w := j.queue.find(target)
-	if w == nil {
-		j.out.Unclaimed++
-		return
-	}
 	kernel := e.Kind == KindStackKeyKernel
-	var stack StackID
-	if e.Kind == KindStackWalk {
-		j.frames = e.AppendFrames(j.frames[:0])
-		kernel = inKernel(j.frames, e.Pointer)
-		stack = j.out.Stacks.intern(j.frames)
-	} else {
+	var use *keyUse
+	if e.Kind != KindStackWalk {
 		key, ok := e.StackKey()
 		if !ok {
 			j.out.Malformed++
-			return
+			return nil
 		}
-		stack = j.refer(stackKey{key: key, source: e.Source, user: !kernel})
+		use = j.keys.refer(stackKey{key, e.Source, !kernel})
+	}
+	w := j.queue.find(target)
+	if w == nil {
+		j.out.Unclaimed++
+		return nil
+	}
+	var stack StackID
+	if use == nil {
+		known := j.walker.walk(e)
+		stack, kernel = known.id, known.kernel
+	} else {
+		if !j.surveyed {
+			j.surveyed = true
+			if err := j.survey(ctx); err != nil {
+				return err
+			}
+		}
+		stack = j.resolve(use)
 	}
 	if kernel {
 		w.kernel = stack
@@ -33,6 +44,7 @@ func (j *joiner) attach(e *Event) {
 	} else {
 		w.user, w.ready = stack, true
 	}
+	return nil
 }
 
 // systemPID is the process of the kernel's own threads; 0 is the idle process.
@@ -74,5 +86,5 @@ func (j *joiner) release() error {
 	if w.Stack = j.out.Stacks.pair(w.kernel, w.user); w.Stack != NoStack {
 		use.WithStack++
 	}
-	return j.fn(&w.Operation)
+	return j.ready.put(&w.Operation)
 }

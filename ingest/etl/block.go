@@ -15,7 +15,9 @@ type block struct {
 	at     int // next frame
 
 	events  int64 // in the buffer, selected or not
+	last    int64 // time stamp of the last of them
 	missing int64 // bytes of the body that gave no events
+	worker  uint8 // that loaded it
 	err     error // of the reader
 	packed  []byte
 }
@@ -25,11 +27,13 @@ type reader struct {
 	sources  []Source
 	decoders []decoder
 	keep     KindSet
+	worker   uint8
+	stacks   *stackCache // nil where stacks need no numbers
 }
 
 // load fills b with the buffer at r. Only a failing source is an error; damage is counted in missing.
 func (rd *reader) load(b *block, r *ref) {
-	*b = block{ref: r, body: b.body, frames: b.frames[:0], packed: b.packed}
+	*b = block{ref: r, worker: rd.worker, body: b.body, frames: b.frames[:0], packed: b.packed}
 	stored := int(r.size) - bufferHeaderSize
 	want := int(r.filled) - bufferHeaderSize
 	b.body = slices.Grow(b.body[:0], want)[:want]
@@ -56,12 +60,10 @@ func (rd *reader) load(b *block, r *ref) {
 		b.body = b.body[:n]
 	}
 	var rest int
-	b.frames, rest = frames(b.body, b.frames)
+	b.frames, b.events, b.last, rest = frames(b.body, rd.keep, rd.stacks, b.frames)
 	b.missing += int64(rest)
-	b.events = int64(len(b.frames))
-	stampMessages(b.frames)
-	if rd.keep != allKinds {
-		b.frames = slices.DeleteFunc(b.frames, func(f frame) bool { return !rd.keep.Has(f.kind) })
+	for i := 0; i < len(b.frames) && b.frames[i].stamp == noStamp; i++ { // nothing but messages without a time stamp
+		b.frames[i].stamp = r.first
 	}
 	if !inOrder(b.frames) {
 		slices.SortStableFunc(b.frames, func(x, y frame) int { return cmp.Compare(x.stamp, y.stamp) })
@@ -80,24 +82,9 @@ func inOrder(frames []frame) bool {
 	return true
 }
 
-// stampMessages gives messages before the first time stamp of a buffer that one.
-func stampMessages(frames []frame) {
-	i := 0
-	for i < len(frames) && frames[i].stamp == noStamp {
-		i++
-	}
-	var stamp int64
-	if i < len(frames) {
-		stamp = frames[i].stamp
-	}
-	for j := range frames[:i] {
-		frames[j].stamp = stamp
-	}
-}
-
 // size is the memory that the block holds.
 func (b *block) size() int64 {
-	return int64(cap(b.body)) + int64(cap(b.packed)) + 16*int64(cap(b.frames))
+	return int64(cap(b.body)) + int64(cap(b.packed)) + 24*int64(cap(b.frames))
 }
 
 // compare orders buffers whose next events have the same time stamp, by what does not depend on where they lie in

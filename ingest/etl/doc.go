@@ -24,13 +24,20 @@
 //
 // A stack is an event of its own behind the one it belongs to, and names that by time stamp and thread. It comes in two
 // parts, of the kernel and of the process, either of which may be only a key, which a later event defines and after
-// which it is used again. Operations therefore wait until their stack has come, at most 5 seconds of the trace, and a
-// key's stack has an id before it has addresses.
+// which it is used again. Operations therefore wait until their stack has come, at most 5 seconds of the trace; and
+// where they have keys, a pass of its own finds out before what each stands for at any time, so that memory is bounded
+// by distinct stacks. A cut file lacks definitions at its end: keys whose definition may be missing stand for nothing.
+//
+// # Goroutines
+//
+// Buffers are read, decompressed, framed and their stacks compared by as many goroutines as there are processors, up to
+// 4; merging and joining is one more; what Operations calls runs beside it, on the caller's.
 //
 // # Damage
 //
 // A lost event makes a freed block look leaked, so what is missing is counted, by place and kind: Losses, and Warnings in
 // words. Damage costs the buffer it is in: files that are cut, unfinished, wrapped or hit by wrong bits are read as far
-// as they go, and the buffers behind the damage are found again. Nothing is allocated from a size in the file beyond
-// 16 MB, the largest buffer that Windows writes.
+// as they go, and the buffers behind the damage are found again. What is read of a cut file is what is read of the whole
+// one up to the time of the first event that is missing, but for stacks that came behind that. Nothing is allocated from
+// a size in the file beyond 16 MB, the largest buffer that Windows writes.
 package etl

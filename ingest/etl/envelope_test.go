@@ -118,3 +118,23 @@ func TestClocks(t *testing.T) {
 		}
 	}
 }
+
+// TestSilentMessages reads large buffers of messages without a time stamp: they take that of what follows in their
+// buffer, or else of the buffer before.
+func TestSilentMessages(t *testing.T) {
+	many := slices.Repeat([][]byte{{8, 0, 0, 0x90, 7, 0, 0, 0}}, 100_000)
+	large := newTiny(func(t *tiny) { t.bufferSize = 0x100000 })
+	trace := open(t, large.add(0, 1, append(slices.Clone(many), alloc(5000, 1))...).add(0, 2, many...).file)
+	at := map[int64]int{}
+	if err := trace.Events(t.Context(), func(e *etl.Event) error {
+		if e.Header == etl.HeaderMessage {
+			at[e.Stamp]++
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if len(at) != 2 || at[5000] != 100_000 || at[1000] != 100_000 {
+		t.Errorf("messages by time stamp: %v", at)
+	}
+}

@@ -35,6 +35,8 @@ type File struct {
 type Info struct {
 	Files []File
 	Start time.Time // UTC; Time 0 of events
+	// Events is how many events the latest pass has met, those that it was not asked for included; 0 before the first.
+	Events int64
 }
 
 // A Trace is one recording, from one or more files of the same boot.
@@ -102,6 +104,7 @@ func (t *Trace) join() error {
 func (t *Trace) Info() Info {
 	info := t.info
 	info.Files = slices.Clone(info.Files)
+	info.Events = t.pass.events
 	for i := range t.pass.losses {
 		l, p := &info.Files[i].Losses, &t.pass.losses[i]
 		l.BadBuffers, l.BadBytes, l.Disordered = p.BadBuffers, p.BadBytes, p.Disordered
@@ -120,10 +123,15 @@ func (t *Trace) Events(ctx context.Context, fn func(*Event) error) error {
 
 // EventsOf is Events for the events of some kinds only.
 func (t *Trace) EventsOf(ctx context.Context, kinds KindSet, fn func(*Event) error) error {
-	t.pass.begin(len(t.sources))
-	a := newAhead(ctx, t, kinds)
+	return t.events(ctx, kinds, 0, &t.pass, fn)
+}
+
+// events is a pass over the events of some kinds, of which some get numbers for their stacks.
+func (t *Trace) events(ctx context.Context, kinds, stacks KindSet, p *pass, fn func(*Event) error) error {
+	p.begin(len(t.sources))
+	a := newAhead(ctx, t, kinds, stacks)
 	defer a.close()
-	m := merge{trace: t, ahead: a, fn: fn, last: math.MinInt64}
+	m := merge{trace: t, pass: p, ahead: a, fn: fn, last: math.MinInt64}
 	for i := range t.info.Files {
 		if l := &t.info.Files[i].LogFile; l.Mode&ModeNoPerCPU != 0 {
 			m.slack = l.stampFrequency() / 10
@@ -147,10 +155,15 @@ func (t *Trace) At(ns int64) time.Time { return t.info.Start.Add(time.Duration(n
 type pass struct {
 	losses      []Losses // by source
 	first, last int64    // stamps
+	events      int64
+	streams     map[stream]int64 // last time stamp that was read of each, where it is not nil
 }
 
+// A stream is one of a file's sequences of buffers.
+type stream struct{ source, cpu, logger uint16 }
+
 func (p *pass) begin(sources int) {
-	*p = pass{losses: make([]Losses, sources), first: math.MaxInt64, last: math.MinInt64}
+	*p = pass{streams: p.streams, losses: make([]Losses, sources), first: math.MaxInt64, last: math.MinInt64}
 	for i := range p.losses {
 		p.losses[i].FirstDamage = -1
 	}
@@ -160,9 +173,14 @@ func (p *pass) cover(stamp int64) {
 	p.first, p.last = min(p.first, stamp), max(p.last, stamp)
 }
 
-// note counts the damage in a block.
-func (t *Trace) note(b *block) {
+// note counts a block's events and the damage in it.
+func (p *pass) note(b *block) {
+	p.events += b.events
+	if p.streams != nil && b.events > 0 && b.ref.offset > 0 {
+		s := stream{b.ref.source, b.ref.cpu, b.ref.logger}
+		p.streams[s] = max(p.streams[s], b.last)
+	}
 	if b.missing > 0 {
-		t.pass.losses[b.ref.source].bad(b.ref.offset, b.missing)
+		p.losses[b.ref.source].bad(b.ref.offset, b.missing)
 	}
 }

@@ -31,6 +31,9 @@ type Event struct {
 	Provider GUID
 	Payload  []byte
 	Extended []byte // items of EVENT_HEADER_EXTENDED_DATA_ITEM as they lie in the file; see Items
+
+	stack  uint32 // number in the stackCache of the worker, or 0
+	worker uint8
 }
 
 // Bits of the version of a PERFINFO_TRACE_HEADER (offset 0): what follows the header.
@@ -50,7 +53,7 @@ func (e *Event) fill(f frame, b []byte) {
 	s := &shapes[f.header]
 	start := int(s.length)
 	e.Kind, e.Header, e.Stamp, e.Pointer, e.Size = f.kind, f.header, f.stamp, s.pointer, f.size
-	e.Extended, e.ID = nil, 0
+	e.Extended, e.ID, e.stack = nil, 0, f.stack
 	switch f.header {
 	case HeaderPerfInfo32, HeaderPerfInfo64:
 		version := le.Uint16(b)

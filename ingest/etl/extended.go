@@ -59,3 +59,18 @@ func (e *Event) Items() iter.Seq2[ItemType, []byte] {
 		}
 	}
 }
+
+// ExtendedStackKey is the key of the stack that an event names in its own extended items, as StackKey is of a stack
+// event. Which of the session's stacks it may name is not documented, so that joining leaves it alone.
+func (e *Event) ExtendedStackKey() (key uint64, ok bool) {
+	const matchID = 8
+	for t, data := range e.Items() {
+		switch {
+		case t == ItemStackKey64 && len(data) >= matchID+8:
+			return le.Uint64(data[matchID:]), true
+		case t == ItemStackKey32 && len(data) >= matchID+4:
+			return uint64(le.Uint32(data[matchID:])), true
+		}
+	}
+	return 0, false
+}

@@ -58,32 +58,35 @@ type frame struct {
 	size   uint16
 	header HeaderType
 	kind   Kind
+	stack  uint32 // number in a stackCache, or 0
 }
 
 // noStamp marks messages without a time stamp: they take that of the event before them, or of the one behind them.
 const noStamp = -1 << 63
 
-// frames finds the events in a buffer's body and appends them to to. It returns how many bytes at the end of the body
-// belong to no event although they should: 0 where the buffer ends as it must.
+// frames finds the events in a buffer's body and appends those of some kinds to to. It returns how many events there are
+// of all kinds, the time stamp of the last, and how many bytes at the end of the body belong to no event although they
+// should: 0 where the buffer ends as it must. Events get the numbers of their stacks, unless stacks is nil.
 //
 // An event's first dword is 0 or all ones behind the last event (the tail of a buffer is filled with 0xFF).
-func frames(body []byte, to []frame) (_ []frame, rest int) {
-	at, last := 0, int64(noStamp)
+func frames(body []byte, keep KindSet, stacks *stackCache, to []frame) (_ []frame, events, last int64, rest int) {
+	at := 0
+	last = noStamp
 	for at+8 <= len(body) {
 		e := body[at:]
 		mark := le.Uint32(e)
 		if mark == 0 || mark == 0xFFFFFFFF {
-			return to, 0
+			return to, events, last, 0
 		}
 		f := frame{offset: uint32(at), header: HeaderType(mark >> 16)}
 		size := 0
 		switch flags := mark >> 24; {
 		case flags&markAny == 0:
-			return to, len(body) - at
+			return to, events, last, len(body) - at
 		case flags&markTrace == 0:
 			f.header = HeaderMessage
 			if size = int(le.Uint16(e)); size < messageHeaderSize || size > len(e) {
-				return to, len(body) - at
+				return to, events, last, len(body) - at
 			}
 			if f.stamp = messageStamp(e[:size]); f.stamp < 0 {
 				f.stamp = last
@@ -91,22 +94,33 @@ func frames(body []byte, to []frame) (_ []frame, rest int) {
 		default:
 			s := &shapes[f.header]
 			if s.length == 0 || len(e) < int(s.length) {
-				return to, len(body) - at
+				return to, events, last, len(body) - at
 			}
 			if size = int(le.Uint16(e[s.sizeAt:])); size < int(s.length) || size > len(e) {
-				return to, len(body) - at
+				return to, events, last, len(body) - at
 			}
 			if f.stamp = int64(le.Uint64(e[s.stampAt:])); f.stamp < 0 {
-				return to, len(body) - at // every clock counts up from 0
+				return to, events, last, len(body) - at // every clock counts up from 0
 			}
 			f.kind = kindOf(f.header, e[:size])
 		}
 		f.size = uint16(size)
+		if last == noStamp && f.stamp != noStamp {
+			for i := range to { // messages before the first time stamp take that
+				to[i].stamp = f.stamp
+			}
+		}
 		last = f.stamp
-		to = append(to, f)
+		events++
+		if keep.Has(f.kind) {
+			if stacks != nil && stacks.kinds.Has(f.kind) {
+				stacks.number(&f, e[:size])
+			}
+			to = append(to, f)
+		}
 		at += (size + 7) &^ 7
 	}
-	return to, 0
+	return to, events, last, 0
 }
 
 // kindOf names an event that has its whole header.

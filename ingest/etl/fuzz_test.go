@@ -97,6 +97,7 @@ func decodeAll(e *etl.Event) {
 		e.StackKey()
 		e.AppendFrames(nil)
 		e.AppendExtendedFrames(nil)
+		e.ExtendedStackKey()
 		e.Volume()
 		e.SystemPaths()
 	}

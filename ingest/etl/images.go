@@ -148,6 +148,9 @@ func (j *Joined) ImageAt(process uint32, address uint64, at int64) *Image {
 	return nil
 }
 
+// Kernel are the processes, by index, whose images are the kernel's.
+func (j *Joined) Kernel() []uint32 { return j.kernel }
+
 // imageAt looks through images by base. Of several that held the address at different times, one of another time is
 // better than none: stacks are kept once, whenever they occurred.
 func imageAt(images []Image, address uint64, at int64) *Image {

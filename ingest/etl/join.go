@@ -1,6 +1,9 @@
 package etl
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // JoinOptions tune Operations. The zero value is right.
 type JoinOptions struct {
@@ -17,7 +20,8 @@ type Joined struct {
 	Stacked       [256]StackUse // by Kind
 	StackEvents   int64         // stacks and references to them
 	Unclaimed     int64         // of them, those that belong to no operation: to other kinds of events, or to lost ones
-	KeysLost      int64         // references to keys that were never defined
+	KeysLost      int64         // of them, references to keys that were not defined any more
+	KeysDoubtful  int64         // stacks by key of a trace that has lost events, among which may be what defined them
 	Malformed     int64         // events whose payload is too short
 	HeapSnapshots int64         // events of heap snapshots, whose layout is not public
 	kernel        []uint32      // processes that hold the kernel's images
@@ -32,10 +36,13 @@ type joiner struct {
 	processes processes
 	shelf     shelf
 	queue     *queue
-	keys      map[stackKey]*keyUse
-	frames    []uint64
+	trace     *Trace
+	walker    walker
+	keys      keys
+	surveyed  bool // the keys' stacks are known
+	keyed     int64
 	also      KindSet
-	fn        func(*Operation) error
+	ready     *handover
 }
 
 // stackWindow is how long an operation waits for its stack, in seconds of the trace. A thread that was suspended inside
@@ -45,23 +52,59 @@ const stackWindow = 5
 // Operations calls fn with everything that changes what processes hold, in the order of time, each with its process and
 // its stack. It holds back operations until their stacks have come. The Operation is re-used.
 //
-// What is returned is complete as far as the pass came, beside an error too.
+// What is returned is complete as far as the pass came, beside an error too, which may be a little further than fn did.
+// What the trace says of itself, as Info and Warnings, is for after the pass, not for fn.
 func (t *Trace) Operations(ctx context.Context, opt JoinOptions, fn func(*Operation) error) (*Joined, error) {
+	return t.OperationBatches(ctx, opt, func(batch []Operation) error {
+		for i := range batch {
+			if err := fn(&batch[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// OperationBatches is Operations, a few hundred at a time. The slice is re-used. Joining goes on while fn runs.
+func (t *Trace) OperationBatches(ctx context.Context, opt JoinOptions, fn func([]Operation) error) (*Joined, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	j := joiner{
 		out:       &Joined{Stacks: newStacks()},
 		processes: processes{current: map[uint32]uint32{}},
 		shelf:     shelf{open: map[imageKey]int{}, identities: map[imageKey][]identity{}},
 		queue:     newQueue(stackWindow * int64(t.clock.frequency)),
-		keys:      map[stackKey]*keyUse{},
+		trace:     t,
+		keys:      keys{},
 		also:      opt.Also,
-		fn:        fn,
+		ready:     newHandover(ctx),
 	}
-	err := t.EventsOf(ctx, opt.Also|joinKinds, j.take)
-	if err == nil {
-		err = j.drain(1<<63 - 1)
+	j.walker.stacks = j.out.Stacks
+	var err error
+	go func() {
+		defer close(j.ready.full)
+		err = j.run(ctx)
+	}()
+	if stopped := j.ready.each(stop, fn); stopped != nil {
+		err = stopped
+	}
+	if slices.ContainsFunc(t.Info().Files, func(f File) bool { return f.Losses.inside() }) {
+		j.out.KeysDoubtful = j.keyed
 	}
 	j.finish()
 	return j.out, err
+}
+
+// run takes in the events of a trace.
+func (j *joiner) run(ctx context.Context) error {
+	take := func(e *Event) error { return j.take(ctx, e) }
+	if err := j.trace.events(ctx, j.also|joinKinds, Kinds(KindStackWalk), &j.trace.pass, take); err != nil {
+		return err
+	}
+	if err := j.drain(1<<63 - 1); err != nil {
+		return err
+	}
+	return j.ready.flush()
 }
 
 // joinKinds are the kinds that joining needs.
@@ -71,10 +114,13 @@ var joinKinds = memoryKinds | Kinds(KindProcessStart, KindProcessEnd, KindProces
 	KindSystemPaths, KindVolumeMapping, KindHeapSnapshotData)
 
 // take takes in one event.
-func (j *joiner) take(e *Event) error {
+func (j *joiner) take(ctx context.Context, e *Event) error {
+	j.processes.now = e.Time
 	switch e.Kind {
 	case KindStackWalk, KindStackKeyKernel, KindStackKeyUser:
-		j.attach(e)
+		if err := j.attach(ctx, e); err != nil {
+			return err
+		}
 	case KindStackKeyCreate, KindStackKeyDelete, KindStackKeyRundown:
 		j.define(e)
 	case KindProcessStart, KindProcessEnd, KindProcessDCStart, KindProcessDCEnd, KindProcessDefunct:
@@ -205,7 +251,9 @@ func (j *joiner) image(e *Event) {
 			return
 		}
 	default:
-		if im, ok := e.Image(); ok {
+		if im, ok := e.Image(); ok && im.PID == NoID {
+			return // version 0 where no one says whose it is
+		} else if ok {
 			i := j.processes.at(im.PID)
 			if e.Kind == KindImageLoad {
 				i = j.processes.alive(im.PID)
@@ -219,9 +267,6 @@ func (j *joiner) image(e *Event) {
 
 // finish completes what could not be known before the end.
 func (j *joiner) finish() {
-	for _, use := range j.keys {
-		j.out.KeysLost += use.count
-	}
 	j.out.Processes = j.processes.all
 	j.shelf.finish(j.out.Processes)
 	j.out.Volumes = j.shelf.volumes

@@ -8,6 +8,7 @@ type LogFileMode uint32
 // The bits that matter to a reader.
 const (
 	ModeCircular   LogFileMode = 0x00000002
+	ModeNewFile    LogFileMode = 0x00000008 // one of several files of a session
 	ModeRelog      LogFileMode = 0x00010000 // written by a merge
 	ModeCompressed LogFileMode = 0x04000000
 	ModeNoPerCPU   LogFileMode = 0x10000000 // EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING

@@ -10,7 +10,8 @@ type Losses struct {
 	FlaggedBuffers int64 // buffers that say that a buffer was lost before them
 	MissingBuffers int64 // numbers that no buffer has, between those of buffers that are there; native files only
 	Overwritten    int64 // buffers that a circular file has written over
-	Truncated      bool  // the file ends inside a buffer
+	Truncated      bool  // the file ends inside a buffer, or before as many as its header counts
+	CutBuffers     int64 // buffers that the header counts behind the end of the file
 	Unfinished     bool  // the session was not stopped, or the file was copied before
 	SkippedBytes   int64 // between buffers
 	BadBuffers     int64 // buffers that could not be read to their end
@@ -22,9 +23,15 @@ type Losses struct {
 }
 
 // Any reports whether events are missing for whatever reason.
-func (l *Losses) Any() bool {
-	return l.EventsLost|l.BuffersLost|l.FlaggedEvents|l.FlaggedBuffers|l.MissingBuffers|l.Overwritten|l.SkippedBytes|l.BadBuffers != 0 || l.Truncated
+func (l *Losses) Any() bool { return l.inside() || l.Overwritten != 0 || l.Truncated }
+
+// inside reports whether events are missing between others, and not only before or behind all that are there.
+func (l *Losses) inside() bool {
+	return l.EventsLost|l.BuffersLost|l.FlaggedEvents|l.FlaggedBuffers|l.MissingBuffers|l.SkippedBytes|l.BadBuffers != 0
 }
+
+// cut reports whether what was recorded at the end is missing.
+func (l *Losses) cut() bool { return l.Truncated || l.Unfinished }
 
 // skip counts n bytes at the given offset that belong to no buffer.
 func (l *Losses) skip(at, n int64) {

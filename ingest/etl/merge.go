@@ -11,6 +11,7 @@ const maxOpen = 256 << 20
 // nor how CPUs and sessions share buffers matters.
 type merge struct {
 	trace *Trace
+	pass  *pass
 	ahead *ahead
 	next  int   // of the trace's refs, the first that is not open
 	open  []run // a heap by next event
@@ -55,7 +56,7 @@ func (m *merge) openDue(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		m.trace.note(b)
+		m.pass.note(b)
 		if len(b.frames) == 0 {
 			m.ahead.recycle(b)
 			continue
@@ -84,7 +85,7 @@ func (m *merge) deliver() error {
 		bound = min(bound, m.trace.refs[m.next].first-m.slack)
 	}
 	e := &m.event
-	e.CPU, e.Logger, e.Source = b.ref.cpu, b.ref.logger, b.ref.source
+	e.CPU, e.Logger, e.Source, e.worker = b.ref.cpu, b.ref.logger, b.ref.source, b.worker
 	for first := true; b.at < len(b.frames); first = false {
 		f := b.frames[b.at]
 		if !first && f.stamp >= bound {
@@ -95,12 +96,12 @@ func (m *merge) deliver() error {
 		b.at++
 		e.fill(f, b.body[f.offset:f.offset+uint32(f.size)])
 		if f.stamp < m.last {
-			m.trace.pass.losses[b.ref.source].Disordered++
+			m.pass.losses[b.ref.source].Disordered++
 			f.stamp = m.last
 		}
 		m.last = f.stamp
 		e.Time = m.trace.clock.ns(f.stamp)
-		m.trace.pass.cover(f.stamp)
+		m.pass.cover(f.stamp)
 		if err := m.fn(e); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"heapdrift/ingest/etl"
+	"heapdrift/ingest/etl/etltest"
 )
 
 // TestOpenErrors checks what is said of files that are no trace, or not one.
@@ -93,6 +94,43 @@ func TestStops(t *testing.T) {
 		t.Errorf("%d events, then %d", first, second)
 	}
 	if _, err := etl.Open(ctx, sources(lab(t, "F/cpus_64.etl")), etl.Options{}); !errors.Is(err, errDisk) {
+		t.Error(err)
+	}
+}
+
+// TestOperationsStop checks that operations end with their context at any point, and with an error of the callback.
+func TestOperationsStop(t *testing.T) {
+	f := etltest.Format{Keys: 5, BufferSize: 0x2000}
+	trace := open(t, etltest.Invent(10, etltest.Size{}).File(f))
+	all := 0
+	if _, err := trace.Operations(t.Context(), etl.JoinOptions{}, func(*etl.Operation) error { all++; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	for _, after := range []int{1, 2, all / 2, all} {
+		n := 0
+		joined, err := trace.Operations(t.Context(), etl.JoinOptions{}, func(*etl.Operation) error {
+			if n++; n == after {
+				return errDisk
+			}
+			return nil
+		})
+		if !errors.Is(err, errDisk) || n != after || joined == nil {
+			t.Errorf("%d operations of %d, %v", n, after, err)
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		n = 0
+		if _, err := trace.Operations(ctx, etl.JoinOptions{}, func(*etl.Operation) error {
+			if n++; n == after {
+				cancel(errDisk)
+			}
+			return nil
+		}); err != nil && !errors.Is(err, errDisk) {
+			t.Error(err)
+		}
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errDisk)
+	if _, err := trace.OperationBatches(ctx, etl.JoinOptions{}, func([]etl.Operation) error { return nil }); !errors.Is(err, errDisk) {
 		t.Error(err)
 	}
 }

@@ -31,7 +31,7 @@ func newQueue(window int64) *queue { return &queue{ring: make([]waiting, 1<<10),
 
 func (q *queue) at(i int) *waiting { return &q.ring[i&(len(q.ring)-1)] }
 
-// push makes room for one operation more; full says that the oldest must be taken before.
+// push makes room for one operation more, which is to be filled in; full says that the oldest must be taken before.
 func (q *queue) push() (w *waiting, full bool) {
 	if q.tail-q.head == len(q.ring) {
 		if len(q.ring) >= maxPending {
@@ -44,7 +44,7 @@ func (q *queue) push() (w *waiting, full bool) {
 		q.ring = larger
 	}
 	w = q.at(q.tail)
-	*w = waiting{}
+	w.pid, w.kernel, w.user, w.ready = 0, NoStack, NoStack, false
 	q.tail++
 	return w, false
 }

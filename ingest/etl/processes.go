@@ -15,6 +15,7 @@ type Process struct {
 	ExitStatus           int32
 	HeapPointer          uint8 // bytes of a pointer in its heap events, 0 without any
 	Images               []Image
+	met                  int64 // time of the event that first told about it
 }
 
 // Known reports whether the trace says what process it is.
@@ -28,6 +29,7 @@ type processes struct {
 	lastSeen uint32 // of lastPID, where valid
 	valid    bool
 	ended    []uint32 // since the last event
+	now      int64    // time of the event that is taken in
 }
 
 // at returns the process that has the PID now. One that no event told about is made.
@@ -46,7 +48,7 @@ func (ps *processes) at(pid uint32) uint32 {
 // begin makes a process that has the PID from now on.
 func (ps *processes) begin(pid uint32) uint32 {
 	i := uint32(len(ps.all))
-	ps.all = append(ps.all, Process{PID: pid, Start: Unknown, End: Unknown})
+	ps.all = append(ps.all, Process{PID: pid, Start: Unknown, End: Unknown, met: ps.now})
 	ps.current[pid] = i
 	ps.valid = false
 	return i
@@ -75,6 +77,10 @@ func (ps *processes) note(e *Event, p *ProcessEvent) (i uint32, started bool) {
 	case KindProcessStart:
 		if same && (ps.all[i].Start == e.Time || ps.all[i].Key == p.Key && p.Key != 0) {
 			break // logged by two sessions
+		}
+		if alive && !ps.all[i].Known() && ps.all[i].Start == Unknown && ps.all[i].met == e.Time {
+			ps.all[i].Start, started = e.Time, true // other events of the same instant came first
+			break
 		}
 		if alive {
 			ps.end(i, e.Time, 0) // its end was lost

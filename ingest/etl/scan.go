@@ -73,8 +73,19 @@ func (s *scanner) scan(ctx context.Context) error {
 	if left := s.source.Size - at; left != 0 {
 		s.file.Losses.Truncated = true
 	}
+	s.counted()
 	s.sequence.close(s.file)
 	return nil
+}
+
+// counted compares how many buffers there are with what the header says. It is right in every real file of a session
+// that was stopped, but for rings; a copy that was interrupted often ends between two buffers.
+func (s *scanner) counted() {
+	log, l := &s.file.LogFile, &s.file.Losses
+	missing := int64(log.BuffersWritten) - s.file.Buffers
+	if missing > 0 && !l.Unfinished && l.SkippedBytes == 0 && log.Mode&(ModeCircular|ModeNewFile) == 0 {
+		l.Truncated, l.CutBuffers = true, missing
+	}
 }
 
 // add puts a buffer into the index. start is as much of its body as was read.

@@ -1,10 +1,12 @@
 package etl
 
-import "slices"
+import (
+	"bytes"
+	"hash/maphash"
+)
 
-// A StackID names a stack of a trace; NoStack is none. Ids given out during a pass name what the trace says at that
-// point: an id of a key whose definition comes later, or of a kernel part and a user part. Canonical makes equal stacks
-// have equal ids.
+// A StackID names a stack of a trace; NoStack is none. A stack that came as a kernel part and a user part, and one of a
+// key that was not defined, have ids of their own: Canonical makes equal stacks have equal ids.
 type StackID uint32
 
 // NoStack says that no stack was recorded.
@@ -13,85 +15,115 @@ const NoStack StackID = 0
 // A stackNode is what an id stands for.
 type stackNode struct {
 	form stackForm
-	a, b uint32 // addresses: where in Stacks.flat they begin and end; key: its definition; pair: kernel and user part
+	a, b uint32 // addresses: the numbers of the first in Stacks.flat and of the one behind the last; pair: kernel and user part
 }
 
 type stackForm uint8
 
 const (
 	formAddresses stackForm = iota
-	formKey
+	formUnknown             // of a key that was not defined
 	formPair
 )
 
 // Stacks holds the stacks of a trace, equal ones once. Addresses are return addresses, innermost first.
 type Stacks struct {
 	nodes []stackNode
-	flat  []uint64
-	slots []StackID // hash table of the nodes that hold addresses or pairs; a power of two
+	flat  []byte // addresses, 8 bytes each
+	slots []slot // hash table of the nodes that hold addresses or pairs; a power of two
 	used  int
+	seed  maphash.Seed
 	work  []uint64
+	wide  []byte
+}
+
+// A slot is the upper half of a hash, and the id of what has it; the id is never 0 in a slot that is taken.
+type slot struct {
+	tag uint32
+	id  StackID
 }
 
 func newStacks() *Stacks {
-	return &Stacks{nodes: []stackNode{{}}, slots: make([]StackID, 1<<10)}
+	return &Stacks{nodes: []stackNode{{}}, slots: make([]slot, 1<<10), seed: maphash.MakeSeed()}
 }
 
 // Len is one more than the largest id.
 func (s *Stacks) Len() int { return len(s.nodes) }
 
 // Append appends the addresses of a stack to to: those in the kernel, then those of the process. Parts whose key was
-// never defined are missing.
+// not defined are missing.
 func (s *Stacks) Append(to []uint64, id StackID) []uint64 {
 	switch n := s.nodes[id]; n.form {
-	case formKey:
-		return s.Append(to, StackID(n.a))
+	case formUnknown:
+		return to
 	case formPair:
 		return s.Append(s.Append(to, StackID(n.a)), StackID(n.b))
 	default:
-		return append(to, s.flat[n.a:n.b]...)
+		for b := s.addresses(n); len(b) > 0; b = b[addressSize:] {
+			to = append(to, le.Uint64(b))
+		}
+		return to
 	}
 }
 
-// Canonical is the one id of all stacks with these addresses, once the pass that made the id has ended. It may be new.
+// Canonical is the one id of all stacks with these addresses. It may be new.
 func (s *Stacks) Canonical(id StackID) StackID {
 	if n := s.nodes[id]; n.form == formAddresses {
 		return id
 	}
 	s.work = s.Append(s.work[:0], id)
-	return s.intern(s.work)
+	s.wide = s.wide[:0]
+	for _, a := range s.work {
+		s.wide = le.AppendUint64(s.wide, a)
+	}
+	return s.intern(s.wide)
 }
 
 // Complete reports whether every key of the stack was defined.
 func (s *Stacks) Complete(id StackID) bool {
 	switch n := s.nodes[id]; n.form {
-	case formKey:
-		return n.a != 0
+	case formUnknown:
+		return false
 	case formPair:
 		return s.Complete(StackID(n.a)) && s.Complete(StackID(n.b))
 	}
 	return true
 }
 
-// intern returns the id of a stack.
-func (s *Stacks) intern(addresses []uint64) StackID {
-	if len(addresses) == 0 {
+// Plain reports whether the id is that of a stack itself: what Canonical returns.
+func (s *Stacks) Plain(id StackID) bool { return id != NoStack && s.nodes[id].form == formAddresses }
+
+// intern returns the id of a stack, whose addresses lie in b as 8 bytes each.
+func (s *Stacks) intern(b []byte) StackID {
+	b = b[:len(b)&^(addressSize-1)]
+	if len(b) == 0 {
 		return NoStack
 	}
-	hash := uint64(len(addresses))
-	for _, a := range addresses {
-		hash = mix(hash ^ a)
+	hash := maphash.Bytes(s.seed, b)
+	mask := len(s.slots) - 1
+	at := int(hash) & mask
+	for ; s.slots[at].id != NoStack; at = (at + 1) & mask {
+		if s.slots[at].tag == uint32(hash>>32) && s.holds(s.slots[at].id, b) {
+			return s.slots[at].id
+		}
 	}
-	slot := s.find(hash, func(n stackNode) bool {
-		return n.form == formAddresses && int(n.b-n.a) == len(addresses) && slices.Equal(s.flat[n.a:n.b], addresses)
-	})
-	if s.slots[slot] == 0 {
-		start := uint32(len(s.flat))
-		s.flat = append(s.flat, addresses...)
-		s.put(slot, stackNode{formAddresses, start, uint32(len(s.flat))})
-		return StackID(len(s.nodes) - 1)
-	}
-	return s.slots[slot]
+	start := uint32(len(s.flat) / addressSize)
+	s.flat = append(s.flat, b...)
+	return s.put(at, hash, stackNode{formAddresses, start, start + uint32(len(b)/addressSize)})
+}
+
+// addressSize is how many bytes an address has where stacks are compared.
+const addressSize = 8
+
+// addresses are those of a node that holds addresses.
+func (s *Stacks) addresses(n stackNode) []byte {
+	return s.flat[int(n.a)*addressSize : int(n.b)*addressSize]
+}
+
+// holds reports whether a node holds the addresses that lie in b.
+func (s *Stacks) holds(id StackID, b []byte) bool {
+	n := s.nodes[id]
+	return n.form == formAddresses && int(n.b-n.a)*addressSize == len(b) && bytes.Equal(s.addresses(n), b)
 }
 
 // pair returns the id of a stack made of a part in the kernel and one of the process.
@@ -100,63 +132,63 @@ func (s *Stacks) pair(kernel, user StackID) StackID {
 		return kernel | user
 	}
 	want := stackNode{formPair, uint32(kernel), uint32(user)}
-	slot := s.find(mix(uint64(kernel)<<32|uint64(user)), func(n stackNode) bool { return n == want })
-	if s.slots[slot] == 0 {
-		s.put(slot, want)
-		return StackID(len(s.nodes) - 1)
+	hash := want.hash()
+	mask := len(s.slots) - 1
+	at := int(hash) & mask
+	for ; s.slots[at].id != NoStack; at = (at + 1) & mask {
+		if s.nodes[s.slots[at].id] == want {
+			return s.slots[at].id
+		}
 	}
-	return s.slots[slot]
+	return s.put(at, hash, want)
 }
 
-// pending returns the id of a stack of which only a key is known yet.
-func (s *Stacks) pending() StackID {
-	s.nodes = append(s.nodes, stackNode{form: formKey})
+// unknown returns the id of a stack of which only a key is known.
+func (s *Stacks) unknown() StackID {
+	s.nodes = append(s.nodes, stackNode{form: formUnknown})
 	return StackID(len(s.nodes) - 1)
 }
 
-// define says what the key of a pending stack stands for.
-func (s *Stacks) define(id, definition StackID) { s.nodes[id].a = uint32(definition) }
-
-// find looks for a node; the slot it returns is that of the node, or a free one.
-func (s *Stacks) find(hash uint64, equal func(stackNode) bool) int {
-	mask := len(s.slots) - 1
-	at := int(hash) & mask
-	for s.slots[at] != 0 && !equal(s.nodes[s.slots[at]]) {
-		at = (at + 1) & mask
+// put adds a node at a free slot.
+func (s *Stacks) put(at int, hash uint64, n stackNode) StackID {
+	id := StackID(len(s.nodes))
+	s.nodes = append(s.nodes, n)
+	s.slots[at] = slot{uint32(hash >> 32), id}
+	if s.used++; s.used*2 >= len(s.slots) {
+		s.grow()
 	}
-	return at
+	return id
 }
 
-// put adds a node at a free slot.
-func (s *Stacks) put(slot int, n stackNode) {
-	s.nodes = append(s.nodes, n)
-	s.slots[slot] = StackID(len(s.nodes) - 1)
-	if s.used++; s.used*2 < len(s.slots) {
-		return
-	}
+// grow doubles the hash table.
+func (s *Stacks) grow() {
 	old := s.slots
-	s.slots = make([]StackID, 2*len(old))
-	for _, id := range old {
-		if id != 0 {
-			s.slots[s.find(s.hash(s.nodes[id]), func(stackNode) bool { return false })] = id
+	s.slots = make([]slot, 2*len(old))
+	mask := len(s.slots) - 1
+	for _, x := range old {
+		if x.id == NoStack {
+			continue
 		}
+		at := int(s.hash(x.id)) & mask
+		for s.slots[at].id != NoStack {
+			at = (at + 1) & mask
+		}
+		s.slots[at] = x
 	}
 }
 
 // hash is what intern and pair use.
-func (s *Stacks) hash(n stackNode) uint64 {
+func (s *Stacks) hash(id StackID) uint64 {
+	n := s.nodes[id]
 	if n.form == formPair {
-		return mix(uint64(n.a)<<32 | uint64(n.b))
+		return n.hash()
 	}
-	hash := uint64(n.b - n.a)
-	for _, a := range s.flat[n.a:n.b] {
-		hash = mix(hash ^ a)
-	}
-	return hash
+	return maphash.Bytes(s.seed, s.addresses(n))
 }
 
-// mix spreads the bits of x (the finalizer of splitmix64).
-func mix(x uint64) uint64 {
+// hash spreads the bits of a pair (the finalizer of splitmix64).
+func (n stackNode) hash() uint64 {
+	x := uint64(n.a)<<32 | uint64(n.b)
 	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
 	x = (x ^ x>>27) * 0x94D049BB133111EB
 	return x ^ x>>31

@@ -40,18 +40,27 @@ func (e *Event) StackKey() (key uint64, ok bool) {
 
 // AppendFrames appends the addresses of KindStackWalk or of a definition to to, innermost first.
 func (e *Event) AppendFrames(to []uint64) []uint64 {
+	for b := e.frames(); len(b) > 0 && len(b) >= int(e.Pointer); b = b[e.Pointer:] {
+		if e.Pointer == 4 {
+			to = append(to, uint64(le.Uint32(b)))
+		} else {
+			to = append(to, le.Uint64(b))
+		}
+	}
+	return to
+}
+
+// frames is the part of the payload that holds addresses.
+func (e *Event) frames() []byte {
 	at, skip := 0, 1
 	if e.Kind == KindStackWalk {
 		at, skip = 16, 0
 	}
-	if !e.has(at, skip) || e.Pointer == 0 {
-		return to
+	if !e.has(at, skip) {
+		return nil
 	}
-	n := min(len(e.from(at, skip))/int(e.Pointer), maxFrames)
-	for i := range n {
-		to = append(to, e.p(at, skip+i))
-	}
-	return to
+	b := e.from(at, skip)
+	return b[:min(len(b), maxFrames*int(e.Pointer))]
 }
 
 // AppendExtendedFrames appends the addresses that an event carries in its own extended items, innermost first. Such a

@@ -16,6 +16,8 @@ import (
 //	   ThreadId, ProcessId u32       10 TimeStamp                     28 Id u16, Version, Channel, Level, Opcode u8
 //	10 TimeStamp                     18 GUID                          2E Task u16, Keyword u64, ProcessorTime u64
 //	18 KernelTime, UserTime (SYSTEM) 28 KernelTime, UserTime          40 ActivityId
+//
+// Behind the header of PERFINFO, bit 15 of Version tells of a PEBS index and bits 8 to 10 of how many counters, 8 bytes each.
 func appendEvent(b []byte, e *Event, bits int, pid, tid uint32, raw int64) []byte {
 	le, start := binary.LittleEndian, len(b)
 	if e.Bits != 0 {
@@ -48,6 +50,15 @@ func appendEvent(b []byte, e *Event, bits int, pid, tid uint32, raw int64) []byt
 		kernel(0x10 + wide)
 		b = le.AppendUint64(b, uint64(raw))
 		at += 4
+		extras := e.Counters
+		if e.PEBS {
+			b[start+1] |= 0x80
+			extras++
+		}
+		b[start+1] |= byte(e.Counters)
+		for i := range extras {
+			b = le.AppendUint64(b, 0xC0FFEE00+uint64(i))
+		}
 	case Classic, Instance:
 		kind := 0x0A + 0x0A*wide
 		if e.Envelope == Instance {
@@ -72,6 +83,14 @@ func appendEvent(b []byte, e *Event, bits int, pid, tid uint32, raw int64) []byt
 		b = append(b, byte(e.Version), 0, 4, e.Op)
 		b = append(b, make([]byte, 2+8+8+16)...)
 		b = appendItems(b, e.Items)
+	case Silent:
+		b = le.AppendUint16(append(b, 0, 0, 0, 0x90), e.ID)
+		b = append(b, 0, 0)
+	case Error:
+		b = append(b, 0, 0, 0x0D, 0xC0, e.Op, 0)
+		b = le.AppendUint16(b, e.Version)
+		ids()
+		b = append(b, make([]byte, 8)...)
 	case Message:
 		b = le.AppendUint16(append(b, 0, 0, 0, 0x90), e.ID)
 		b = le.AppendUint16(b, 0x1|0x2|0x8|0x20)

@@ -12,6 +12,8 @@ type Event struct {
 	Provider GUID   // of a classic or manifest event
 	ID       uint16 // of a manifest event
 	Items    []Item // extended ones of a manifest event
+	PEBS     bool   // a PERFINFO event has an index of a PEBS record behind its header
+	Counters int    // and so many values of counters, up to 7
 	Payload  []byte
 }
 
@@ -27,6 +29,8 @@ const (
 	Instance                 // EVENT_INSTANCE_HEADER
 	Manifest                 // EVENT_HEADER
 	Message                  // MESSAGE_TRACE_HEADER of WPP, with sequence, GUID, time stamp and ids
+	Silent                   // the same with nothing but the number of the message
+	Error                    // what Windows writes of an event that it could not
 )
 
 // A GUID is one as it lies in a file: three little-endian numbers and eight bytes.

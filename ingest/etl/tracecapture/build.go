@@ -1,0 +1,188 @@
+package tracecapture
+
+import (
+	"context"
+	"time"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/capture/allocations"
+	"heapdrift/ingest/etl"
+	"heapdrift/ingest/etl/lifetimes"
+)
+
+// A builder makes captures of a trace that was followed to its end.
+type builder struct {
+	trace   *etl.Trace
+	joined  *etl.Joined
+	tracker *lifetimes.Tracker
+	rows    *allocations.Spool
+	files   []extent // of memory events, by file
+
+	sites   []site
+	lost    map[uint32]int64 // frees that are missing, by process
+	covered capture.Window   // from the first event to the session's end
+	window  capture.Window   // the whole trace
+	answer  *allocations.Answer
+}
+
+// idle is how long a session may have gone on behind its last event for its header to be believed.
+const idle = int64(time.Hour)
+
+// cover is the time that the trace covers. The session's end is that of its header, where there is one: which events
+// come last depends on how the session was recorded and merged.
+func (b *builder) cover() capture.Window {
+	w := capture.Window{}
+	w.From, w.To = b.trace.Covered()
+	last, ok := b.tracker.Last()
+	if !ok {
+		return w
+	}
+	var end int64
+	info := b.trace.Info()
+	for i := range info.Files {
+		l := &info.Files[i].LogFile
+		if l.End.IsZero() {
+			return w
+		}
+		end = max(end, l.End.Sub(info.Start).Nanoseconds())
+	}
+	if end >= last && end <= w.To+idle {
+		w.To = end
+	}
+	return w
+}
+
+// Instants at which the outstanding memory of sites is sampled: as many as sampleMemory allows.
+const (
+	maxSamples   = 64
+	minSamples   = 2
+	sampleMemory = 64 << 20 // bytes
+	sampleBytes  = 32       // of one site at one instant, on two cores
+)
+
+// build makes a capture for every process with memory.
+func (b *builder) build(ctx context.Context) ([]*capture.Capture, error) {
+	b.sites = number(b.tracker, b.joined.Stacks, b.rows)
+	if len(b.sites) == 0 {
+		return nil, nil
+	}
+	b.covered = b.cover()
+	b.window = (&capture.Trace{From: b.covered.From, To: b.covered.To}).Whole()
+	if err := b.ask(ctx); err != nil {
+		return nil, err
+	}
+	byProcess := map[uint32][]uint32{}
+	var order []uint32
+	for n := range b.sites {
+		p := b.sites[n].process
+		if byProcess[p] == nil {
+			order = append(order, p)
+		}
+		byProcess[p] = append(byProcess[p], uint32(n))
+	}
+	lines, heaps := map[uint32]*lifetimes.Process{}, map[uint32][]lifetimes.Heap{}
+	processes := b.tracker.Processes()
+	for i := range processes {
+		lines[processes[i].Instance] = &processes[i]
+	}
+	for _, h := range b.tracker.Heaps() {
+		heaps[h.Process] = append(heaps[h.Process], h)
+	}
+	var captures []*capture.Capture
+	for _, p := range order {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		captures = append(captures, b.capture(p, lines[p], heaps[p], byProcess[p]))
+	}
+	return captures, nil
+}
+
+// ask looks through the rows for what the tracker does not know: samples, peaks of sites that were several, and in which
+// processes frees are missing.
+func (b *builder) ask(ctx context.Context) (err error) {
+	q := allocations.Question{
+		From: b.window.From, To: b.window.To, Sites: len(b.sites),
+		Samples: max(minSamples, min(maxSamples, sampleMemory/sampleBytes/len(b.sites))),
+	}
+	groups, n := make([]int32, len(b.sites)), int32(0)
+	for i := range b.sites {
+		groups[i] = -1
+		if b.sites[i].merged {
+			groups[i] = n
+			n++
+		}
+	}
+	if n > 0 {
+		q.Peaks = [][]int32{groups}
+	}
+	if b.answer, err = allocations.Ask(ctx, b.rows, q); err != nil {
+		return err
+	}
+	for i, g := range groups {
+		if g >= 0 {
+			b.sites[i].peak = b.answer.Peaks[0][g]
+		}
+	}
+	b.lost = map[uint32]int64{}
+	if b.tracker.Anomalies.LostFrees > 0 {
+		return b.rows.Scan(ctx, b.window.From, b.window.To, lostFrees(b.lost))
+	}
+	return nil
+}
+
+// lostFrees counts, by process, blocks whose free is missing.
+type lostFrees map[uint32]int64
+
+func (l lostFrees) Rows(rows []allocations.Row) error {
+	for i := range rows {
+		if rows[i].End == allocations.EndLost && rows[i].Kind == allocations.KindHeap {
+			l[rows[i].Process]++
+		}
+	}
+	return nil
+}
+
+// capture makes the capture of one process.
+func (b *builder) capture(number uint32, lines *lifetimes.Process, heaps []lifetimes.Heap, sites []uint32) *capture.Capture {
+	p := &b.joined.Processes[number]
+	info := b.trace.Info()
+	c := &capture.Capture{
+		Kind: capture.KindETL, Shape: capture.ShapeTrace,
+		Process: capture.Process{Name: processName(p), PID: p.PID, Bits: b.bits(p)},
+		Trace: &capture.Trace{
+			Start: info.Start, Bias: info.Files[0].LogFile.ZoneBias, From: b.covered.From, To: b.covered.To, Window: b.window, Began: began(p), Exited: exited(p),
+			Events:  info.Events,
+			Heap:    capture.Line{Peak: lines.HeapPeak, Points: lines.HeapTimeline},
+			Virtual: capture.Line{Peak: lines.VirtualPeak, Points: lines.VirtualTimeline},
+		},
+	}
+	c.Snapshots = c.Trace.Instants(len(b.answer.Samples.At))
+	places := map[uint64]int32{}
+	for i := range heaps {
+		places[heaps[i].Handle] = int32(i)
+		c.Heaps = append(c.Heaps, capture.Heap{Handle: heaps[i].Handle, Line: capture.Line{Peak: heaps[i].Peak, Points: heaps[i].Timeline}})
+	}
+	var addresses []uint64
+	var frames []capture.FrameID
+	for _, n := range sites {
+		s := &b.sites[n]
+		addresses = b.joined.Stacks.Append(addresses[:0], s.stack)
+		frames = c.Stacks.AddAddresses(frames[:0], addresses)
+		out := capture.Site{
+			Stack: c.Stacks.AddStack(frames), Heap: capture.NoHeap, Kind: capture.SiteKind(s.kind),
+			Life: &capture.Life{Number: n, Classes: s.classes, Peak: s.peak},
+		}
+		if s.kind == allocations.KindHeap {
+			out.Heap = places[s.heap]
+		}
+		for _, u := range b.answer.Samples.Site(int(n)) {
+			out.Usage = append(out.Usage, capture.Usage{Count: u.Count, Bytes: u.Bytes})
+		}
+		c.Sites = append(c.Sites, out)
+	}
+	var hidden int64
+	c.Modules, hidden = b.modules(number, &c.Stacks)
+	c.Warnings = append(append(b.trace.Warnings(), b.joined.Warnings()...), b.warnings(c, number, hidden)...)
+	return c
+}

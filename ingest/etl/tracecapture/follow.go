@@ -1,0 +1,87 @@
+package tracecapture
+
+import (
+	"context"
+
+	"heapdrift/ingest/etl"
+	"heapdrift/ingest/etl/lifetimes"
+)
+
+// ops are what operations do to memory, by kind; zero is nothing.
+var ops = [256]struct {
+	op    lifetimes.Op
+	known bool
+}{
+	etl.KindHeapCreate:          {lifetimes.HeapCreate, true},
+	etl.KindHeapAlloc:           {lifetimes.HeapAlloc, true},
+	etl.KindHeapReAlloc:         {lifetimes.HeapRealloc, true},
+	etl.KindHeapFree:            {lifetimes.HeapFree, true},
+	etl.KindHeapDestroy:         {lifetimes.HeapDestroy, true},
+	etl.KindHeapSnapShot:        {lifetimes.HeapSnapshot, true},
+	etl.KindHeapRangeRundown:    {lifetimes.HeapRange, true},
+	etl.KindHeapRangeReserve:    {lifetimes.HeapRange, true},
+	etl.KindHeapRangeRelease:    {lifetimes.HeapRangeEnd, true},
+	etl.KindVirtualAlloc:        {lifetimes.VirtualAlloc, true},
+	etl.KindVirtualFree:         {lifetimes.VirtualFree, true},
+	etl.KindVirtualAllocDCStart: {lifetimes.VirtualRundownStart, true},
+	etl.KindVirtualAllocDCEnd:   {lifetimes.VirtualRundownEnd, true},
+	etl.KindProcessStart:        {lifetimes.ProcessStart, true},
+	etl.KindProcessEnd:          {lifetimes.ProcessEnd, true},
+}
+
+// A follower tracks what operations do, and when the files of the trace had any.
+type follower struct {
+	tracker *lifetimes.Tracker
+	events  []lifetimes.Event
+	files   []extent // by source
+}
+
+// An extent is the time of the first and the last operation of a file.
+type extent struct {
+	from, to int64
+	any      bool
+}
+
+// follow tracks every operation of the trace to its end.
+func follow(ctx context.Context, trace *etl.Trace, f *follower) (*etl.Joined, error) {
+	f.files = make([]extent, len(trace.Info().Files))
+	joined, err := trace.OperationBatches(ctx, etl.JoinOptions{}, f.batch)
+	if err != nil {
+		return nil, err
+	}
+	return joined, f.tracker.Finish()
+}
+
+func (f *follower) batch(operations []etl.Operation) error {
+	f.events = f.events[:0]
+	for i := range operations {
+		o := &operations[i]
+		op := ops[o.Kind]
+		if !op.known { // ranges that a heap was created with have no address
+			continue
+		}
+		f.files[o.Source].cover(o.Time)
+		e := lifetimes.Event{
+			Op: op.op, Flags: o.Flags, Time: o.Time, Process: o.Process, Thread: o.TID, Stack: uint32(o.Stack),
+			Heap: o.Heap, Address: o.Address, Size: o.Size,
+		}
+		switch o.Kind {
+		case etl.KindHeapReAlloc:
+			e.OldAddress, e.OldSize = o.Old, o.OldSize
+		case etl.KindVirtualAllocDCStart, etl.KindVirtualAllocDCEnd:
+			e.Committed = o.OldSize
+		case etl.KindHeapSnapShot:
+			e.Counters = lifetimes.Counters{Free: o.Address, Committed: o.Size, Reserved: o.Old, Allocated: o.OldSize}
+		}
+		f.events = append(f.events, e)
+	}
+	return f.tracker.AddAll(f.events)
+}
+
+// cover takes in a time; times do not decrease.
+func (x *extent) cover(at int64) {
+	if !x.any {
+		x.from, x.any = at, true
+	}
+	x.to = at
+}

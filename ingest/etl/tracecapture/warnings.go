@@ -1,0 +1,76 @@
+package tracecapture
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/capture/allocations"
+)
+
+// warnings says what does not fit together in the events of a process.
+func (b *builder) warnings(c *capture.Capture, process uint32, hidden int64) (list []capture.Warning) {
+	warn := func(code capture.Code, count int64, format string, args ...any) {
+		if count > 0 {
+			list = append(list, capture.Warning{Code: code, Count: count, Message: fmt.Sprintf(format, args...)})
+		}
+	}
+	var unknown int64
+	var atExit allocations.Usage
+	for i := range c.Sites {
+		classes := &c.Sites[i].Life.Classes
+		unknown += classes.UnknownFrees
+		if c.Sites[i].Kind != capture.KindHeapVirtual {
+			atExit = atExit.Add(classes.AtExit)
+		}
+	}
+	a := &b.tracker.Anomalies
+	lost := b.lost[process]
+	warn(capture.LostFree, lost, "%d allocations onto a live address: the frees of the blocks that were there are missing, so each is taken as ended at the latest possible time; other blocks may look leaked that were freed", lost)
+	warn(capture.UnknownFree, unknown, "%d frees of blocks that were allocated before the trace began, or whose allocation is missing: their sizes are unknown and they are in no other number", unknown)
+	warn(capture.Inconsistent, a.UnknownFreesInside, "%d frees of blocks in heaps or processes that began inside the trace: allocations are missing from it", a.UnknownFreesInside)
+	warn(capture.Malformed, a.Malformed, "%d events have an address or a size that cannot be; they are in no number", a.Malformed)
+	warn(capture.ClockDisorder, a.Disordered, "%d events come before one that precedes them", a.Disordered)
+	warn(capture.Inconsistent, a.LostReleases, "%d regions of virtual memory were reserved again without a release in the trace: releases are missing from it", a.LostReleases)
+	warn(capture.Inconsistent, a.RundownMismatches, "%d regions of virtual memory hold other bytes at the end of the trace than its events add up to: events are missing from it", a.RundownMismatches)
+	warn(capture.ModuleMoved, hidden, "%d return addresses lie where one module was unloaded and another loaded; they are counted to the one that was there longer", hidden)
+	from, to := b.gap()
+	warn(capture.EventsLost, to-from, "no file of the trace was being recorded from %s to %s: what was freed in between looks like a leak, and what was allocated is missing", moment(from), moment(to))
+	if at := c.Trace.Exited; at != allocations.Never {
+		warn(capture.ProcessExited, max(1, atExit.Count), "the process ended at %s with %d allocations of %d bytes: they count as freed at exit, and the verdict is as of the instant before",
+			moment(at), atExit.Count, atExit.Bytes)
+	}
+	return list
+}
+
+// gap is the longest time that no file with memory events covers, where there are several; else both ends are equal.
+// Sessions run from the start to the end that their files' headers say, and their events may lie behind that.
+func (b *builder) gap() (from, to int64) {
+	var sessions []extent
+	info := b.trace.Info()
+	for i, x := range b.files {
+		if !x.any {
+			continue
+		}
+		l := &info.Files[i].LogFile
+		x.from = min(x.from, l.Start.Sub(info.Start).Nanoseconds())
+		if !l.End.IsZero() {
+			x.to = max(x.to, l.End.Sub(info.Start).Nanoseconds())
+		}
+		sessions = append(sessions, x)
+	}
+	slices.SortFunc(sessions, func(x, y extent) int { return cmp.Compare(x.from, y.from) })
+	var covered int64
+	for i, x := range sessions {
+		if i > 0 && x.from-covered > to-from {
+			from, to = covered, x.from
+		}
+		covered = max(covered, x.to)
+	}
+	return from, to
+}
+
+// moment prints a time of the trace.
+func moment(ns int64) string { return time.Duration(ns).Round(time.Millisecond).String() }
