@@ -1,6 +1,10 @@
 package ingest
 
-import "fmt"
+import (
+	"fmt"
+
+	"heapdrift/ingest/etl"
+)
 
 // The codes of errors that reading evidence gives. They are stable: the API and the command line pass them on.
 const (
@@ -11,6 +15,7 @@ const (
 	CodeBomb        = "archive-bomb"
 	CodeDamaged     = "damaged-archive"
 	CodeNoEvidence  = "no-evidence"
+	CodeNotTrace    = etl.CodeNotETL // it is named as a trace and is none; what else is wrong with traces has etl's codes
 )
 
 // An Error says why a file cannot be read as evidence and what to do instead.
@@ -19,6 +24,8 @@ type Error struct {
 	File    string
 	Message string
 	Err     error // cause, or nil
+
+	symbols bool // the file is a PDB or an image
 }
 
 func (e *Error) Error() string {

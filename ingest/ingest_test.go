@@ -47,6 +47,11 @@ func gz(data []byte) []byte {
 	return b.Bytes()
 }
 
+// filled is a gz of data and 20 MB of a byte behind it.
+func filled(data []byte, with byte) []byte {
+	return append(gz(data), bytes.Repeat(gz(bytes.Repeat([]byte{with}, 1<<20)), 20)...)
+}
+
 func zst(data []byte) []byte {
 	w, _ := zstd.NewWriter(nil)
 	return w.EncodeAll(data, nil)
@@ -75,11 +80,11 @@ func source(name string, data []byte) ingest.Source {
 // bytesOf reads a source and returns the outstanding bytes of its captures, in order.
 func bytesOf(t *testing.T, name string, data []byte) (sizes []int64, warnings []string) {
 	t.Helper()
-	captures, err := ingest.Read(t.Context(), source(name, data), ingest.Options{})
+	reading, err := ingest.Read(t.Context(), source(name, data), ingest.Options{})
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 	}
-	for _, c := range captures {
+	for _, c := range reading.Captures {
 		sizes = append(sizes, c.Total(0).Bytes)
 		for _, w := range c.Warnings {
 			warnings = append(warnings, w.Message)
@@ -103,6 +108,8 @@ func TestWrappings(t *testing.T) {
 		"packed.zip":    {zipped(file{"a.txt.gz", gz(log(8))}), []int64{8}, ""},
 		"readme.zip":    {zipped(file{"README.md", []byte("# How this was made\n")}, file{"a.txt", log(8)}), []int64{8}, "1 files of readme.zip are no evidence and are left out: README.md"},
 		"wrong-name.gz": {log(7), []int64{7}, ""}, // the content counts
+		"series.7z":     {sevenZipped(file{"snap10.txt", log(10)}, file{"snap9.txt", log(9)}), []int64{9, 10}, ""},
+		"readme.7z":     {sevenZipped(file{"README.md", []byte("# How this was made\n")}, file{"a.txt", log(8)}), []int64{8}, "1 files of readme.7z are no evidence and are left out: README.md"},
 	} {
 		sizes, warnings := bytesOf(t, name, test.data)
 		if !slices.Equal(sizes, test.want) {
@@ -119,7 +126,7 @@ func TestWrappings(t *testing.T) {
 }
 
 // endless is a zip whose only file unpacks to far more than its size.
-func bomb() []byte { return zipped(file{"a.txt", append(log(8), make([]byte, 48<<20)...)}) }
+func bomb() []byte { return zipped(file{"a.txt", append(log(8), make([]byte, 20<<20)...)}) }
 
 func TestRefusals(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -133,10 +140,10 @@ func TestRefusals(t *testing.T) {
 		"MEMORY.DMP":    {[]byte("PAGEDU64" + strings.Repeat("\x00", 100)), ingest.CodeKernelDump, "kernel memory dump"},
 		"MEMORY.DMP.gz": {gz([]byte("PAGEDUMP")), ingest.CodeKernelDump, "kernel memory dump"},
 		"full.dmp":      {[]byte("MDMP\x93\xa7"), ingest.CodeUnsupported, "minidump"},
-		"trace.etl":     {[]byte("\x00\x00\x01\x00\x48\x00"), ingest.CodeUnsupported, "ETW trace"},
+		"trace.etl":     {[]byte("\x00\x00\x01\x00\x48\x00"), ingest.CodeNotTrace, "ends inside the header"},
 		"notes.txt":     {[]byte("We saw the leak on Tuesday.\n"), ingest.CodeUnknown, "not known"},
 		"bomb.zip":      {bomb(), ingest.CodeBomb, "200 times"},
-		"bomb.gz":       {gz(append(log(8), make([]byte, 48<<20)...)), ingest.CodeBomb, "200 times"},
+		"bomb.gz":       {filled(log(8), 0), ingest.CodeBomb, "200 times"},
 		"inner.zip":     {zipped(file{"b.zip", zipped(file{"a.txt", log(8)})}), ingest.CodeUnsupported, "archive inside an archive"},
 		"deep.gz":       {gz(gz(gz(log(8)))), ingest.CodeUnsupported, "archive inside an archive"},
 		"cut.gz":        {gz(bytes.Repeat(log(8), 99))[:150], ingest.CodeDamaged, "damaged or cut short"},
@@ -152,6 +159,9 @@ func TestRefusals(t *testing.T) {
 				return err
 			},
 		} {
+			if underRace && test.code == ingest.CodeBomb && call == "read" {
+				continue
+			}
 			err := do()
 			var refused *ingest.Error
 			if !errors.As(err, &refused) || refused.Code != test.code || !strings.Contains(err.Error(), test.says) {
@@ -163,13 +173,13 @@ func TestRefusals(t *testing.T) {
 
 // An archive that is cut or has a flipped bit gives an error or what is there: it never panics, and never invents.
 func TestDamagedArchives(t *testing.T) {
-	for name, whole := range map[string][]byte{"a.zip": zipped(file{"a.txt", log(8)}, file{"b.txt", log(9)}), "a.gz": gz(log(8)), "a.zst": zst(log(8))} {
+	for name, whole := range map[string][]byte{"a.zip": zipped(file{"a.txt", log(8)}, file{"b.txt", log(9)}), "a.gz": gz(log(8)), "a.zst": zst(log(8)), "a.7z": sevenZipped(file{"a.txt", log(8)}, file{"b.txt", log(9)})} {
 		for at := range whole {
 			flipped := bytes.Clone(whole)
 			flipped[at] ^= 0x10
 			for _, data := range [][]byte{whole[:at], flipped} {
-				captures, err := ingest.Read(t.Context(), source(name, data), ingest.Options{})
-				if err == nil && len(captures) == 0 {
+				reading, err := ingest.Read(t.Context(), source(name, data), ingest.Options{})
+				if err == nil && len(reading.Captures) == 0 {
 					t.Errorf("%s damaged at %d: nothing read and nothing said", name, at)
 				}
 			}
@@ -214,8 +224,8 @@ func TestNaturalOrder(t *testing.T) {
 }
 
 func Example() {
-	captures, err := ingest.Read(context.Background(), source("series.zip", zipped(file{"2.txt", log(30)}, file{"1.txt", log(20)})), ingest.Options{})
-	for _, c := range captures {
+	reading, err := ingest.Read(context.Background(), source("series.zip", zipped(file{"2.txt", log(30)}, file{"1.txt", log(20)})), ingest.Options{})
+	for _, c := range reading.Captures {
 		fmt.Println(c.Process.Name, c.Total(0).Bytes)
 	}
 	fmt.Println(err)
@@ -230,8 +240,8 @@ func FuzzRead(f *testing.F) {
 	f.Add(gz(log(8)))
 	f.Add(zipped(file{"a.txt", log(8)}))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		captures, err := ingest.Read(t.Context(), source("x", data), ingest.Options{})
-		if err == nil && len(captures) == 0 {
+		reading, err := ingest.Read(t.Context(), source("x", data), ingest.Options{})
+		if err == nil && len(reading.Captures) == 0 {
 			t.Error("nothing read and nothing said")
 		}
 	})

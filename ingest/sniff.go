@@ -2,8 +2,10 @@ package ingest
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 
+	"heapdrift/ingest/etl"
 	"heapdrift/ingest/umdh"
 )
 
@@ -18,28 +20,44 @@ const (
 	wrapGzip
 	wrapZstd
 	wrapZip
+	wrap7z
 )
 
 var wrappings = []struct {
 	magic string
 	wrapping
-}{{"\x1f\x8b", wrapGzip}, {"\x28\xb5\x2f\xfd", wrapZstd}, {"PK\x03\x04", wrapZip}, {"PK\x05\x06", wrapZip}}
+}{{"\x1f\x8b", wrapGzip}, {"\x28\xb5\x2f\xfd", wrapZstd}, {"PK\x03\x04", wrapZip}, {"PK\x05\x06", wrapZip}, {signature7z, wrap7z}}
 
-// foreign are files that people upload and that are not read: by their first bytes, what they are and what to do.
-var foreign = []struct{ magic, code, message string }{
-	{"PAGEDU64", CodeKernelDump, "this is a kernel memory dump; heapdrift analyses user-mode processes: make a full user dump of the process (procdump -ma PID)"},
-	{"PAGEDUMP", CodeKernelDump, "this is a kernel memory dump; heapdrift analyses user-mode processes: make a full user dump of the process (procdump -ma PID)"},
-	{"MDMP", CodeUnsupported, "this is a minidump; this version does not read dumps: upload UMDH logs of the process"},
-	{"7z\xbc\xaf\x27\x1c", CodeUnsupported, "this is a 7z archive; this version unpacks zip, gz and zst: pack it as one of these"},
-	{"MSCF", CodeUnsupported, "this is a CAB archive; this version unpacks zip, gz and zst: unpack it first. A compressed PDB or image is uploaded as symbols: PUT /api/v1/symbols"},
-	{"Rar!", CodeUnsupported, "this is a RAR archive; this version unpacks zip, gz and zst: unpack it first"},
-	{"Microsoft C/C++ MSF 7.00", CodeUnsupported, "this is a PDB, not evidence; upload it as symbols: heapdrift symbols add, or PUT /api/v1/symbols"},
-	{"Microsoft MSFZ Container", CodeUnsupported, "this is a PDB, not evidence; upload it as symbols: heapdrift symbols add, or PUT /api/v1/symbols"},
-	{"MZ", CodeUnsupported, "this is an executable image, not evidence; upload it as symbols: heapdrift symbols add, or PUT /api/v1/symbols"},
-	{"\xff\xd8\xff", CodeUnknown, "this is a JPEG picture, not evidence; upload the text file that umdh -f wrote"},
-	{"\x89PNG", CodeUnknown, "this is a PNG picture, not evidence; upload the text file that umdh -f wrote"},
-	{"%PDF", CodeUnknown, "this is a PDF document, not evidence; upload the text file that umdh -f wrote"},
-	{"SQLite format 3", CodeUnknown, "this is an SQLite database, not evidence"},
+// A foreigner is a kind of file that people upload and that is not read.
+type foreigner struct {
+	magic, code string
+	message     string // what it is and what to do
+	symbols     bool   // it is a PDB or an image
+}
+
+const (
+	kernelDump = "this is a kernel memory dump; heapdrift analyses user-mode processes: make a full user dump of the process (procdump -ma PID)"
+	unpackIt   = "; this version unpacks zip, 7z, gz and zst: unpack it first"
+	sendIt     = ", not evidence; upload it as symbols: heapdrift symbols add, or PUT /api/v1/symbols"
+	notIt      = ", not evidence; upload the log that umdh -f wrote, or the .etl file that xperf or wpr wrote"
+)
+
+var foreign = []foreigner{
+	{magic: "PAGEDU64", code: CodeKernelDump, message: kernelDump},
+	{magic: "PAGEDUMP", code: CodeKernelDump, message: kernelDump},
+	{magic: "MDMP", code: CodeUnsupported, message: "this is a minidump; this version does not read dumps: upload UMDH logs or a heap trace of the process"},
+	{magic: "MSCF", code: CodeUnsupported, message: "this is a CAB archive" + unpackIt + ". A compressed PDB or image is uploaded as symbols: PUT /api/v1/symbols"},
+	{magic: "Rar!", code: CodeUnsupported, message: "this is a RAR archive" + unpackIt},
+	{magic: "\xfd7zXZ\x00", code: CodeUnsupported, message: "this is an xz file" + unpackIt},
+	{magic: "BZh", code: CodeUnsupported, message: "this is a bzip2 file" + unpackIt},
+	{magic: "Microsoft C/C++ MSF 7.00", code: CodeUnsupported, message: "this is a PDB" + sendIt, symbols: true},
+	{magic: "Microsoft MSFZ Container", code: CodeUnsupported, message: "this is a PDB" + sendIt, symbols: true},
+	{magic: "BSJB", code: CodeUnsupported, message: "this is a portable PDB of managed code" + sendIt, symbols: true},
+	{magic: "MZ", code: CodeUnsupported, message: "this is an executable image" + sendIt, symbols: true},
+	{magic: "\xff\xd8\xff", code: CodeUnknown, message: "this is a JPEG picture" + notIt},
+	{magic: "\x89PNG", code: CodeUnknown, message: "this is a PNG picture" + notIt},
+	{magic: "%PDF", code: CodeUnknown, message: "this is a PDF document" + notIt},
+	{magic: "SQLite format 3", code: CodeUnknown, message: "this is an SQLite database" + notIt},
 }
 
 // wrappingOf says how a file is packed by its beginning.
@@ -59,14 +77,30 @@ func recognise(name string, head []byte) (Kind, *Error) {
 	}
 	for _, f := range foreign {
 		if bytes.HasPrefix(head, []byte(f.magic)) {
-			return "", &Error{Code: f.code, File: name, Message: f.message}
+			return "", &Error{Code: f.code, File: name, Message: f.message, symbols: f.symbols}
 		}
 	}
-	if umdh.Sniff(head) {
+	switch {
+	case umdh.Sniff(head):
 		return KindUMDH, nil
+	case etl.Sniff(head):
+		return KindETL, nil
+	case isNamedTrace(name):
+		return "", &Error{Code: CodeNotTrace, File: name, Message: "this is named as an ETW trace and is none: " + missing(head)}
 	}
-	if strings.HasSuffix(strings.ToLower(name), ".etl") {
-		return "", &Error{Code: CodeUnsupported, File: name, Message: "this is named as an ETW trace; this version does not read traces: upload UMDH logs of the process"}
+	return "", &Error{Code: CodeUnknown, File: name, Message: "the format is not known; heapdrift reads UMDH logs and differences and ETW traces (.etl), also as zip, 7z, gz or zst"}
+}
+
+// isNamedTrace reports whether a file is called a trace.
+func isNamedTrace(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".etl") }
+
+// missing says what a file lacks that should be a trace.
+func missing(head []byte) string {
+	switch {
+	case len(bytes.Trim(head, "\x00")) == 0:
+		return fmt.Sprintf("its first %d bytes are all zero, as of a file whose copy or download was broken off; copy it again", len(head))
+	case len(head) < etl.SniffSize:
+		return fmt.Sprintf("it has %d bytes and ends inside the header of its first buffer; copy it again after the session was stopped", len(head))
 	}
-	return "", &Error{Code: CodeUnknown, File: name, Message: "the format is not known; heapdrift reads UMDH logs and differences, also as zip, gz or zst"}
+	return fmt.Sprintf("it does not begin with the header of a trace (its first bytes are % x)", head[:min(len(head), 16)])
 }

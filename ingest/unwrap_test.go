@@ -80,7 +80,7 @@ type zeros struct{}
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 func TestUnpackBombAmongOthers(t *testing.T) {
-	got, err := unpacked(t.Context(), "a.zip", zipped(file{"a", []byte("x")}, file{"b", make([]byte, 64<<20)}, file{"c", []byte("y")}))
+	got, err := unpacked(t.Context(), "a.zip", zipped(file{"a", []byte("x")}, file{"b.gz", filled(nil, 0)}, file{"c", []byte("y")}))
 	var refused *ingest.Error
 	if !errors.As(err, &refused) || refused.Code != ingest.CodeBomb || slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "a.zip/c") }) {
 		t.Errorf("%v", err)
@@ -92,6 +92,50 @@ func TestUnpackCancelled(t *testing.T) {
 	cancel()
 	if _, err := unpacked(ctx, "a", []byte("text")); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
+	}
+}
+
+// failing is a source that cannot be read behind its beginning.
+type failing struct{ *bytes.Reader }
+
+func (f failing) ReadAt(p []byte, off int64) (int, error) {
+	if off+int64(len(p)) > 100 {
+		return 0, errStore
+	}
+	return f.Reader.ReadAt(p, off)
+}
+
+var errStore = errors.New("the store does not answer")
+
+// That the source cannot be read is no damage of the evidence: it may be read again later.
+func TestUnreadableSource(t *testing.T) {
+	for name, data := range map[string][]byte{
+		"a.txt": log(8), "a.gz": gz(log(8)), "a.zst": zst(log(8)), "a.zip": zipped(file{"a.txt", log(8)}),
+		"a.7z": sevenZipped(file{"a.txt", log(8)}), "a.etl": trace(), "a.etl.gz": gz(trace()),
+	} {
+		_, err := ingest.Read(t.Context(), ingest.Source{Name: name, ReaderAt: failing{bytes.NewReader(data)}, Size: int64(len(data))}, ingest.Options{})
+		var refused *ingest.Error
+		if !errors.Is(err, errStore) || errors.As(err, &refused) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The Windows Explorer packs large files by a method that few read.
+func TestZipMethods(t *testing.T) {
+	data := zipped(file{"a.txt", log(8)})
+	directory := bytes.Index(data, []byte("PK\x01\x02"))
+	method := bytes.Clone(data)
+	method[8], method[directory+10] = 9, 9
+	locked := bytes.Clone(data)
+	locked[6] |= 1
+	locked[directory+8] |= 1
+	for says, data := range map[string][]byte{"method of zip that is not read (9)": method, "with a password": locked} {
+		_, err := ingest.Inspect(t.Context(), source("a.zip", data))
+		var refused *ingest.Error
+		if !errors.As(err, &refused) || refused.Code != ingest.CodeUnsupported || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q", err, says)
+		}
 	}
 }
 

@@ -25,6 +25,8 @@ type Options struct {
 	Store  *store.Store
 	Blobs  blob.Store
 	Intake *intake.Intake
+	// Windows answers for windows of traces; without one, whole traces are shown only.
+	Windows api.Windows
 	// PingQueue reports whether the broker of jobs answers; nil where there is none to ask.
 	PingQueue func(context.Context) error
 	Log       *slog.Logger
@@ -70,11 +72,11 @@ func New(opt Options) (*Server, error) {
 	s.health(e)
 	s.hub = pages.NewHub(opt.Store, s.log)
 	s.api = api.New(api.Options{
-		Store: opt.Store, Blobs: opt.Blobs, Intake: opt.Intake, Log: s.log, Closing: s.closing, Watch: s.hub.Watch, Idle: opt.UploadIdle,
+		Store: opt.Store, Blobs: opt.Blobs, Intake: opt.Intake, Windows: opt.Windows, Log: s.log, Closing: s.closing, Watch: s.hub.Watch, Idle: opt.UploadIdle,
 	})
 	e.Use(headers, s.access, s.recover, sameOrigin, s.api.Bodies)
 	s.api.Register(e)
-	pages.Register(e, pages.Options{Store: opt.Store, Intake: opt.Intake, Hub: s.hub, Log: s.log, Version: opt.Version, Closing: s.closing})
+	pages.Register(e, pages.Options{Store: opt.Store, Intake: opt.Intake, Hub: s.hub, Windows: opt.Windows, Log: s.log, Version: opt.Version, Closing: s.closing})
 	return s, nil
 }
 

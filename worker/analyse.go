@@ -25,16 +25,16 @@ func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
 	if err != nil {
 		return err
 	}
-	inputs, err := w.load(ctx, in.Captures, func(percent int) { job.Progress(percent/2, "loading captures") })
+	list, err := load(ctx, w.Blobs, in.Captures, func(percent int) { job.Progress(percent/2, "loading captures") })
 	if err != nil {
 		return err
 	}
-	names, err := w.loadNames(ctx, in.Names)
+	names, err := loadNames(ctx, w.Blobs, in.Names)
 	if err != nil {
 		return err
 	}
 	job.Progress(50, "analysing")
-	report, err := analysis.Analyze(ctx, inputs, analysis.Options{Names: names})
+	report, err := analysis.Analyze(ctx, inputsOf(list), analysis.Options{Names: names})
 	var refused *analysis.Error
 	if errors.As(err, &refused) {
 		return &queue.Error{Code: refused.Code, Message: refused.Message, Final: true}
@@ -42,58 +42,100 @@ func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
 	if err != nil {
 		return err
 	}
-	if in.NamesError != "" {
-		report.Warnings = append(report.Warnings, analysis.Warning{Code: capture.NoSymbols, Message: "the last search for symbols failed: " + in.NamesError, Count: 1})
-	}
+	warnOfNames(report, in)
 	job.Progress(70, "writing the report")
 	digest, err := w.put(ctx, func(out io.Writer) error { return compress(out, report) })
 	if err != nil {
 		return err
 	}
 	job.Progress(85, "storing sites")
-	return w.Store.SaveResult(ctx, job.Lease, store.Result{Report: report, Key: blob.ContentKey(digest.SHA256), Revision: in.Revision})
+	return w.Store.SaveResult(ctx, job.Lease, store.Result{Report: report, Key: blob.ContentKey(digest.SHA256), Revision: in.Revision, Table: tableOf(report, list)})
 }
 
-// load reads the captures' artifacts and puts the files in the order of time.
-func (w *Worker) load(ctx context.Context, refs []store.CaptureRef, progress func(percent int)) ([]analysis.Input, error) {
-	var inputs []analysis.Input
-	taken := map[string]time.Time{}
+// warnOfNames says why there may be fewer names than there could be.
+func warnOfNames(r *analysis.Report, in store.Input) {
+	if in.NamesError != "" {
+		r.Warnings = append(r.Warnings, analysis.Warning{Code: capture.NoSymbols, Message: "the last search for symbols failed: " + in.NamesError, Count: 1})
+	}
+}
+
+// A loaded is the captures that hang on one piece of evidence.
+type loaded struct {
+	analysis.Input
+	taken *time.Time // the first of them; nil where it has no clock
+	table store.Table
+}
+
+// load reads the captures' artifacts and puts the evidence in the order of time.
+func load(ctx context.Context, blobs blob.Store, refs []store.CaptureRef, progress func(percent int)) ([]loaded, error) {
+	var list []loaded
 	for i, ref := range refs {
 		progress(100 * i / len(refs))
-		c, err := w.loadCapture(ctx, ref.Artifact)
+		c, err := loadCapture(ctx, blobs, ref)
 		if err != nil {
-			return nil, fmt.Errorf("worker: capture of %s: %w", ref.File, err)
+			return nil, err
 		}
 		if i == 0 || refs[i-1].Evidence != ref.Evidence {
-			inputs = append(inputs, analysis.Input{File: ref.File, SHA256: ref.SHA256, Bytes: ref.Bytes})
-			if ref.TakenAt != nil {
-				taken[ref.SHA256] = *ref.TakenAt
+			in := loaded{taken: ref.TakenAt, table: ref.Table}
+			if c.Trace != nil {
+				in.taken = &c.Trace.Start
 			}
+			for _, f := range ref.Files {
+				in.Files = append(in.Files, analysis.File{Name: f.Name, SHA256: f.SHA256, Bytes: f.Bytes})
+			}
+			list = append(list, in)
 		}
-		last := &inputs[len(inputs)-1]
+		last := &list[len(list)-1]
 		last.Captures = append(last.Captures, c)
 	}
 	// Files arrive in any order. Their clock decides where all have one; it may be as coarse as a minute, so the
 	// number in the name decides the rest.
-	clock := len(taken) == len(inputs)
-	slices.SortStableFunc(inputs, func(a, b analysis.Input) int {
+	clock := !slices.ContainsFunc(list, func(in loaded) bool { return in.taken == nil })
+	slices.SortStableFunc(list, func(a, b loaded) int {
 		if clock {
-			if c := taken[a.SHA256].Compare(taken[b.SHA256]); c != 0 {
+			if c := a.taken.Compare(*b.taken); c != 0 {
 				return c
 			}
 		}
-		return cmp.Or(ingest.NaturalOrder(a.File, b.File), cmp.Compare(a.SHA256, b.SHA256))
+		return cmp.Or(ingest.NaturalOrder(a.Files[0].Name, b.Files[0].Name), cmp.Compare(a.Files[0].SHA256, b.Files[0].SHA256))
 	})
-	return inputs, nil
+	return list, nil
 }
 
-func (w *Worker) loadCapture(ctx context.Context, key string) (*capture.Capture, error) {
-	r, err := w.Blobs.Open(ctx, key)
+func inputsOf(list []loaded) []analysis.Input {
+	inputs := make([]analysis.Input, len(list))
+	for i := range list {
+		inputs[i] = list[i].Input
+	}
+	return inputs
+}
+
+// tableOf is the allocation table that a report's sites have rows in; none where it is of snapshots.
+func tableOf(r *analysis.Report, list []loaded) store.Table {
+	if r.Trace == nil {
+		return store.Table{}
+	}
+	for _, e := range r.Evidence {
+		for i := range list {
+			if e.Used && list[i].table.Key != "" && list[i].Files[0].SHA256 == e.SHA256 {
+				return list[i].table
+			}
+		}
+	}
+	return store.Table{}
+}
+
+func loadCapture(ctx context.Context, blobs blob.Store, ref store.CaptureRef) (*capture.Capture, error) {
+	r, err := blobs.Open(ctx, ref.Artifact)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("worker: capture of %s: %w", ref.Files[0].Name, err)
 	}
 	defer func() { _ = r.Close() }()
-	return capture.Read(io.NewSectionReader(r, 0, r.Size()))
+	c, err := capture.Read(io.NewSectionReader(r, 0, r.Size()))
+	if err != nil {
+		return nil, fmt.Errorf("worker: capture of %s: %w", ref.Files[0].Name, err)
+	}
+	return c, nil
 }
 
 // compress writes the report as the API serves it.

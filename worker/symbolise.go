@@ -21,8 +21,8 @@ func (w *Worker) symbolise(ctx context.Context, job *queue.Job) error {
 	captures := make([]*capture.Capture, len(naming.Captures))
 	for i, ref := range naming.Captures {
 		job.Progress(30*i/len(captures), "loading captures")
-		if captures[i], err = w.loadCapture(ctx, ref.Artifact); err != nil {
-			return fmt.Errorf("worker: capture of %s: %w", ref.File, err)
+		if captures[i], err = loadCapture(ctx, w.Blobs, ref); err != nil {
+			return err
 		}
 	}
 	job.Progress(30, "naming frames")
@@ -40,11 +40,11 @@ func (w *Worker) symbolise(ctx context.Context, job *queue.Job) error {
 }
 
 // loadNames reads the names that a search has found; nil before the first.
-func (w *Worker) loadNames(ctx context.Context, key string) (*capture.Names, error) {
+func loadNames(ctx context.Context, blobs blob.Store, key string) (*capture.Names, error) {
 	if key == "" {
 		return nil, nil
 	}
-	r, err := w.Blobs.Open(ctx, key)
+	r, err := blobs.Open(ctx, key)
 	if err != nil {
 		return nil, fmt.Errorf("worker: names: %w", err)
 	}

@@ -18,6 +18,8 @@ type Worker struct {
 	Blobs blob.Store
 	// Symbols is where symbols are looked for that the team store does not have; nil for nowhere.
 	Symbols symbols.Library
+	// Remote says that Blobs is not a disk of this machine: what is read at random is copied here first.
+	Remote bool
 }
 
 // Handlers maps each kind of job to what does it.

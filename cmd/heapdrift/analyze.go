@@ -2,17 +2,13 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
-	"heapdrift/ingest"
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/umdh"
 	"heapdrift/worker/analysis"
@@ -40,9 +36,9 @@ type analyzeFlags struct {
 func (f *analyzeFlags) set() *flag.FlagSet {
 	set := flag.NewFlagSet("analyze", flag.ContinueOnError)
 	set.Var(&f.symbols, "symbols", "symbol `path`, _NT_SYMBOL_PATH syntax; repeatable; $_NT_SYMBOL_PATH when not given")
-	set.StringVar(&f.format, "format", "text", "text, json, markdown, folded or csv")
-	set.StringVar(&f.process, "process", "", "`pid or image name`, where the evidence holds several")
-	set.StringVar(&f.window, "window", "", "trace window `A,B` in seconds; for traces, which this version does not read")
+	set.StringVar(&f.format, "format", "text", "text, json, markdown, folded or csv; of a trace also parquet, its allocation table")
+	set.StringVar(&f.process, "process", "", "`pid or image name`, where the evidence holds several; pid#2 is the second process of a pid")
+	set.StringVar(&f.window, "window", "", "trace window `A,B` in seconds from the trace's start; the whole trace when not given")
 	set.StringVar(&f.base, "base", "auto", "number base of UMDH differences: dec, hex or auto")
 	set.IntVar(&f.top, "top", 20, "sites in text and markdown; 0 for all")
 	set.StringVar(&f.output, "o", "", "output `file` instead of the standard output")
@@ -60,36 +56,55 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 	if err != nil {
 		return exitUsage, &usageError{"--base: " + err.Error()}
 	}
-	format, err := export.Find(f.format)
+	var format export.Format
+	if f.format != formatParquet {
+		format, err = export.Find(f.format)
+	}
 	switch {
 	case err != nil:
 		return exitUsage, &usageError{"--format: " + err.Error()}
 	case len(files) == 0:
 		return exitUsage, &usageError{"no files given"}
-	case f.window != "":
-		return exitUsage, &usageError{"--window is for traces; UMDH logs are instants"}
 	case f.top < 0:
 		return exitUsage, &usageError{"--top must not be negative"}
+	}
+	var window *capture.Window
+	if f.window != "" {
+		w, err := capture.ParseWindow(f.window)
+		if err != nil {
+			return exitUsage, &usageError{"--window: " + err.Error()}
+		}
+		window = &w
 	}
 	library, err := symbolLibrary(f.symbols)
 	if err != nil {
 		return exitUsage, err
 	}
-	inputs := make([]analysis.Input, len(files))
-	for i, file := range files {
-		if inputs[i], err = readEvidence(ctx, file, base, s); err != nil {
+	evidence, err := readEvidence(ctx, files, base, s)
+	defer evidence.close()
+	if err != nil {
+		return exitInput, err
+	}
+	if window != nil {
+		if err := evidence.in(ctx, *window); err != nil {
 			return exitInput, err
 		}
 	}
-	names, err := resolve(ctx, library, inputs, s)
+	names, err := resolve(ctx, library, evidence.inputs, s)
 	if err != nil {
 		return exitInput, err
 	}
-	report, err := analysis.Analyze(ctx, inputs, analysis.Options{Process: f.process, Names: names})
+	report, err := analysis.Analyze(ctx, evidence.inputs, analysis.Options{Process: f.process, Names: names})
 	if err != nil {
 		return exitInput, err
 	}
-	if err := writeReport(report, format, f, s.out); err != nil {
+	write := func(w io.Writer) error { return format.Write(w, report, export.Options{Top: f.top}) }
+	if f.format == formatParquet {
+		if write, err = evidence.table(ctx); err != nil {
+			return exitUsage, err
+		}
+	}
+	if err := writeOutput(f.output, s.out, write); err != nil {
 		return exitInput, err
 	}
 	return exitOf(report.Verdict.Status), nil
@@ -120,18 +135,17 @@ func exitOf(status analysis.Status) int {
 	return exitInconclusive
 }
 
-// writeReport writes to the output file, which appears whole or not at all, or to out.
-func writeReport(r *analysis.Report, format export.Format, f analyzeFlags, out io.Writer) error {
-	opt := export.Options{Top: f.top}
-	if f.output == "" {
-		return format.Write(out, r, opt)
+// writeOutput writes to the output file, which appears whole or not at all, or to out.
+func writeOutput(path string, out io.Writer, write func(io.Writer) error) error {
+	if path == "" {
+		return write(out)
 	}
-	temp, err := os.CreateTemp(filepath.Dir(f.output), ".heapdrift-*")
+	temp, err := os.CreateTemp(filepath.Dir(path), ".heapdrift-*")
 	if err != nil {
 		return fmt.Errorf("output: %w", err)
 	}
 	defer func() { _ = os.Remove(temp.Name()) }() // gone already after the rename
-	err = format.Write(temp, r, opt)
+	err = write(temp)
 	if closing := temp.Close(); err == nil {
 		err = closing
 	}
@@ -139,55 +153,10 @@ func writeReport(r *analysis.Report, format export.Format, f analyzeFlags, out i
 		err = os.Chmod(temp.Name(), 0o644)
 	}
 	if err == nil {
-		err = os.Rename(temp.Name(), f.output)
+		err = os.Rename(temp.Name(), path)
 	}
 	if err != nil {
 		return fmt.Errorf("output: %w", err)
 	}
 	return nil
-}
-
-// readEvidence reads one file into captures.
-func readEvidence(ctx context.Context, path string, base umdh.Base, s streams) (analysis.Input, error) {
-	in := analysis.Input{File: filepath.Base(path)}
-	file, err := os.Open(path)
-	if err != nil {
-		return in, err
-	}
-	defer func() { _ = file.Close() }()
-	digest := sha256.New()
-	if in.Bytes, err = io.Copy(digest, file); err != nil {
-		return in, fmt.Errorf("read %s: %w", path, err)
-	}
-	in.SHA256 = hex.EncodeToString(digest.Sum(nil))
-	bar := newProgressBar(s.err, in.File)
-	in.Captures, err = ingest.Read(ctx, ingest.Source{Name: in.File, ReaderAt: file, Size: in.Bytes}, ingest.Options{Base: base, Progress: bar.set})
-	bar.clear()
-	return in, err
-}
-
-// A progressBar draws one line that it rewrites; on anything but a terminal it draws nothing.
-type progressBar struct {
-	w    io.Writer
-	name string
-	next time.Time
-	on   bool
-	used bool
-}
-
-func newProgressBar(w io.Writer, name string) *progressBar {
-	return &progressBar{w: w, name: name, on: isTerminal(w), next: time.Now().Add(300 * time.Millisecond)}
-}
-
-func (b *progressBar) set(done, total int64) {
-	if now := time.Now(); b.on && now.After(b.next) {
-		b.next, b.used = now.Add(100*time.Millisecond), true
-		fmt.Fprintf(b.w, "\r\x1b[Kreading %s %d %%", b.name, 100*done/max(total, 1))
-	}
-}
-
-func (b *progressBar) clear() {
-	if b.used {
-		fmt.Fprint(b.w, "\r\x1b[K")
-	}
 }

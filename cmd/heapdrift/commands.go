@@ -39,6 +39,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"analyze", "[flags] FILE…", "analyse evidence here, without a server", analyze},
+		{"etl census", "[--format json] FILE…", "count what is in a trace, for bug reports; several files are one trace", etlCensus},
 		{"symbols add", "[--url U] DIR|FILE…", "send PDBs, images and archives of them to a server", symbolsAdd},
 		{"symbols lookup", "PDB|PE [ADDR…]", "print what a PDB or image says about addresses (RVAs, hexadecimal)", symbolsLookup},
 		{"symbols undname", "[flags] [NAME…]", "undecorate C++ names", symbolsUndname},
@@ -103,7 +104,7 @@ func help(_ context.Context, args []string, s streams) (int, error) {
 	if len(args) == 1 && args[0] == "env" {
 		return exitOK, printEnv(s.out)
 	}
-	fmt.Fprint(s.out, "heapdrift finds native memory leaks in UMDH logs and remembers them.\n\n")
+	fmt.Fprint(s.out, "heapdrift finds native memory leaks of Windows programs in UMDH logs and ETW traces, and remembers them.\n\n")
 	for _, c := range commands() {
 		fmt.Fprintf(s.out, "  heapdrift %-32s %s\n", c.name+" "+c.arguments, c.summary)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -52,7 +53,7 @@ func openParts(ctx context.Context, c config, r role, log *slog.Logger) (*parts,
 			p.store.Close()
 			return nil, err
 		}
-		handlers = (&worker.Worker{Store: p.store, Blobs: p.blobs, Symbols: library}).Handlers()
+		handlers = (&worker.Worker{Store: p.store, Blobs: p.blobs, Symbols: library, Remote: c.remoteBlobs()}).Handlers()
 	}
 	p.node, err = queue.New(p.store, handlers, queue.Options{RedisURL: c.RedisURL, Concurrency: c.Concurrency, FreshBroker: r.freshBroker, Log: log})
 	if err != nil {
@@ -61,6 +62,9 @@ func openParts(ctx context.Context, c config, r role, log *slog.Logger) (*parts,
 	}
 	return p, nil
 }
+
+// remoteBlobs reports whether the blob store is not a disk of this machine.
+func (c *config) remoteBlobs() bool { return !strings.HasPrefix(c.BlobURL, "file:") }
 
 func (p *parts) intake() *intake.Intake {
 	return &intake.Intake{Store: p.store, Blobs: p.blobs, MaxBytes: p.config.MaxUpload}
@@ -76,8 +80,10 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 		if err != nil {
 			return fmt.Errorf("listen on HEAPDRIFT_LISTEN: %w", err)
 		}
+		windows := &worker.Windows{Store: p.store, Blobs: p.blobs, Remote: p.config.remoteBlobs()}
+		defer func() { _ = windows.Close() }() // read only
 		server, err := web.New(web.Options{
-			Store: p.store, Blobs: p.blobs, Intake: p.intake(), Log: p.log, Version: buildVersion(), TrustProxy: p.config.TrustProxy,
+			Store: p.store, Blobs: p.blobs, Intake: p.intake(), Windows: windows, Log: p.log, Version: buildVersion(), TrustProxy: p.config.TrustProxy,
 			PingQueue: func(context.Context) error { return p.node.Ping() },
 		})
 		if err != nil {

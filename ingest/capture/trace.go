@@ -10,7 +10,8 @@ import (
 type Trace struct {
 	Start time.Time     // UTC; the start time in the trace's header
 	Bias  time.Duration // UTC = local time of the traced machine + Bias
-	// From and To are the times of the first and the last event. What happened outside is not seen.
+	// From and To are the time that is covered: from the first event to the session's end, or to the last event where
+	// nothing tells that. What happened outside is not seen.
 	From, To int64
 	// Window is the time that the numbers of sites and heaps are of: the whole trace, or a part of it.
 	Window Window

@@ -75,8 +75,8 @@ func (ps *processes) note(e *Event, p *ProcessEvent) (i uint32, started bool) {
 	}
 	switch e.Kind {
 	case KindProcessStart:
-		if same && (ps.all[i].Start == e.Time || ps.all[i].Key == p.Key && p.Key != 0) {
-			break // logged by two sessions
+		if same && (ps.all[i].Start == e.Time || alive && ps.all[i].Key == p.Key && p.Key != 0) {
+			break // logged by two sessions; behind an end, both key and PID were given out again
 		}
 		if alive && !ps.all[i].Known() && ps.all[i].Start == Unknown && ps.all[i].met == e.Time {
 			ps.all[i].Start, started = e.Time, true // other events of the same instant came first

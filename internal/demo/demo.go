@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"heapdrift/ingest/etl/etltest"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
@@ -42,6 +43,13 @@ func Load(ctx context.Context, in *intake.Intake, s *store.Store) (path string, 
 				return "", fmt.Errorf("demo: %w", err)
 			}
 			run = e.RunID
+		}
+		if build.name != builds[len(builds)-1].name {
+			continue
+		}
+		trace := build.trace(images).File(etltest.Format{Compressed: true})
+		if _, err := in.Accept(ctx, store.Target{Project: Project, Build: build.name, Branch: "main", Scenario: traceScenario}, traceFile, bytes.NewReader(trace)); err != nil {
+			return "", fmt.Errorf("demo: %w", err)
 		}
 	}
 	for {

@@ -1,6 +1,7 @@
 package demo_test
 
 import (
+	"slices"
 	"testing"
 
 	"heapdrift/ingest/capture"
@@ -8,6 +9,7 @@ import (
 	"heapdrift/internal/pipelinetest"
 	"heapdrift/internal/store"
 	"heapdrift/internal/testdb"
+	"heapdrift/worker/analysis"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
@@ -28,7 +30,9 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, b := range builds {
-		p.Settled(t, b.Runs[0].ID)
+		for _, run := range b.Runs {
+			p.Settled(t, run.ID)
+		}
 	}
 	if builds, err = s.BuildsOf(t.Context(), demo.Project); err != nil {
 		t.Fatal(err)
@@ -42,7 +46,7 @@ func TestDemo(t *testing.T) {
 		{"4810", "inconclusive", 5 * 12 * 0x900},
 		{"4809", "inconclusive", 5 * 12 * 0x900},
 	} {
-		run := builds[i].Runs[0]
+		run := runOf(t, builds[i].Runs, "soak-60min")
 		summary, err := s.Summary(t.Context(), run.ID)
 		if err != nil {
 			t.Fatal(err)
@@ -51,7 +55,8 @@ func TestDemo(t *testing.T) {
 			t.Errorf("build %s: %s, growth %d, %d files; want %+v", builds[i].Name, run.Status, summary.Totals.Heap.Growth.Bytes, run.Evidence, want)
 		}
 	}
-	summary, err := s.Summary(t.Context(), builds[0].Runs[0].ID)
+	soak, trace := runOf(t, builds[0].Runs, "soak-60min"), runOf(t, builds[0].Runs, "trace-60s")
+	summary, err := s.Summary(t.Context(), soak.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,8 +72,36 @@ func TestDemo(t *testing.T) {
 			t.Errorf("%+v", m)
 		}
 	}
-	top, total, err := s.Sites(t.Context(), store.SiteQuery{Run: builds[0].Runs[0].ID, Limit: 1})
+	top, total, err := s.Sites(t.Context(), store.SiteQuery{Run: soak.ID, Limit: 1})
 	if err != nil || total != 8 || top[0].Blame != "shopd!Receipt::AppendLine" || top[0].Place != "receipt.cpp:118" {
 		t.Errorf("%+v of %d, %v", top, total, err)
 	}
+	// The trace shows the same process, and what came and went in it.
+	if summary, err = s.Summary(t.Context(), trace.ID); err != nil {
+		t.Fatal(err)
+	}
+	heap, virtual := summary.Totals.Heap, summary.Totals.Virtual
+	if want := (analysis.Amount{Count: 6300, Bytes: 6000*0x2C0 + 300*0x10000}); heap.AIFI != want || heap.AIFO.Bytes != held {
+		t.Errorf("heap %+v, want %+v and %d bytes", heap.Lifetimes, want, held)
+	}
+	if virtual.AIFI.Bytes != 5*0xA00000 || virtual.AIFO.Bytes != 4*0x100000 || virtual.Peak.Bytes != 0xA00000+3*0x100000 {
+		t.Errorf("virtual memory %+v", virtual.Lifetimes)
+	}
+	for _, w := range summary.Warnings {
+		if w.Code != capture.NoSymbols {
+			t.Errorf("%+v", w)
+		}
+	}
+}
+
+// held is what the blocks of build 4812 hold at the last snapshot, in bytes.
+const held = 412*0x58 + 96*0x4000 + 64*0x1000 + 2048*0x240 + 7*0x30 + 188*0x20 + 5790*0x180 + 5790*0x68
+
+func runOf(t *testing.T, runs []store.Run, scenario string) store.Run {
+	t.Helper()
+	i := slices.IndexFunc(runs, func(r store.Run) bool { return r.Scenario == scenario })
+	if i < 0 {
+		t.Fatalf("no run of %s", scenario)
+	}
+	return runs[i]
 }

@@ -85,4 +85,6 @@ var builds = []build{
 }
 
 // allSites are the sites of all builds.
-func allSites() []site { return append(steady(), receipt, audit, index) }
+func allSites() []site {
+	return append(steady(), receipt, audit, index, parse, page, rebuild, arena)
+}

@@ -149,7 +149,9 @@ func add(f *pdbtest.Function, m *module, c call) {
 type image struct {
 	*module
 	identity symbols.Identity // of its PDB
-	size     uint64           // in memory
+	guid     [16]byte         // of its PDB, as the file has it
+	age      uint32
+	size     uint64 // in memory
 	starts   map[string]uint64
 	pdb, exe []byte // contents
 }
@@ -165,7 +167,7 @@ func (b build) images(ctx context.Context) ([]image, error) {
 		if err != nil {
 			return nil, fmt.Errorf("demo: %w", err)
 		}
-		img := image{module: m, size: uint64(made.SizeOfImage()), starts: map[string]uint64{}}
+		img := image{module: m, guid: p.GUID, age: p.Age, size: uint64(made.SizeOfImage()), starts: map[string]uint64{}}
 		if img.exe, err = made.Bytes(); err != nil {
 			return nil, fmt.Errorf("demo: %w", err)
 		}

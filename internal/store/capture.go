@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -18,11 +19,21 @@ type StoredCapture struct {
 	*capture.Capture
 	Artifact string // blob key
 	Bytes    int64  // of the artifact
+	Table    Table  // of the trace; zero for snapshots
+}
+
+// A Table finds the allocation table of a trace.
+type Table struct {
+	Key   string // blob; "" for none
+	Bytes int64
+	Sites int // the numbers of sites in it are below
 }
 
 // SaveCaptures stores what a read job found in a piece of evidence, ends the job and queues the naming of the run's
-// frames, in one transaction. It returns ErrFenced, and stores nothing, when the lease is lost.
-func (s *Store) SaveCaptures(ctx context.Context, l Lease, captures []StoredCapture) error {
+// frames, in one transaction. together are other pieces of evidence of the run that were read with it as one trace: the
+// captures hang on the newest, and those of an earlier read of some of the files go. Where a read of as many files or more
+// is stored already, it stays. SaveCaptures returns ErrFenced, and stores nothing, when the lease is lost.
+func (s *Store) SaveCaptures(ctx context.Context, l Lease, captures []StoredCapture, together ...int64) error {
 	return s.tx(ctx, "save captures", func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock_shared($1)`, symbolsLock); err != nil {
 			return err
@@ -30,16 +41,18 @@ func (s *Store) SaveCaptures(ctx context.Context, l Lease, captures []StoredCapt
 		if err := finish(ctx, tx, l); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `delete from captures where evidence_id = $1`, l.EvidenceID); err != nil {
+		// Of two jobs that read files of one trace, the later one must see what the earlier one has stored.
+		if _, err := tx.Exec(ctx, `select from runs where id = $1 for no key update`, l.RunID); err != nil {
+			return err
+		}
+		owner, err := claimFiles(ctx, tx, l.RunID, append([]int64{*l.EvidenceID}, together...))
+		if err != nil || owner == 0 {
 			return err
 		}
 		for ordinal, c := range captures {
-			if err := insertCapture(ctx, tx, *l.EvidenceID, ordinal, c); err != nil {
+			if err := insertCapture(ctx, tx, owner, ordinal, c); err != nil {
 				return err
 			}
-		}
-		if _, err := tx.Exec(ctx, `update evidence set state = 'read', error_code = '', error = '' where id = $1`, l.EvidenceID); err != nil {
-			return err
 		}
 		if _, err := tx.Exec(ctx, `update runs set input_rev = input_rev + 1 where id = $1`, l.RunID); err != nil {
 			return err
@@ -57,10 +70,11 @@ func insertCapture(ctx context.Context, tx pgx.Tx, evidence int64, ordinal int, 
 	}
 	var id int64
 	err = tx.QueryRow(ctx, `
-		insert into captures (evidence_id, ordinal, kind, process, pid, bits, taken_at, artifact, artifact_bytes, outstanding_count, outstanding_bytes, warnings)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning id`,
+		insert into captures (evidence_id, ordinal, kind, process, pid, bits, taken_at, artifact, artifact_bytes, outstanding_count, outstanding_bytes, warnings,
+			table_key, table_bytes, table_site_count)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) returning id`,
 		evidence, ordinal, c.Kind, c.Process.Name, c.Process.PID, c.Process.Bits, localTime(c.Snapshots[last].TakenAt),
-		c.Artifact, c.Bytes, total.Count, total.Bytes, warnings).Scan(&id)
+		c.Artifact, c.Bytes, total.Count, total.Bytes, warnings, c.Table.Key, c.Table.Bytes, c.Table.Sites).Scan(&id)
 	if err != nil {
 		return err
 	}
@@ -75,11 +89,17 @@ func insertCapture(ctx context.Context, tx pgx.Tx, evidence int64, ordinal int, 
 // A CaptureRef finds a capture's artifact and the evidence it came from.
 type CaptureRef struct {
 	Artifact string
-	File     string
-	SHA256   string
-	Bytes    int64
-	Evidence int64
+	Evidence int64 // on which it hangs
+	Files    []EvidenceFile
 	TakenAt  *time.Time
+	Table    Table // of the trace; zero for snapshots
+}
+
+// An EvidenceFile is a file that a capture was read from.
+type EvidenceFile struct {
+	Name   string
+	SHA256 string
+	Bytes  int64
 }
 
 // An Input is what a run's report rests on.
@@ -106,10 +126,37 @@ func (s *Store) InputOfRun(ctx context.Context, run int64) (Input, error) {
 }
 
 func capturesOf(ctx context.Context, tx pgx.Tx, run int64) ([]CaptureRef, error) {
+	files, err := filesOf(ctx, tx, run)
+	if err != nil {
+		return nil, err
+	}
 	rows, _ := tx.Query(ctx, `
-		select c.artifact, e.name, e.sha256, e.bytes, e.id, c.taken_at
+		select c.artifact, e.id, c.taken_at, c.table_key, c.table_bytes, c.table_site_count
 		from captures c join evidence e on e.id = c.evidence_id where e.run_id = $1 order by e.id, c.ordinal`, run)
-	return pgx.CollectRows(rows, pgx.RowToStructByPos[CaptureRef])
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (c CaptureRef, err error) {
+		err = row.Scan(&c.Artifact, &c.Evidence, &c.TakenAt, &c.Table.Key, &c.Table.Bytes, &c.Table.Sites)
+		c.Files = files[c.Evidence]
+		return c, err
+	})
+}
+
+// filesOf lists the files of a run by the evidence that their captures hang on, in the order of upload.
+func filesOf(ctx context.Context, tx pgx.Tx, run int64) (map[int64][]EvidenceFile, error) {
+	rows, err := tx.Query(ctx, `select coalesce(read_with, id), name, sha256, bytes from evidence where run_id = $1 order by id`, run)
+	if err != nil {
+		return nil, err
+	}
+	files := map[int64][]EvidenceFile{}
+	var owner int64
+	var f EvidenceFile
+	_, err = pgx.ForEachRow(rows, []any{&owner, &f.Name, &f.SHA256, &f.Bytes}, func() error {
+		same := func(other EvidenceFile) bool { return other.SHA256 == f.SHA256 }
+		if !slices.ContainsFunc(files[owner], same) { // a file that was uploaded twice was read once
+			files[owner] = append(files[owner], f)
+		}
+		return nil
+	})
+	return files, err
 }
 
 // numeric carries an unsigned 64-bit number, which no integer type of the database holds.

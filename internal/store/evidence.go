@@ -19,9 +19,10 @@ type Evidence struct {
 	ErrorCode  string
 	Error      string
 	UploadedAt time.Time
+	ReadWith   *int64 // the evidence that has the captures of this one too: several files may be one trace
 }
 
-const evidenceColumns = `id, run_id, name, sha256, bytes, kind, state, error_code, error, uploaded_at`
+const evidenceColumns = `id, run_id, name, sha256, bytes, kind, state, error_code, error, uploaded_at, read_with`
 
 // AddEvidence records a stored file under its target and queues the job that reads it, in one transaction.
 // The same file under the same name in the same run is recorded once; a failed one is queued again.
@@ -40,12 +41,20 @@ func (s *Store) AddEvidence(ctx context.Context, t Target, e Evidence) (Evidence
 		if e, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Evidence]); err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `
-			insert into jobs (kind, run_id, evidence_id) select 'read', $1, $2
-			where $3 = 'stored' and not exists (select from jobs where evidence_id = $2 and state in ('queued', 'running'))`, run, e.ID, e.State)
-		return err
+		if e.State != "stored" {
+			return nil
+		}
+		return queueRead(ctx, tx, run, e.ID)
 	})
 	return e, err
+}
+
+// queueRead queues the reading of a piece of evidence, unless that is under way.
+func queueRead(ctx context.Context, tx pgx.Tx, run, evidence int64) error {
+	_, err := tx.Exec(ctx, `
+		insert into jobs (kind, run_id, evidence_id) select 'read', $1, $2
+		where not exists (select from jobs where evidence_id = $2 and state in ('queued', 'running'))`, run, evidence)
+	return err
 }
 
 // EvidenceByID returns one piece of evidence, or ErrNotFound.

@@ -151,8 +151,9 @@ func (s *Store) ReleaseJob(ctx context.Context, l Lease) error {
 // endFailed shows a failed job's reason where users look. A run whose frames could not be named still has a report.
 func endFailed(ctx context.Context, tx pgx.Tx, job Job, f Failure) (err error) {
 	switch job.Kind {
-	case JobRead:
-		_, err = tx.Exec(ctx, `update evidence set state = 'failed', error_code = $2, error = $3 where id = $1`, job.EvidenceID, f.Code, f.Message)
+	case JobRead: // what was read with others meanwhile stays
+		_, err = tx.Exec(ctx, `
+			update evidence set state = 'failed', error_code = $2, error = $3 where id = $1 and state <> 'read'`, job.EvidenceID, f.Code, f.Message)
 	case JobSymbolise:
 		// A search that was queued later and is done knows all that this one could have found.
 		tag, err := tx.Exec(ctx, `

@@ -18,6 +18,7 @@ type Result struct {
 	Report   *analysis.Report
 	Key      string // blob of the whole report
 	Revision int64  // as InputOfRun gave it
+	Table    Table  // that the sites' rows are numbers of; zero where the report is of snapshots
 }
 
 // SaveResult replaces a run's result and ends the job, in one transaction. A result that rests on older captures
@@ -58,8 +59,8 @@ func updateRun(ctx context.Context, tx pgx.Tx, run int64, result Result) error {
 	}
 	_, err = tx.Exec(ctx, `
 		update runs set report_rev = $2, analysed_at = now(), report_key = $3, summary = $4, status = $5, sentence = $6, site_count = $7,
-			error_code = '', error = '' where id = $1`,
-		run, result.Revision, result.Key, summary, string(head.Verdict.Status), head.Verdict.Sentence, len(result.Report.Sites))
+			table_key = $8, table_bytes = $9, table_site_count = $10, error_code = '', error = '' where id = $1`,
+		run, result.Revision, result.Key, summary, string(head.Verdict.Status), head.Verdict.Sentence, len(result.Report.Sites), result.Table.Key, result.Table.Bytes, result.Table.Sites)
 	return err
 }
 
@@ -73,7 +74,9 @@ func replaceSites(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Report,
 		return err
 	}
 	_, err := tx.CopyFrom(ctx, pgx.Identifier{"sites"}, []string{"run_id", "ordinal", "signature", "kind", "heap", "verdict", "blame", "place",
-		"outstanding_count", "outstanding_bytes", "growth_count", "growth_bytes", "series", "flags", "traces", "stack_id", "alias_ids"},
+		"outstanding_count", "outstanding_bytes", "growth_count", "growth_bytes", "series", "flags", "traces", "stack_id", "alias_ids",
+		"aifo_count", "aifo_bytes", "aifi_count", "aifi_bytes", "aofi_count", "aofi_bytes", "aofo_count", "aofo_bytes", "at_exit_count", "at_exit_bytes",
+		"unknown_frees", "peak_count", "peak_bytes", "peak_at_ns", "table_sites"},
 		pgx.CopyFromSlice(len(r.Sites), func(i int) ([]any, error) { return siteRow(run, i, &r.Sites[i], stacks[i]), nil }))
 	if err != nil {
 		return err
@@ -146,13 +149,31 @@ func siteRow(run int64, ordinal int, s *analysis.Site, stacks siteStacks) []any 
 	if s.Growth != nil {
 		growthCount, growthBytes = &s.Growth.Count, &s.Growth.Bytes
 	}
-	return []any{run, ordinal, s.Signature, s.Kind, s.Heap, string(s.Verdict), blame, place, s.Outstanding.Count, s.Outstanding.Bytes,
+	row := []any{run, ordinal, s.Signature, s.Kind, s.Heap, string(s.Verdict), blame, place, s.Outstanding.Count, s.Outstanding.Bytes,
 		growthCount, growthBytes, series, orEmpty(s.Flags), orEmpty(s.Traces), stacks.stack, stacks.aliases}
+	return append(append(row, lifetimeColumns(s.Lifetimes)...), orEmpty(s.Rows))
 }
 
-func orEmpty(list []string) []string {
+// lifetimeColumns are what a trace tells of a site; nulls for snapshots.
+func lifetimeColumns(l *analysis.Lifetimes) []any {
+	columns := make([]any, 14)
+	if l == nil {
+		return columns
+	}
+	for i, a := range []analysis.Amount{l.AIFO, l.AIFI, l.AOFI, l.AOFO, l.AtExit} {
+		columns[2*i], columns[2*i+1] = a.Count, a.Bytes
+	}
+	columns[10] = l.UnknownFrees
+	if p := l.Peak; p != nil {
+		columns[11], columns[12], columns[13] = p.Count, p.Bytes, p.AtNS
+	}
+	return columns
+}
+
+// orEmpty is a list that is stored as an empty array where there is none.
+func orEmpty[T any](list []T) []T {
 	if list == nil {
-		return []string{}
+		return []T{}
 	}
 	return list
 }

@@ -28,6 +28,8 @@ type SiteRow struct {
 	Traces      []string
 	StackID     *int64
 	AliasIDs    []int64
+	Life        *analysis.Lifetimes // of traces, over the whole trace; else nil
+	TableSites  []uint32            // numbers in the allocation table of the trace
 }
 
 // A SiteOrder is a column that sites can be sorted by.
@@ -40,6 +42,12 @@ var siteOrders = map[SiteOrder]string{
 	"blocks": `outstanding_count desc, ordinal`,
 	"count":  `growth_count desc nulls last, ordinal`,
 	"name":   `blame, ordinal`,
+
+	// Of traces.
+	"size":      `aifo_bytes + aifi_bytes desc nulls last, ordinal`,
+	"allocs":    `aifo_count + aifi_count desc nulls last, ordinal`,
+	"transient": `aifi_bytes desc nulls last, ordinal`,
+	"peak":      `peak_bytes desc nulls last, ordinal`,
 }
 
 // ValidSiteOrder reports whether sites can be sorted by o.
@@ -52,11 +60,44 @@ type SiteQuery struct {
 	Filter string    // text in any frame, the heap, the id or the signature; "" for all
 	Heap   string    // handle, "" for all
 	Class  string    // verdict, "" for all
-	Limit  int
-	Offset int
+	Kind   string    // of memory, "" for all
+	// Ordinals are the only sites that count; nil for all.
+	Ordinals []int
+	Limit    int
+	Offset   int
 }
 
-const siteColumns = `ordinal, signature, kind, heap, verdict, blame, place, outstanding_count, outstanding_bytes, growth_count, growth_bytes, series, flags, traces, stack_id, alias_ids`
+const siteColumns = `ordinal, signature, kind, heap, verdict, blame, place, outstanding_count, outstanding_bytes, growth_count, growth_bytes, series, flags, traces, stack_id, alias_ids,
+	aifo_count, aifo_bytes, aifi_count, aifi_bytes, aofi_count, aofi_bytes, aofo_count, aofo_bytes, at_exit_count, at_exit_bytes,
+	unknown_frees, peak_count, peak_bytes, peak_at_ns, table_sites`
+
+// scanSite reads siteColumns.
+func scanSite(row pgx.CollectableRow) (s SiteRow, err error) {
+	var life [11]*int64
+	var peak [3]*int64
+	fields := []any{&s.Ordinal, &s.Signature, &s.Kind, &s.Heap, &s.Verdict, &s.Blame, &s.Place, &s.Count, &s.Bytes, &s.GrowthCount, &s.GrowthBytes,
+		&s.Series, &s.Flags, &s.Traces, &s.StackID, &s.AliasIDs}
+	for i := range life {
+		fields = append(fields, &life[i])
+	}
+	for i := range peak {
+		fields = append(fields, &peak[i])
+	}
+	if err := row.Scan(append(fields, &s.TableSites)...); err != nil || life[0] == nil {
+		return s, err
+	}
+	amount := func(i int) analysis.Amount { return analysis.Amount{Count: *life[i], Bytes: *life[i+1]} }
+	sum := func(a, b analysis.Amount) analysis.Amount {
+		return analysis.Amount{Count: a.Count + b.Count, Bytes: a.Bytes + b.Bytes}
+	}
+	l := &analysis.Lifetimes{AIFO: amount(0), AIFI: amount(2), AOFI: amount(4), AOFO: amount(6), AtExit: amount(8), UnknownFrees: *life[10]}
+	l.Allocated, l.Freed = sum(l.AIFO, l.AIFI), sum(l.AIFI, l.AOFI)
+	if peak[0] != nil {
+		l.Peak = &analysis.Peak{Amount: analysis.Amount{Count: *peak[0], Bytes: *peak[1]}, AtNS: *peak[2]}
+	}
+	s.Life = l
+	return s, nil
+}
 
 // Sites returns a page of sites and how many the query has in all.
 func (s *Store) Sites(ctx context.Context, q SiteQuery) (page []SiteRow, total int64, err error) {
@@ -78,8 +119,16 @@ func (s *Store) Sites(ctx context.Context, q SiteQuery) (page []SiteRow, total i
 	}
 	args["limit"], args["offset"] = q.Limit, q.Offset
 	rows, _ := s.pool.Query(ctx, `select `+siteColumns+` from sites where `+where+` order by `+order+` limit @limit offset @offset`, args)
-	page, err = pgx.CollectRows(rows, pgx.RowToStructByPos[SiteRow])
+	page, err = pgx.CollectRows(rows, scanSite)
 	return page, total, wrap("sites", err)
+}
+
+// SiteOrdinals returns the ranks of all sites that a query chooses, ascending, whatever its order and page.
+func (s *Store) SiteOrdinals(ctx context.Context, q SiteQuery) ([]int, error) {
+	where, args := q.where()
+	rows, _ := s.pool.Query(ctx, `select ordinal from sites where `+where+` order by ordinal`, args)
+	ordinals, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	return ordinals, wrap("ordinals of sites", err)
 }
 
 // where is the condition of a query. Text is looked for in what names the stacks, of which a run has few distinct ones.
@@ -90,6 +139,12 @@ func (q SiteQuery) where() (string, pgx.NamedArgs) {
 	}
 	if q.Class != "" {
 		conditions, args["class"] = append(conditions, `verdict = @class`), q.Class
+	}
+	if q.Kind != "" {
+		conditions, args["kind"] = append(conditions, `kind = @kind`), q.Kind
+	}
+	if q.Ordinals != nil {
+		conditions, args["ordinals"] = append(conditions, `ordinal = any(@ordinals)`), q.Ordinals
 	}
 	if q.Filter != "" {
 		args["like"] = "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(q.Filter)) + "%"
@@ -104,7 +159,7 @@ func (q SiteQuery) where() (string, pgx.NamedArgs) {
 // Site returns one site by its rank, or ErrNotFound.
 func (s *Store) Site(ctx context.Context, run int64, ordinal int) (SiteRow, error) {
 	rows, _ := s.pool.Query(ctx, `select `+siteColumns+` from sites where run_id = $1 and ordinal = $2`, run, ordinal)
-	site, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[SiteRow])
+	site, err := pgx.CollectExactlyOneRow(rows, scanSite)
 	return site, wrap("site", err)
 }
 

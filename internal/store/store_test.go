@@ -88,7 +88,7 @@ func report(t testing.TB, captures ...*capture.Capture) *analysis.Report {
 	t.Helper()
 	var inputs []analysis.Input
 	for i, c := range captures {
-		inputs = append(inputs, analysis.Input{File: fmt.Sprintf("s%d.txt", i), Captures: []*capture.Capture{c}})
+		inputs = append(inputs, analysis.Input{Files: []analysis.File{{Name: fmt.Sprintf("s%d.txt", i)}}, Captures: []*capture.Capture{c}})
 	}
 	return must[*analysis.Report](t)(analysis.Analyze(t.Context(), inputs, analysis.Options{}))
 }

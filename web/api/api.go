@@ -20,7 +20,9 @@ type Options struct {
 	Store  *store.Store
 	Blobs  blob.Store
 	Intake *intake.Intake
-	Log    *slog.Logger
+	// Windows answers for windows of traces.
+	Windows Windows
+	Log     *slog.Logger
 	// Closing is closed when the server shuts down: requests that wait and resumable
 	// uploads end early, with what there is.
 	Closing <-chan struct{}
@@ -35,6 +37,7 @@ type API struct {
 	store   *store.Store
 	blobs   blob.Store
 	intake  *intake.Intake
+	windows Windows
 	log     *slog.Logger
 	closing <-chan struct{}
 	watch   func(run int64) (<-chan struct{}, func())
@@ -57,13 +60,16 @@ const (
 // New makes an API.
 func New(opt Options) *API {
 	a := &API{
-		store: opt.Store, blobs: opt.Blobs, intake: opt.Intake, log: opt.Log, closing: opt.Closing, watch: opt.Watch,
+		store: opt.Store, blobs: opt.Blobs, intake: opt.Intake, windows: opt.Windows, log: opt.Log, closing: opt.Closing, watch: opt.Watch,
 		poll: cmp.Or(opt.Poll, time.Second), idle: cmp.Or(opt.Idle, 30*time.Second),
 		receiving: make(chan struct{}, maxReceiving), finishing: make(chan struct{}, maxFinishing), conversions: make(chan struct{}, maxConversions),
 	}
 	a.claims = claims{held: map[string]chan struct{}{}, patience: a.idle / 10}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
+	}
+	if a.windows == nil {
+		a.windows = noWindows{}
 	}
 	if a.watch == nil {
 		a.watch = func(int64) (<-chan struct{}, func()) { return nil, func() {} }
@@ -89,6 +95,9 @@ func (a *API) Register(e *echo.Echo) {
 	e.POST("/api/v1/runs/:id/complete", a.runComplete)
 	e.POST("/api/v1/runs/:id/symbolise", a.runSymbolise)
 	e.GET("/api/v1/runs/:id/report", a.runReport)
+	e.GET("/api/v1/runs/:id/window", a.runWindow)
+	e.GET("/api/v1/runs/:id/allocations", a.runAllocations)
+	e.HEAD("/api/v1/runs/:id/allocations", a.runAllocations)
 	e.GET("/api/v1/runs/:id/verdict", a.runVerdict)
 	e.GET("/api/v1/openapi.yaml", a.openapi)
 }

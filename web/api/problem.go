@@ -11,6 +11,7 @@ import (
 	"heapdrift/ingest" //nolint:depguard // the codes of refused evidence; no reader is called from web
 	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
+	"heapdrift/worker/analysis"
 )
 
 // A Problem is an error as clients see it (RFC 9457). Code is stable; Detail is for people.
@@ -53,6 +54,7 @@ var titles = map[string]string{
 	ingest.CodeBomb:        "The archive unpacks to too much",
 	ingest.CodeDamaged:     "The archive is damaged",
 	ingest.CodeNoEvidence:  "The archive holds no evidence",
+	ingest.CodeNotTrace:    "The file is no trace",
 	intake.CodeNotSymbols:  "The file holds no symbols",
 	intake.CodeNoSymbols:   "The archive holds no symbols",
 	intake.CodeNoID:        "The file has no id",
@@ -69,12 +71,16 @@ var titles = map[string]string{
 	codeClosing:            "The server is shutting down",
 	codePartial:            "A part of a file is not taken",
 	codeAcceptable:         "The report is not written in such a format",
+	codeNotATrace:          "The run is of no trace",
+	codeTableMissing:       "The allocation table is gone",
+	codeBadWindow:          "The window is wrong",
 }
 
 // ingestStatus is the status of refused files; what is not listed is 422: the format is right, the content is not.
 var ingestStatus = map[string]int{
 	ingest.CodeUnknown:     http.StatusUnsupportedMediaType,
 	ingest.CodeUnsupported: http.StatusUnsupportedMediaType,
+	ingest.CodeNotTrace:    http.StatusUnsupportedMediaType,
 
 	// Of symbols: what a reader of PDBs or images does not take for its own.
 	intake.CodeNotSymbols: http.StatusUnsupportedMediaType,
@@ -116,6 +122,7 @@ func translate(err error) *Problem {
 	var own *Problem
 	var refused *ingest.Error
 	var target *store.TargetError
+	var window *analysis.Error
 	var routing *echo.HTTPError
 	switch {
 	case errors.As(err, &own):
@@ -129,6 +136,8 @@ func translate(err error) *Problem {
 		return problem(status, refused.Code, "%s: %s", refused.File, refused.Message)
 	case errors.As(err, &target):
 		return invalid(target.Field, "%s", target.Error())
+	case errors.As(err, &window) && windowStatus[window.Code] != 0:
+		return problem(windowStatus[window.Code], window.Code, "%s", window.Message)
 	case errors.Is(err, intake.ErrTooLarge):
 		return problem(http.StatusRequestEntityTooLarge, codeTooLarge, "the file is larger than this server takes")
 	case errors.Is(err, store.ErrNotFound):

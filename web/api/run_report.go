@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/ingest/capture"
 	"heapdrift/internal/store"
 	"heapdrift/worker/analysis"
 	"heapdrift/worker/analysis/export"
@@ -39,18 +40,23 @@ func (a *API) runReport(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	window, err := secondsWindow(c)
+	if err != nil {
+		return err
+	}
 	run, err := a.store.RunByID(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}
 	if run.ReportKey == "" {
-		p := problem(http.StatusNotFound, codeNoReport, "the run is %s; its report comes with the first analysis", run.State())
-		p.State = run.State()
-		return p
+		return noReport(&run)
 	}
-	header := c.Response().Header()
 	// The key is the digest of the stored report, so the same tag means the same bytes of the same format.
 	tag := fmt.Sprintf(`"%s-%s-%d"`, path.Base(run.ReportKey), format.Name, top)
+	if window != nil {
+		tag = fmt.Sprintf(`"%s-%s-%d-%d-%d"`, path.Base(run.ReportKey), format.Name, top, window.From, window.To)
+	}
+	header := c.Response().Header()
 	header.Set("ETag", tag)
 	header.Set("Cache-Control", "private, no-cache") // ask each time: a run grows
 	header.Set("Vary", "Accept")
@@ -58,9 +64,34 @@ func (a *API) runReport(c echo.Context) error {
 		return c.NoContent(http.StatusNotModified)
 	}
 	if download, _ := strconv.ParseBool(c.QueryParam("download")); download {
-		header.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": reportName(&run, format)}))
+		header.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": downloadName(&run, format.Extension)}))
+	}
+	if window != nil {
+		return a.sendWindowReport(c, id, *window, format, export.Options{Top: top})
 	}
 	return a.sendReport(c, run.ReportKey, format, export.Options{Top: top})
+}
+
+// noReport says that a run has no report yet, and how far it is.
+func noReport(run *store.Run) *Problem {
+	p := problem(http.StatusNotFound, codeNoReport, "the run is %s; its report comes with the first analysis", run.State())
+	p.State = run.State()
+	return p
+}
+
+// sendWindowReport makes the report of a window, which is not stored.
+func (a *API) sendWindowReport(c echo.Context, run int64, w capture.Window, format export.Format, opt export.Options) error {
+	ctx := c.Request().Context()
+	if err := enter(ctx, a.conversions); err != nil {
+		return err
+	}
+	defer leave(a.conversions)
+	report, err := a.windows.Report(ctx, run, w)
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set(echo.HeaderContentType, format.ContentType)
+	return format.Write(c.Response(), report, opt)
 }
 
 func (a *API) sendReport(c echo.Context, key string, format export.Format, opt export.Options) error {
@@ -153,15 +184,15 @@ func reportTop(c echo.Context) (int, error) {
 	return top, nil
 }
 
-// reportName is the file name of a download: it tells reports of several runs in one folder apart.
-func reportName(run *store.Run, format export.Format) string {
+// downloadName is the file name of a download: it tells those of several runs in one folder apart.
+func downloadName(run *store.Run, extension string) string {
 	name := strings.Join([]string{"heapdrift", run.Project, run.Build, run.Scenario, run.Name}, "-")
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._+-", r) {
 			return r
 		}
 		return '-'
-	}, name) + format.Extension
+	}, name) + extension
 }
 
 // matches reports whether an If-None-Match header names the tag.

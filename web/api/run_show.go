@@ -55,6 +55,7 @@ type evidenceView struct {
 	Bytes      int64      `json:"bytes"`
 	Kind       string     `json:"kind"`
 	State      string     `json:"state"`
+	ReadWith   *int64     `json:"read_with"` // the file that this one is one trace with, and that has what was read
 	Error      *errorView `json:"error"`
 	UploadedAt time.Time  `json:"uploaded_at"`
 }
@@ -126,7 +127,7 @@ func viewOf(run *store.Run, jobs []store.Job, evidence []store.Evidence) runView
 	}
 	for _, e := range evidence {
 		view.Evidence = append(view.Evidence, evidenceView{
-			ID: e.ID, Name: e.Name, SHA256: e.SHA256, Bytes: e.Bytes, Kind: e.Kind, State: e.State,
+			ID: e.ID, Name: e.Name, SHA256: e.SHA256, Bytes: e.Bytes, Kind: e.Kind, State: e.State, ReadWith: e.ReadWith,
 			Error: viewOfError(e.ErrorCode, e.Error), UploadedAt: e.UploadedAt.UTC(),
 		})
 	}

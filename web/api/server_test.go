@@ -20,6 +20,7 @@ import (
 	"heapdrift/internal/testdb"
 	"heapdrift/web"
 	"heapdrift/web/api"
+	"heapdrift/worker"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
@@ -81,8 +82,10 @@ func (n *node) another() *node { return startOn(n.t, n.store, n.blobs) }
 
 func startOn(t testing.TB, s *store.Store, blobs blob.Store) *node {
 	t.Helper()
+	windows := &worker.Windows{Store: s, Blobs: blobs}
+	t.Cleanup(func() { _ = windows.Close() })
 	in, log := &intake.Intake{Store: s, Blobs: blobs, MaxBytes: maxBytes}, &logText{}
-	server, err := web.New(web.Options{Store: s, Blobs: blobs, Intake: in, UploadIdle: 3 * time.Second, Log: slog.New(slog.NewJSONHandler(log, nil))})
+	server, err := web.New(web.Options{Store: s, Blobs: blobs, Intake: in, Windows: windows, UploadIdle: 3 * time.Second, Log: slog.New(slog.NewJSONHandler(log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -223,7 +223,7 @@ func TestStagesBecomeTheReportInBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.see(`document.querySelector(".verdict h1").innerText === "Naming frames"`)
-	saveReport(t, s.store, run, must[*analysis.Report](t)(analysis.Analyze(t.Context(), []analysis.Input{{File: "shopd-1.log", Captures: []*capture.Capture{c}}}, analysis.Options{})))
+	saveReport(t, s.store, run, must[*analysis.Report](t)(analysis.Analyze(t.Context(), []analysis.Input{{Files: []analysis.File{{Name: "shopd-1.log"}}, Captures: []*capture.Capture{c}}}, analysis.Options{})))
 	b.see(`document.querySelector(".verdict h1").innerText.includes("holds 2.15 MB") && document.querySelector(".chart")`)
 }
 

@@ -30,7 +30,14 @@ func positions(snapshots []analysis.Snapshot) (x []float64, timed bool) {
 }
 
 // drawGrid chooses the scale and returns what its top stands for, in bytes.
-func (c *chart) drawGrid(highest float64) float64 {
+func (c *chart) drawGrid(highest float64) (ceiling float64) {
+	c.grid, ceiling = gridOf(highest, plotHeight, 4, 1.12) // room above the highest point for the marks' labels
+	return ceiling
+}
+
+// gridOf chooses about n lines for a scale of bytes that reaches room times as high as the highest value. It returns
+// them with what the top stands for, in bytes.
+func gridOf(highest, height, n, room float64) (grid []gridLine, ceiling float64) {
 	unit, name := 1.0, "B"
 	for _, next := range []string{"KB", "MB", "GB", "TB"} {
 		if highest/unit < 1000 {
@@ -38,16 +45,16 @@ func (c *chart) drawGrid(highest float64) float64 {
 		}
 		unit, name = unit*1024, next
 	}
-	step := roundStep(highest / unit * 1.12 / 4) // room above the highest point for the marks' labels
-	lines := math.Ceil(highest / unit * 1.12 / step)
+	step := roundStep(highest / unit * room / n)
+	lines := math.Ceil(highest / unit * room / step)
 	for i := 1.0; i <= lines; i++ {
 		text := strconv.FormatFloat(i*step, 'f', -1, 64)
 		if i == lines {
 			text += " " + name
 		}
-		c.grid = append(c.grid, gridLine{y: plotHeight * (1 - i/lines), text: text})
+		grid = append(grid, gridLine{y: height * (1 - i/lines), text: text})
 	}
-	return lines * step * unit
+	return grid, lines * step * unit
 }
 
 // roundStep is the smallest of 1, 2, 5 times a power of ten that is not below v.

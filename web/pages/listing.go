@@ -12,6 +12,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/store"
+	"heapdrift/worker/analysis"
 )
 
 // pageSize is how many sites a page of the table has.
@@ -26,24 +27,36 @@ type listing struct {
 	order  store.SiteOrder
 	filter string
 	heap   string
+	kind   string
 	class  string
 	page   int // from 1
 	open   int // ordinal of the site that is open; -1 for none
+	window timeWindow
 }
 
-// classes are what sites may be filtered by.
-var classes = []string{"growing", "stable", "unknown"}
+// classes are what sites may be filtered by; traces know transient ones.
+var classes = []string{"growing", "transient", "stable", "unknown"}
+
+// memoryKinds are what sites may be filtered by, and what the page calls them.
+var memoryKinds = []struct{ name, text string }{{"heap", "heap"}, {"virtual", "virtual memory"}, {"heap-virtual", "heap’s own commits"}}
 
 var heapForm = regexp.MustCompile(`^0x[0-9a-f]{1,16}$`)
 
-// listingOf reads an address. What makes no sense in it counts as not there.
-func listingOf(run int64, c echo.Context) listing {
+// listingOf reads an address; trace is that of the run's report, nil for snapshots. What makes no sense in an address
+// counts as not there.
+func listingOf(run int64, c echo.Context, trace *analysis.Trace) listing {
 	l := listing{run: run, order: "growth", page: 1, open: -1, filter: strings.TrimSpace(printable(c.QueryParam("q")))}
 	if len(l.filter) > maxFilter {
 		l.filter = strings.ToValidUTF8(l.filter[:maxFilter], "")
 	}
-	if order := store.SiteOrder(c.QueryParam("sort")); store.ValidSiteOrder(order) {
+	if order := store.SiteOrder(c.QueryParam("sort")); store.ValidSiteOrder(order) || trace != nil && windowOrders[order] != nil {
 		l.order = order
+	}
+	if trace != nil {
+		l.window = windowOf(trace, c.QueryParam("from"), c.QueryParam("to"))
+		if at := slices.IndexFunc(memoryKinds, func(k struct{ name, text string }) bool { return k.name == c.QueryParam("kind") }); at >= 0 {
+			l.kind = memoryKinds[at].name
+		}
 	}
 	if heap := c.QueryParam("heap"); heapForm.MatchString(heap) {
 		l.heap = heap
@@ -61,36 +74,55 @@ func listingOf(run int64, c echo.Context) listing {
 }
 
 func (l listing) query() store.SiteQuery {
-	return store.SiteQuery{Run: l.run, Order: l.order, Filter: l.filter, Heap: l.heap, Class: l.class, Limit: pageSize, Offset: (l.page - 1) * pageSize}
+	return store.SiteQuery{Run: l.run, Order: l.order, Filter: l.filter, Heap: l.heap, Kind: l.kind, Class: l.class, Limit: pageSize, Offset: (l.page - 1) * pageSize}
 }
 
 // isFiltered reports whether the table leaves sites out.
-func (l listing) isFiltered() bool { return l.filter != "" || l.heap != "" || l.class != "" }
+func (l listing) isFiltered() bool {
+	return l.filter != "" || l.heap != "" || l.kind != "" || l.class != ""
+}
 
 // The methods below give listings that links lead to. Another choice starts at the first page with no site open.
 
 func (l listing) by(o store.SiteOrder) listing   { l.order = o; return l.fresh() }
 func (l listing) inHeap(handle string) listing   { l.heap = handle; return l.fresh() }
+func (l listing) ofKind(kind string) listing     { l.kind = kind; return l.fresh() }
+func (l listing) during(w timeWindow) listing    { l.window = w; return l.fresh() }
 func (l listing) ofClass(class string) listing   { l.class = class; return l.fresh() }
 func (l listing) matching(filter string) listing { l.filter = filter; return l.fresh() }
 func (l listing) fresh() listing                 { return l.at(1) }
 func (l listing) at(page int) listing            { l.page, l.open = page, -1; return l }
 func (l listing) opened(ordinal int) listing     { l.open = ordinal; return l }
 
-// url is the address of the listing. Defaults are left out, so that equal listings have equal addresses.
-func (l listing) url() templ.SafeURL {
-	q := url.Values{}
+// A field is one choice of a listing as its address names it.
+type field struct{ name, value string }
+
+// fields are the choices of a listing. Defaults are left out, so that equal listings have equal addresses.
+func (l listing) fields() []field {
+	var list []field
 	set := func(name, value string, isSet bool) {
 		if isSet {
-			q.Set(name, value)
+			list = append(list, field{name, value})
 		}
 	}
+	set("from", seconds(l.window.From), l.window.part)
+	set("to", seconds(l.window.To), l.window.part)
 	set("sort", string(l.order), l.order != "growth")
 	set("q", l.filter, l.filter != "")
 	set("heap", l.heap, l.heap != "")
+	set("kind", l.kind, l.kind != "")
 	set("class", l.class, l.class != "")
 	set("page", strconv.Itoa(l.page), l.page > 1)
 	set("open", strconv.Itoa(l.open), l.open >= 0)
+	return list
+}
+
+// url is the address of the listing.
+func (l listing) url() templ.SafeURL {
+	q := url.Values{}
+	for _, f := range l.fields() {
+		q.Set(f.name, f.value)
+	}
 	if len(q) == 0 {
 		return runURL(l.run)
 	}

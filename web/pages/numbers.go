@@ -41,11 +41,12 @@ func changeOf(n int64, text, exact string) change {
 	return change{"flat", "= " + text, exact}
 }
 
-func growthOf(a analysis.Amounts) (bytes, count *int64) {
+// growthOf is a growth in bytes, nil where there is nothing to compare with.
+func growthOf(a analysis.Amounts) *int64 {
 	if a.Growth == nil {
-		return nil, nil
+		return nil
 	}
-	return &a.Growth.Bytes, &a.Growth.Count
+	return &a.Growth.Bytes
 }
 
 // counted is "1 block" or "1,024 blocks".

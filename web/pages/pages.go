@@ -4,6 +4,7 @@ package pages
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -12,9 +13,11 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/ingest/capture"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
 	"heapdrift/web/assets"
+	"heapdrift/worker/analysis"
 )
 
 // Options are what the pages work with. Store and Intake are required.
@@ -22,24 +25,34 @@ type Options struct {
 	Store  *store.Store
 	Intake *intake.Intake
 	// Hub tells streams of changes as they happen; without one they look for themselves.
-	Hub     *Hub
+	Hub *Hub
+	// Windows answers for windows of traces; without one, pages show whole traces only.
+	Windows Windows
 	Log     *slog.Logger
 	Version string
 	// Closing is closed when the server shuts down: streams end then.
 	Closing <-chan struct{}
 }
 
+// Windows gives the numbers of a run in a window of its trace. Its error is an *analysis.Error where it cannot, as of a
+// run that has no trace, or store.ErrNotFound.
+type Windows interface {
+	Window(ctx context.Context, run int64, w capture.Window) (*analysis.Windowed, error)
+}
+
 type pages struct {
-	store   *store.Store
-	intake  *intake.Intake
-	hub     *Hub
-	log     *slog.Logger
-	closing <-chan struct{}
+	windowed windowCache
+	windows  Windows // nil for none
+	store    *store.Store
+	intake   *intake.Intake
+	hub      *Hub
+	log      *slog.Logger
+	closing  <-chan struct{}
 }
 
 // Register adds the routes of the pages and of what they load.
 func Register(e *echo.Echo, opt Options) {
-	p := &pages{store: opt.Store, intake: opt.Intake, hub: opt.Hub, log: opt.Log, closing: opt.Closing}
+	p := &pages{windows: opt.Windows, store: opt.Store, intake: opt.Intake, hub: opt.Hub, log: opt.Log, closing: opt.Closing}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}

@@ -17,6 +17,7 @@ import (
 	"heapdrift/internal/store"
 	"heapdrift/internal/testdb"
 	"heapdrift/web"
+	"heapdrift/web/api"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
@@ -27,6 +28,8 @@ type site struct {
 	url   string
 	store *store.Store
 	log   *logText
+	// windows are those of the traces that a test has made up.
+	windows *traceWindows
 }
 
 // A logText is what a server has logged.
@@ -52,21 +55,25 @@ func open(t testing.TB) *site {
 	t.Helper()
 	s := must[*store.Store](t)(store.Open(t.Context(), testdb.New(t)))
 	t.Cleanup(s.Close)
-	return serve(t, s, must[blob.Store](t)(blob.Open(t.Context(), "file://"+t.TempDir())))
+	return serve(t, s, must[blob.Store](t)(blob.Open(t.Context(), "file://"+t.TempDir())), nil)
 }
 
 // openWorking starts a server with a worker behind it.
 func openWorking(t testing.TB) *site {
 	t.Helper()
 	p := pipelinetest.Start(t)
-	return serve(t, p.Store, p.Blobs)
+	return serve(t, p.Store, p.Blobs, nil)
 }
 
-func serve(t testing.TB, s *store.Store, blobs blob.Store) *site {
+// serve runs a server. It answers for windows from windows, or from the traces that a test makes up.
+func serve(t testing.TB, s *store.Store, blobs blob.Store, windows api.Windows) *site {
 	t.Helper()
-	log := &logText{}
+	log, made := &logText{}, &traceWindows{runs: map[int64]tracedRun{}}
+	if windows == nil {
+		windows = made
+	}
 	server := must[*web.Server](t)(web.New(web.Options{
-		Store: s, Blobs: blobs, Intake: &intake.Intake{Store: s, Blobs: blobs, MaxBytes: 64 << 20}, Version: "1.2.3",
+		Store: s, Blobs: blobs, Intake: &intake.Intake{Store: s, Blobs: blobs, MaxBytes: 64 << 20}, Version: "1.2.3", Windows: windows,
 		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}))
 	listener := must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
@@ -82,7 +89,7 @@ func serve(t testing.TB, s *store.Store, blobs blob.Store) *site {
 			t.Errorf("the server logged:\n%s", text)
 		}
 	})
-	return &site{t, "http://" + listener.Addr().String(), s, log}
+	return &site{t, "http://" + listener.Addr().String(), s, log, made}
 }
 
 // get returns the status and the body of a page; header holds pairs of names and values.

@@ -87,11 +87,14 @@ type stage struct{ name, state string }
 
 // stages of a file: what a job calls its present stage stands in the place of the general one.
 func (f fileProgress) stages() []stage {
-	list := []stage{{"uploaded", "done"}, {"recognised as " + f.Kind, "done"}, {"read", ""}}
+	list := []stage{{"uploaded", "done"}, {"recognised as " + kindName(f.Kind), "done"}, {"read", ""}}
 	read := &list[2]
 	switch {
 	case f.State == "read":
 		read.state = "done"
+		if f.ReadWith != nil {
+			read.name = "read as one trace with others"
+		}
 	case f.State == "failed":
 		read.name, read.state = "not read", "failed"
 	case f.job == nil || f.job.State == "queued":
@@ -103,6 +106,14 @@ func (f fileProgress) stages() []stage {
 		read.name, read.state = jobStage(f.job), "now"
 	}
 	return list
+}
+
+// kindName is what a kind of evidence is called in a sentence.
+func kindName(kind string) string {
+	if kind == "etl" {
+		return "a trace"
+	}
+	return kind
 }
 
 func (f fileProgress) percent() int {

@@ -184,7 +184,7 @@ func runUnread(v runView) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "\">Upload others for the same run</a> or see <a href=\"/upload#kit\">how to record a process with UMDH</a>.</div></div>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "\">Upload others for the same run</a> or see how to record a process <a href=\"/upload#kit\">with UMDH</a> or <a href=\"/upload#trace-kit\">as a trace</a>.</div></div>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

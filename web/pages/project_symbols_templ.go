@@ -90,7 +90,7 @@ func projectSymbolsPage(v projectSymbolsView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</div><p class=\"note\">Or <code>curl -T app.pdb</code> to <code>/api/v1/symbols?name=app.pdb</code>. Send the EXEs and DLLs too: UMDH logs name no PDBs, and an image proves which build it was.</p></section><section class=\"card\"><header><h2>In WinDbg and WPA</h2></header><div class=\"body\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</div><p class=\"note\">Or <code>curl -T app.pdb</code> to <code>/api/v1/symbols?name=app.pdb</code>. Send the EXEs and DLLs too: UMDH logs and some traces name no PDBs, and an image proves which build it was.</p></section><section class=\"card\"><header><h2>In WinDbg and WPA</h2></header><div class=\"body\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

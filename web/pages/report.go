@@ -22,7 +22,16 @@ func (r *reportView) sentence() []phrase {
 	if !found {
 		return phrases
 	}
-	rest = "; " + rest
+	if rest = "; " + rest; r.Trace != nil { // what was allocated matters less than what is left of it
+		end := len(rest)
+		for _, behind := range []string{", the most,", "; "} {
+			if at := strings.Index(rest[2:], behind); at >= 0 {
+				end = min(end, at+2)
+			}
+		}
+		phrases = []phrase{{seen + rest[:2], ""}, {rest[2:end], "strong"}}
+		rest = rest[end:]
+	}
 	if r.top != nil && r.top.Blame != "" {
 		if before, after, found := strings.Cut(rest, r.top.Blame); found {
 			return append(phrases, phrase{before, ""}, phrase{r.top.Blame, "code"}, phrase{after, ""})
@@ -40,6 +49,8 @@ func (r *reportView) confidence() string {
 		return fmt.Sprintf("%d more snapshots decide", n)
 	case r.Verdict.Leaks > 0:
 		return counted(r.Verdict.Leaks, "leak")
+	case r.Trace != nil:
+		return "over " + clock(r.Trace.ToNS-r.Trace.FromNS)
 	}
 	return "over " + counted(len(r.Snapshots), "snapshot")
 }
@@ -158,6 +169,16 @@ var downloadNotes = map[string]string{
 
 func downloads() []export.Format { return export.Formats }
 
-func reportURL(run int64, format string) string {
-	return fmt.Sprintf("/api/v1/runs/%d/report?format=%s&download=1", run, format)
+// reportURL is the report of a window of a trace, or the whole one, in a format.
+func reportURL(run int64, format string, w timeWindow) string {
+	address := fmt.Sprintf("/api/v1/runs/%d/report?format=%s", run, format)
+	if w.part {
+		address += "&window=" + seconds(w.From) + "," + seconds(w.To)
+	}
+	return address + "&download=1"
+}
+
+// allocationsURL is the allocation table of a trace.
+func allocationsURL(run int64) string {
+	return fmt.Sprintf("/api/v1/runs/%d/allocations?download=1", run)
 }

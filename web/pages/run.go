@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 
@@ -17,11 +18,20 @@ func (p *pages) run(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	l := listingOf(run.ID, c)
-	if isFragment(c) && run.AnalysedAt != nil {
-		return p.siteTable(c, run, l)
-	}
 	ctx := c.Request().Context()
+	var summary *analysis.Report
+	if run.AnalysedAt != nil {
+		if summary, err = p.store.Summary(ctx, run.ID); err != nil {
+			return err
+		}
+	}
+	l := listingOf(run.ID, c, traceOf(summary))
+	if isFragment(c) && summary != nil {
+		if c.Request().Header.Get("HX-Target") == "totals" && summary.Trace != nil {
+			return p.traceParts(c, run, summary, l)
+		}
+		return p.siteTable(c, run, summary, l)
+	}
 	view := runView{frame: frameOf(c, runTitle(run)), run: run}
 	view.crumbs, view.upload, view.refresh = runCrumbs(run), targetOfRun(run), run.State() == "processing"
 	view.scripts = []string{"vendor/sse.js"}
@@ -31,11 +41,14 @@ func (p *pages) run(c echo.Context) error {
 	if view.progress, err = p.progress(ctx, run, view.evidence); err != nil {
 		return err
 	}
-	if run.AnalysedAt != nil {
-		if view.report, err = p.report(c, run, l); err != nil {
+	if summary != nil {
+		if view.report, err = p.report(ctx, run, summary, l); err != nil {
 			return err
 		}
 		view.scripts = append(view.scripts, dropScripts...)
+		if summary.Trace != nil {
+			view.scripts = append(view.scripts, "trace.js")
+		}
 	}
 	return render(c, http.StatusOK, runPage(view))
 }
@@ -55,40 +68,50 @@ type runView struct {
 // A reportView is a report with the page of its sites that the address chooses.
 type reportView struct {
 	*analysis.Report
-	chart chart
+	chart chart          // of snapshots
+	trace *traceView     // of a trace; nil for snapshots
 	top   *store.SiteRow // the site that grew most; nil without sites
 	table siteTable
 }
 
-func (p *pages) report(c echo.Context, run store.Run, l listing) (*reportView, error) {
-	ctx := c.Request().Context()
-	summary, err := p.store.Summary(ctx, run.ID)
-	if err != nil {
-		return nil, err
-	}
-	if len(summary.Snapshots) == 0 {
+func (p *pages) report(ctx context.Context, run store.Run, r *analysis.Report, l listing) (*reportView, error) {
+	view := &reportView{Report: r}
+	if len(r.Snapshots) == 0 && r.Trace == nil {
 		return nil, fmt.Errorf("pages: the report of run %d has no snapshot", run.ID)
 	}
 	top, _, err := p.store.Sites(ctx, store.SiteQuery{Run: run.ID, Limit: chartSites})
 	if err != nil {
 		return nil, err
 	}
-	view := &reportView{Report: summary, chart: newChart(summary, top)}
 	if len(top) > 0 {
 		view.top = &top[0]
 	}
-	view.table, err = p.sites(ctx, run, summary, l)
-	return view, err
+	if r.Trace == nil {
+		view.chart = newChart(r, top)
+	} else if view.trace, err = p.trace(ctx, run, r, &l); err != nil {
+		return nil, err
+	}
+	if view.table, err = p.sites(ctx, run, r, l, view.trace); err != nil {
+		return nil, err
+	}
+	if view.trace != nil {
+		view.trace.listing = view.table.listing
+		view.trace.draw()
+	}
+	return view, nil
 }
 
 // siteTable answers htmx with the table alone.
-func (p *pages) siteTable(c echo.Context, run store.Run, l listing) error {
+func (p *pages) siteTable(c echo.Context, run store.Run, r *analysis.Report, l listing) error {
 	ctx := c.Request().Context()
-	summary, err := p.store.Summary(ctx, run.ID)
-	if err != nil {
-		return err
+	var trace *traceView
+	if r.Trace != nil {
+		var err error
+		if trace, err = p.trace(ctx, run, r, &l); err != nil {
+			return err
+		}
 	}
-	table, err := p.sites(ctx, run, summary, l)
+	table, err := p.sites(ctx, run, r, l, trace)
 	if err != nil {
 		return err
 	}
@@ -96,6 +119,14 @@ func (p *pages) siteTable(c echo.Context, run store.Run, l listing) error {
 		c.Response().Header().Set("HX-Replace-Url", string(table.url())) // without the empty fields of the form
 	}
 	return render(c, http.StatusOK, sitesAnew(table))
+}
+
+// traceOf is the trace of a report, nil where there is none.
+func traceOf(r *analysis.Report) *analysis.Trace {
+	if r == nil {
+		return nil
+	}
+	return r.Trace
 }
 
 func runTitle(r store.Run) string {

@@ -86,7 +86,7 @@ func TestStagesAreStreamedToTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	next(t, events, "headline", "Naming frames")
-	r := must[*analysis.Report](t)(analysis.Analyze(t.Context(), []analysis.Input{{File: "shopd-1.log", Captures: []*capture.Capture{c}}}, analysis.Options{}))
+	r := must[*analysis.Report](t)(analysis.Analyze(t.Context(), []analysis.Input{{Files: []analysis.File{{Name: "shopd-1.log"}}, Captures: []*capture.Capture{c}}}, analysis.Options{}))
 	saveReport(t, s.store, run, r)
 	next(t, events, "done", "")
 	if _, open := <-events; open {

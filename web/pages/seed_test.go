@@ -173,7 +173,7 @@ func addRun(t testing.TB, s *store.Store, to store.Target, captures []*capture.C
 		if err := s.SaveCaptures(t.Context(), claim(t, s, store.JobRead, run), []store.StoredCapture{{Capture: c, Artifact: "artifact", Bytes: 5}}); err != nil {
 			t.Fatal(err)
 		}
-		inputs = append(inputs, analysis.Input{File: name, SHA256: e.SHA256, Bytes: e.Bytes, Captures: []*capture.Capture{c}})
+		inputs = append(inputs, analysis.Input{Files: []analysis.File{{Name: name, SHA256: e.SHA256, Bytes: e.Bytes}}, Captures: []*capture.Capture{c}})
 	}
 	r := must[*analysis.Report](t)(analysis.Analyze(t.Context(), inputs, analysis.Options{}))
 	for _, change := range edit {

@@ -28,15 +28,21 @@ func (p *pages) site(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if !isFragment(c) {
-		to := listing{run: run.ID, order: "growth", page: int(ordinal)/pageSize + 1, open: int(ordinal)}
-		return c.Redirect(http.StatusSeeOther, fmt.Sprintf("%s#s%d", to.url(), ordinal))
-	}
 	summary, err := p.store.Summary(ctx, run.ID)
 	if err != nil {
 		return err
 	}
-	view, err := p.siteView(ctx, run, summary, row)
+	t := siteTable{listing: listingOf(run.ID, c, summary.Trace), heaps: summary.Heaps}
+	if !isFragment(c) {
+		to := listing{run: run.ID, order: "growth", page: int(ordinal)/pageSize + 1, open: int(ordinal)}
+		return c.Redirect(http.StatusSeeOther, fmt.Sprintf("%s#s%d", to.url(), ordinal))
+	}
+	if summary.Trace != nil {
+		if t.trace, err = p.trace(ctx, run, summary, &t.listing); err != nil {
+			return err
+		}
+	}
+	view, err := p.siteView(ctx, t, summary, row)
 	if err != nil {
 		return err
 	}
@@ -49,10 +55,11 @@ type siteView struct {
 	stacks    [][]*analysis.Frame // its own, then those under the same id; none where none was recorded
 	snapshots []analysis.Snapshot
 	columns   int
+	trace     *traceView // nil for snapshots
 }
 
-func (p *pages) siteView(ctx context.Context, run store.Run, r *analysis.Report, row store.SiteRow) (*siteView, error) {
-	view := &siteView{SiteRow: row, snapshots: r.Snapshots, columns: siteTable{listing: listing{run: run.ID}, heaps: r.Heaps}.columns()}
+func (p *pages) siteView(ctx context.Context, t siteTable, r *analysis.Report, row store.SiteRow) (*siteView, error) {
+	view := &siteView{SiteRow: row, snapshots: r.Snapshots, columns: t.columns(), trace: t.trace}
 	if row.StackID == nil {
 		return view, nil
 	}
@@ -67,7 +74,14 @@ func (p *pages) siteView(ctx context.Context, run store.Run, r *analysis.Report,
 	return view, nil
 }
 
-func siteURL(run int64, ordinal int) string { return fmt.Sprintf("/runs/%d/sites/%d", run, ordinal) }
+// siteURL is a site as a row to put below its own, with its numbers in the window of the listing.
+func (l listing) siteURL(ordinal int) string {
+	address := fmt.Sprintf("/runs/%d/sites/%d", l.run, ordinal)
+	if l.window.part {
+		address += "?from=" + seconds(l.window.From) + "&to=" + seconds(l.window.To)
+	}
+	return address
+}
 
 // A step is one snapshot in a site's series.
 type step struct {

@@ -3,6 +3,7 @@ package pages
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"heapdrift/internal/store"
 	"heapdrift/worker/analysis"
@@ -12,35 +13,49 @@ import (
 type siteTable struct {
 	listing
 	total     int64 // that the listing has on all its pages
-	all       int64 // of the run
+	all       int64 // of the run, or of those that a window has anything of
 	rows      []store.SiteRow
 	heaps     []analysis.Heap
 	snapshots int
-	detail    *siteView // of the row that is open
+	trace     *traceView // nil for snapshots
+	detail    *siteView  // of the row that is open
 }
 
 // sites reads the page that a listing chooses; one behind the end becomes the last.
-func (p *pages) sites(ctx context.Context, run store.Run, r *analysis.Report, l listing) (siteTable, error) {
-	t := siteTable{listing: l, all: run.SiteCount, heaps: r.Heaps, snapshots: len(r.Snapshots)}
-	var err error
-	if t.rows, t.total, err = p.store.Sites(ctx, l.query()); err != nil {
-		return t, err
-	}
-	if last := pagesOf(t.total); len(t.rows) == 0 && t.page > last && last > 0 {
-		t.listing = l.at(last)
-		if t.rows, t.total, err = p.store.Sites(ctx, t.query()); err != nil {
+func (p *pages) sites(ctx context.Context, run store.Run, r *analysis.Report, l listing, trace *traceView) (siteTable, error) {
+	t := siteTable{listing: l, all: run.SiteCount, heaps: r.Heaps, snapshots: len(r.Snapshots), trace: trace}
+	if trace != nil && trace.windowed != nil {
+		if err := p.windowSites(ctx, &t); err != nil {
 			return t, err
 		}
+	} else if err := p.storedSites(ctx, &t); err != nil {
+		return t, err
 	}
 	for _, row := range t.rows {
 		if row.Ordinal != t.open {
 			continue
 		}
-		if t.detail, err = p.siteView(ctx, run, r, row); err != nil {
+		var err error
+		if t.detail, err = p.siteView(ctx, t, r, row); err != nil {
 			return t, err
 		}
 	}
 	return t, nil
+}
+
+// storedSites reads a page whose order the store knows.
+func (p *pages) storedSites(ctx context.Context, t *siteTable) (err error) {
+	if !store.ValidSiteOrder(t.order) {
+		t.order = "growth"
+	}
+	if t.rows, t.total, err = p.store.Sites(ctx, t.query()); err != nil {
+		return err
+	}
+	if last := pagesOf(t.total); len(t.rows) == 0 && t.page > last && last > 0 {
+		t.listing = t.at(last)
+		t.rows, t.total, err = p.store.Sites(ctx, t.query())
+	}
+	return err
 }
 
 // manyHeaps reports whether the table says which heap a site is in.
@@ -48,10 +63,21 @@ func (t siteTable) manyHeaps() bool { return len(t.heaps) > 1 }
 
 // columns is how many the table has.
 func (t siteTable) columns() int {
-	if t.manyHeaps() {
+	switch {
+	case t.trace != nil:
+		return 4 + len(t.numbers())
+	case t.manyHeaps():
 		return 9
 	}
 	return 8
+}
+
+// classes are those that the table may have.
+func (t siteTable) classes() []string {
+	if t.trace != nil {
+		return classes
+	}
+	return slices.DeleteFunc(slices.Clone(classes), func(c string) bool { return c == string(analysis.ClassTransient) })
 }
 
 // extent says which of how many sites the page shows.

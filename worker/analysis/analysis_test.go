@@ -82,7 +82,7 @@ func addStack(c *capture.Capture, addresses []uint64) capture.StackID {
 func inputs(captures ...*capture.Capture) []analysis.Input {
 	var list []analysis.Input
 	for i, c := range captures {
-		list = append(list, analysis.Input{File: fmt.Sprintf("snap%d.txt", i+1), Captures: []*capture.Capture{c}})
+		list = append(list, analysis.Input{Files: []analysis.File{{Name: fmt.Sprintf("snap%d.txt", i+1)}}, Captures: []*capture.Capture{c}})
 	}
 	return list
 }

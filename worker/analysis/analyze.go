@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/capture/allocations"
 )
 
 // depthLimit is the number of frames that Windows records in a stack at most: 32, and 16 in old versions. A
@@ -39,10 +40,18 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 		Heaps:     []Heap{},
 		MatchedBy: s.matchedBy(),
 	}
+	if trace := last.Trace; trace != nil {
+		r.Trace, r.Window = traceOf(trace), new(windowOf(trace.Window))
+		s.checkCoverage(last)
+	}
 	if err := s.fillSites(ctx, r, opt.Names); err != nil {
 		return nil, err
 	}
-	s.fillTotals(r)
+	if last.Trace != nil {
+		s.fillTraceTotals(r)
+	} else {
+		s.fillTotals(r)
+	}
 	countFrames(r)
 	r.Warnings = append(append(append([]Warning{}, warnings...), readerWarnings(parts)...), s.warnings...)
 	r.Warnings = append(r.Warnings, symbolWarnings(r)...)
@@ -58,17 +67,29 @@ func evidence(inputs []Input, parts []part) []Evidence {
 	for _, p := range parts {
 		used[p.input] = true
 	}
-	list := make([]Evidence, 0, len(inputs))
+	var list []Evidence
 	for i, in := range inputs {
-		e := Evidence{File: in.File, SHA256: in.SHA256, Bytes: in.Bytes, Used: used[i]}
+		e := Evidence{Used: used[i]}
 		for k, c := range in.Captures {
 			if k == 0 {
 				e.Kind, e.Process = string(c.Kind), processOf(c.Process)
 				e.TakenAt = takenAt(c.Snapshots[len(c.Snapshots)-1].TakenAt)
 			}
+			if c.Trace != nil {
+				e.Events = c.Trace.Events
+				continue
+			}
 			e.Snapshots += len(c.Snapshots)
 		}
-		list = append(list, e)
+		for _, p := range parts {
+			if p.input == i && p.Trace != nil { // of the processes of a trace, the one that the report is about
+				e.Process = processOf(p.Process)
+			}
+		}
+		for _, f := range in.Files {
+			e.File, e.SHA256, e.Bytes = f.Name, f.SHA256, f.Bytes
+			list = append(list, e)
+		}
 	}
 	return list
 }
@@ -104,10 +125,15 @@ func (s *series) snapshots() []Snapshot {
 			list[i].AtNS = from.TakenAt.Sub(start).Nanoseconds()
 		}
 	}
+	if trace := s.parts[len(s.parts)-1].Trace; trace != nil { // the clock is coarser than its instants
+		for i, at := range allocations.Instants(trace.Window.From, trace.Window.To, len(list)) {
+			list[i].AtNS = at
+		}
+	}
 	return list
 }
 
-// fillSites makes the report's sites, most growth first.
+// fillSites makes the report's sites, most growth first, and behind them those that are in no total.
 func (s *series) fillSites(ctx context.Context, r *Report, names *capture.Names) error {
 	made := make([]*frames, len(s.parts))
 	sites := make([]*Site, len(s.order)) // sorted as pointers: a Site is large
@@ -121,7 +147,7 @@ func (s *series) fillSites(ctx context.Context, r *Report, names *capture.Names)
 		sites[i] = s.site(m, made[m.stackOf], r.Snapshots)
 	}
 	slices.SortStableFunc(sites, func(a, b *Site) int {
-		return cmp.Or(compareGrowth(b, a), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes),
+		return cmp.Or(compareKind(a, b), compareGrowth(b, a), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes), compareAllocated(b, a),
 			cmp.Compare(a.Signature, b.Signature), cmp.Compare(a.Heap, b.Heap))
 	})
 	r.Sites = make([]Site, len(sites))
@@ -131,11 +157,29 @@ func (s *series) fillSites(ctx context.Context, r *Report, names *capture.Names)
 	return nil
 }
 
-func compareGrowth(a, b *Site) int {
-	if a.Growth == nil {
+// compareKind puts what heaps took from the system last: the heaps' own sites say where it went.
+func compareKind(a, b *Site) int {
+	last := func(s *Site) int {
+		if s.Kind == capture.KindHeapVirtual.String() {
+			return 1
+		}
 		return 0
 	}
-	return cmp.Or(cmp.Compare(a.Growth.Bytes, b.Growth.Bytes), cmp.Compare(a.Growth.Count, b.Growth.Count))
+	return cmp.Compare(last(a), last(b))
+}
+
+// compareGrowth orders by growth; where a process ended, by that of the instant before.
+func compareGrowth(a, b *Site) int {
+	x, y := a.BeforeExit(), b.BeforeExit()
+	return cmp.Or(cmp.Compare(x.Bytes, y.Bytes), cmp.Compare(x.Count, y.Count))
+}
+
+// compareAllocated orders the sites of traces by what they allocated.
+func compareAllocated(a, b *Site) int {
+	if a.Lifetimes == nil || b.Lifetimes == nil {
+		return 0
+	}
+	return cmp.Or(cmp.Compare(a.Allocated.Bytes, b.Allocated.Bytes), cmp.Compare(a.Allocated.Count, b.Allocated.Count))
 }
 
 // site makes one site of the report.
@@ -170,7 +214,11 @@ func (s *series) site(m *merged, f *frames, snapshots []Snapshot) *Site {
 		out.Blame = &Blame{b.Module, b.Function, b.Offset, b.File, b.Line}
 	}
 	out.Signature = signature(&s.h, m.key, out.Stack)
-	out.Verdict = classify(out.Amounts, snapshots)
+	if len(m.lives) > 0 {
+		out.takeLives(m)
+	} else {
+		out.Verdict = classify(out.Amounts, snapshots)
+	}
 	return out
 }
 
@@ -209,7 +257,7 @@ func (s *series) fillTotals(r *Report) {
 	}
 	r.Totals = Totals{Heap: amounts(kinds[capture.KindHeap]), Virtual: amounts(kinds[capture.KindVirtual])}
 	for slot, handle := range s.heaps {
-		r.Heaps = append(r.Heaps, Heap{hexNumber(handle), amounts(heaps[slot])})
+		r.Heaps = append(r.Heaps, Heap{Handle: hexNumber(handle), Amounts: amounts(heaps[slot])})
 	}
 	for i := range r.Snapshots {
 		sum := kinds[capture.KindHeap][i].Add(kinds[capture.KindVirtual][i])

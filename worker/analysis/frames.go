@@ -37,7 +37,8 @@ func (f *frames) at(id capture.FrameID) []call {
 		f.calls[id] = f.make(f.keys.capture.Stacks.Frame(id))
 		for i := range f.calls[id] {
 			c := &f.calls[id][i]
-			c.allocator, c.threadStart = isAllocator(&c.Frame), isThreadStart(&c.Frame)
+			c.allocator = isAllocator(&c.Frame) || inKernel(f.keys.capture.Stacks.Frame(id).Address)
+			c.threadStart = isThreadStart(&c.Frame)
 		}
 	}
 	return f.calls[id]

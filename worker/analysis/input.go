@@ -1,24 +1,44 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/capture/allocations"
 )
 
-// An Input is one evidence file and the captures that were read from it, in the order of the file.
+// An Input is evidence that was read together, one file mostly, and the captures that came of it in the order of the
+// evidence.
 type Input struct {
-	File     string
-	SHA256   string
-	Bytes    int64
+	Files    []File
 	Captures []*capture.Capture
+}
+
+// A File is one file of evidence.
+type File struct {
+	Name   string
+	SHA256 string
+	Bytes  int64
+}
+
+// name is what warnings call the input.
+func (in *Input) name() string {
+	names := make([]string, len(in.Files))
+	for i, f := range in.Files {
+		names[i] = f.Name
+	}
+	return strings.Join(names, " + ")
 }
 
 // Options choose what is analysed.
 type Options struct {
-	Process string // pid or image name; "" for the program with most outstanding bytes
+	// Process is a pid, an image name, or pid#n for the n-th process of that pid; "" for the one with most outstanding bytes.
+	Process string
 	// Names are what symbols tell about the return addresses; nil for nothing.
 	Names *capture.Names
 }
@@ -41,16 +61,18 @@ type part struct {
 // choose picks the captures of the one program that the report is about. What it leaves out, a warning names.
 func choose(inputs []Input, opt Options) ([]part, []Warning, error) {
 	byProgram, order := map[string][]part{}, []string(nil)
-	for i, in := range inputs {
-		for _, c := range in.Captures {
-			if opt.Process != "" && !isProcess(c.Process, opt.Process) {
+	for i := range inputs {
+		lives := map[uint32]int{}
+		for _, c := range inOrder(inputs[i].Captures) {
+			lives[c.Process.PID]++
+			if opt.Process != "" && !isProcess(c.Process, lives[c.Process.PID], opt.Process) {
 				continue
 			}
 			program := strings.ToLower(c.Process.Name)
 			if byProgram[program] == nil {
 				order = append(order, program)
 			}
-			byProgram[program] = append(byProgram[program], part{c, in.File, i})
+			byProgram[program] = append(byProgram[program], part{c, inputs[i].name(), i})
 		}
 	}
 	switch len(order) {
@@ -69,28 +91,56 @@ func choose(inputs []Input, opt Options) ([]part, []Warning, error) {
 		}
 	}
 	return oneShape(byProgram[most], []Warning{{
-		Code: "several-processes", Count: int64(len(order)),
+		Code: capture.SeveralProcesses, Count: int64(len(order)),
 		Message: fmt.Sprintf("the evidence holds %d programs (%s); this report is about %s, which holds the most; choose another with --process",
 			len(order), strings.Join(processes(inputs), ", "), named(byProgram[most][0].Process)),
 	}})
 }
 
-// held is what the program holds at its last instant, in bytes.
-func held(parts []part) int64 {
-	last := parts[len(parts)-1]
-	return last.Total(len(last.Snapshots) - 1).Bytes
+// inOrder is captures in the order in which their processes began, where traces tell; others keep their order.
+func inOrder(captures []*capture.Capture) []*capture.Capture {
+	began := func(c *capture.Capture) int64 {
+		if c.Trace == nil {
+			return 0
+		}
+		return c.Trace.Began
+	}
+	list := slices.Clone(captures)
+	slices.SortStableFunc(list, func(a, b *capture.Capture) int { return cmp.Compare(began(a), began(b)) })
+	return list
 }
 
-// oneShape keeps snapshots where there are any, else the last difference: the rows of a difference are only
-// those that changed, so differences can neither be chained nor mixed with snapshots.
-func oneShape(parts []part, warnings []Warning) ([]part, []Warning, error) {
-	var snapshots, differences []part
+// held is what the program holds at its last instant, in bytes.
+func held(parts []part) int64 {
+	most := parts[len(parts)-1].Held()
 	for _, p := range parts {
-		if p.Shape == capture.ShapeSnapshot {
+		if p.Trace != nil {
+			most = max(most, p.Held())
+		}
+	}
+	return most
+}
+
+// oneShape keeps one trace where there is any; else snapshots, else the last difference: the rows of a difference are
+// only those that changed, so differences can neither be chained nor mixed with snapshots.
+func oneShape(parts []part, warnings []Warning) ([]part, []Warning, error) {
+	var snapshots, differences, traces []part
+	for _, p := range parts {
+		switch p.Shape {
+		case capture.ShapeTrace:
+			traces = append(traces, p)
+		case capture.ShapeSnapshot:
 			snapshots = append(snapshots, p)
-		} else {
+		default:
 			differences = append(differences, p)
 		}
+	}
+	if len(traces) > 0 {
+		chosen, more := oneTrace(traces)
+		for _, p := range slices.Concat(snapshots, differences) {
+			more = append(more, Warning{Code: capture.Unsupported, File: p.file, Count: 1, Message: p.file + " is left out: the trace says more"})
+		}
+		return []part{chosen}, append(warnings, more...), nil
 	}
 	left, reason := differences, "the snapshots say more"
 	if len(snapshots) == 0 {
@@ -103,7 +153,56 @@ func oneShape(parts []part, warnings []Warning) ([]part, []Warning, error) {
 	return snapshots, warnings, nil
 }
 
-func isProcess(p capture.Process, want string) bool {
+// oneTrace chooses the process that holds most: of the last input that knows what its processes had loaded, or else of
+// the last. A process id that was given out again is another process.
+func oneTrace(traces []part) (part, []Warning) {
+	chosen := traces[len(traces)-1]
+	for _, p := range traces {
+		if len(p.Modules) > 0 {
+			chosen = p
+		}
+	}
+	last := chosen.input
+	var warnings []Warning
+	others := 0
+	for _, p := range traces {
+		switch {
+		case p.input != last:
+			warnings = append(warnings, Warning{Code: capture.Unsupported, File: p.file, Count: 1, Message: p.file + " is left out: it is another trace, and the report is about one"})
+		default:
+			others++
+			if p.Held() > chosen.Held() {
+				chosen = p
+			}
+		}
+	}
+	if others > 1 {
+		warnings = append(warnings, Warning{Code: capture.SeveralProcesses, Count: int64(others), Message: fmt.Sprintf(
+			"the trace holds %d processes of %s; this report is about %s, which holds the most; choose another by its pid, or by pid#2 for the second process of one pid",
+			others, named(chosen.Process), life(chosen))})
+	}
+	return chosen, warnings
+}
+
+// life names one process of a trace by its pid and its time.
+func life(p part) string {
+	s := fmt.Sprintf("pid %d", p.Process.PID)
+	if at := p.Trace.Began; at != allocations.BeforeTrace {
+		s += fmt.Sprintf(", begun at %s", time.Duration(at).Round(time.Millisecond))
+	}
+	if at := p.Trace.Exited; at != allocations.Never {
+		s += fmt.Sprintf(", ended at %s", time.Duration(at).Round(time.Millisecond))
+	}
+	return s
+}
+
+// isProcess reports whether p, the nth process of its pid, is the one that is wanted.
+func isProcess(p capture.Process, nth int, want string) bool {
+	if pid, number, ok := strings.Cut(want, "#"); ok {
+		if n, err := strconv.Atoi(number); err == nil {
+			return n == nth && isProcess(p, nth, pid)
+		}
+	}
 	if pid, err := strconv.ParseUint(want, 10, 32); err == nil {
 		return uint64(p.PID) == pid
 	}

@@ -32,9 +32,13 @@ var threadStarts = regexp.MustCompile(`^(?:_*RtlUserThreadStart|BaseThreadInitTh
 // Modules of the run-time libraries, for frames that have no name: an unnamed frame in one of them at the inner
 // end of a stack is taken for the allocator, one in the system's at the outer end for the thread's start.
 var (
-	allocatorModules   = regexp.MustCompile(`^(?i:ntdll|kernelbase|kernel32|ucrtbased?|msvcrt|msvcr\d+d?|vcruntime\d+d?)$`)
+	allocatorModules   = regexp.MustCompile(`^(?i:ntoskrnl|ntkrnlmp|ntkrnlpa|ntkrpamp|ntdll|kernelbase|kernel32|ucrtbased?|msvcrt|msvcr\d+d?|vcruntime\d+d?)$`)
 	threadStartModules = regexp.MustCompile(`^(?i:ntdll|kernel32|kernelbase)$`)
 )
+
+// inKernel reports whether an address lies in the half of 64-bit Windows that is the kernel's: the inner end of the stacks
+// of system calls.
+func inKernel(address uint64) bool { return address >= 0xFFFF800000000000 }
 
 // isAllocator reports whether a frame at the inner end of a stack belongs to the allocator.
 func isAllocator(f *Frame) bool {

@@ -38,7 +38,7 @@ func (s *series) findLives() {
 func (s *series) checkOrder(before, now part) {
 	a, b := before.Snapshots[len(before.Snapshots)-1].TakenAt, now.Snapshots[0].TakenAt
 	if !a.IsZero() && !b.IsZero() && b.Before(a) {
-		s.warn("clock-disorder", 1, fmt.Sprintf("%s was taken at %s, before %s at %s; the order given is kept",
+		s.warn(capture.ClockDisorder, 1, fmt.Sprintf("%s was taken at %s, before %s at %s; the order given is kept",
 			now.file, b.Format("2006-01-02 15:04"), before.file, a.Format("2006-01-02 15:04")))
 	}
 }

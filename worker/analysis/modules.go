@@ -107,7 +107,7 @@ func symbolWarnings(r *Report) []Warning {
 	if unnamed.Count > 0 {
 		list = append(list, Warning{Code: capture.NoSymbols, Count: unnamed.Count, Message: fmt.Sprintf(
 			"%s of %s have no function name: the evidence holds addresses, so frames print as module+0xRVA; they hold %s%s",
-			Count(unnamed.Count), plural(int64(len(r.Sites)), "site"), Bytes(unnamed.Bytes), missing(r.Modules))})
+			Count(unnamed.Count), Plural(int64(len(r.Sites)), "site"), Bytes(unnamed.Bytes), missing(r.Modules))})
 	}
 	var unproven []string
 	for i := range r.Modules {
@@ -145,7 +145,7 @@ func missing(modules []Module) string {
 	}
 	s := "; wanted: " + strings.Join(wanted, ", ")
 	if more := len(lacking) - most; more > 0 {
-		s += fmt.Sprintf(" and those of %s more", plural(int64(more), "module"))
+		s += fmt.Sprintf(" and those of %s more", Plural(int64(more), "module"))
 	}
 	return s
 }

@@ -17,11 +17,13 @@ type Report struct {
 	Heaps    []Heap     `json:"heaps"`
 	Verdict  Verdict    `json:"verdict"`
 	Process  Process    `json:"process"`
-	// Snapshots are the instants of the series, oldest first.
+	Trace    *Trace     `json:"trace,omitempty"`  // of traces only
+	Window   *Window    `json:"window,omitempty"` // of traces only: the time that all numbers are of
+	// Snapshots are the instants of the series, oldest first; of a trace, instants that divide the window.
 	Snapshots []Snapshot `json:"snapshots"`
 	// MatchedBy says how stacks were matched across snapshots: "id", "stack", or "" for a single capture.
 	MatchedBy string `json:"matched_by,omitempty"`
-	Sites     []Site `json:"sites"` // merged by stack, heap and kind; most growth first
+	Sites     []Site `json:"sites"` // merged by stack, heap and kind; most growth first, heap-virtual last
 }
 
 // Evidence is one file that the report rests on. Kind names what it is.
@@ -32,7 +34,7 @@ type Evidence struct {
 	Process   Process `json:"process"`
 	TakenAt   string  `json:"taken_at,omitempty"` // local time of the traced machine, no zone
 	Bytes     int64   `json:"bytes"`
-	Events    int64   `json:"events"`    // 0 for snapshots
+	Events    int64   `json:"events"`    // of a trace, in all its files; 0 for snapshots
 	Snapshots int     `json:"snapshots"` // instants in the file
 	Used      bool    `json:"used"`      // false where the report leaves it out; a warning says why
 }
@@ -84,22 +86,27 @@ type Amount struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// Amounts are the figures of a site, a heap or a kind. Growth is nil where there is nothing to compare with.
+// Amounts are the figures of a site, a heap or a kind. Growth is nil where there is nothing to compare with. Bytes of
+// virtual memory are committed bytes.
 type Amounts struct {
 	Outstanding Amount  `json:"outstanding"`
 	Growth      *Amount `json:"growth,omitempty"`
+	*Lifetimes          // of traces only
 }
 
-// Totals are the figures of all sites by kind.
+// Totals are the figures of all sites by kind. What heaps took from the system for their blocks is in HeapVirtual only:
+// the bytes of Heap, seen from below.
 type Totals struct {
-	Heap    Amounts `json:"heap"`
-	Virtual Amounts `json:"virtual"`
+	Heap        Amounts  `json:"heap"`
+	Virtual     Amounts  `json:"virtual"`
+	HeapVirtual *Amounts `json:"heap_virtual,omitempty"` // of traces only
 }
 
 // A Heap has the figures of all sites in it.
 type Heap struct {
 	Handle string `json:"handle"`
 	Amounts
+	Timeline *Timeline `json:"timeline,omitempty"` // of traces only, and only of the heaps with the highest peaks
 }
 
 // A Snapshot is one instant of the series with the totals of the process.
@@ -122,9 +129,10 @@ type Class string
 
 // The classes that a report may give.
 const (
-	ClassGrowing Class = "growing"
-	ClassStable  Class = "stable"
-	ClassUnknown Class = "unknown"
+	ClassGrowing   Class = "growing"
+	ClassTransient Class = "transient" // of traces: allocated inside the window and nothing of it left
+	ClassStable    Class = "stable"
+	ClassUnknown   Class = "unknown"
 )
 
 // Flags of a site.
@@ -148,6 +156,8 @@ type Site struct {
 	Traces  []string   `json:"traces,omitempty"` // the evidence's ids of the stack in the last snapshot that has it
 	Stack   []*Frame   `json:"stack"`            // innermost first
 	Aliases [][]*Frame `json:"aliases,omitempty"`
+	// Rows are the numbers that the site has in the allocation table of the trace.
+	Rows []uint32 `json:"table_sites,omitempty"`
 
 	// Key identifies the site within the report and its stack everywhere.
 	Key SiteKey `json:"-"`

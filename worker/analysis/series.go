@@ -34,6 +34,7 @@ type merged struct {
 	stackOf int
 	traces  []uint64
 	usage   []capture.Usage
+	lives   []*capture.Life // of a trace
 }
 
 // merge builds the series. The parts are in the order given, which is the order in time.
@@ -91,6 +92,9 @@ func (s *series) add(p int, site *capture.Site, first int, ids map[uint64]origin
 	}
 	if site.Trace != 0 && !slices.Contains(m.traces, site.Trace) {
 		m.traces = append(m.traces, site.Trace)
+	}
+	if site.Life != nil {
+		m.lives = append(m.lives, site.Life)
 	}
 	for i, u := range site.Usage {
 		m.usage[first+i] = m.usage[first+i].Add(u)

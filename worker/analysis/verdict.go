@@ -33,14 +33,18 @@ func decide(r *Report) Verdict {
 			growing++
 		}
 	}
-	if n < SnapshotsToDecide {
+	if n < SnapshotsToDecide && r.Trace == nil {
 		v.SnapshotsMissing = SnapshotsToDecide - n
 	}
 	lossy := firstLossy(r.Warnings)
-	if growing == 0 && n >= SnapshotsToDecide && lossy == nil {
+	if growing == 0 && v.SnapshotsMissing == 0 && lossy == nil && !isAbsent(r) {
 		v.Status = StatusNoLeak
 	}
-	v.Sentence = what(r, growing) + "; " + conclusion(v, growing, lossy) + "."
+	seen := what
+	if r.Trace != nil {
+		seen = whatOfTrace
+	}
+	v.Sentence = seen(r, growing) + "; " + conclusion(v, growing, lossy) + "."
 	return v
 }
 
@@ -88,6 +92,8 @@ func conclusion(v Verdict, growing int, lossy *Warning) string {
 			s += fmt.Sprintf(" (the evidence is damaged as well: %s)", lossy.Code)
 		}
 		return s
+	case growing == 0 && v.Status == StatusInconclusive:
+		return "choose a window in which it did"
 	case growing == 0:
 		return "no leak seen"
 	}
@@ -116,10 +122,11 @@ func (s *Site) Where() string {
 	return f.Name() + " (" + f.Place() + ")"
 }
 
-func blocks(n int64) string { return plural(n, "block") }
-func stacks(n int) string   { return plural(int64(n), "stack") }
+func blocks(n int64) string { return Plural(n, "block") }
+func stacks(n int) string   { return Plural(int64(n), "stack") }
 
-func plural(n int64, word string) string {
+// Plural prints how many there are of something, "1 block", "2,041 blocks".
+func Plural(n int64, word string) string {
 	if n == 1 {
 		return "1 " + word
 	}

@@ -129,7 +129,7 @@ func TestTimelineOfWhatIsOlder(t *testing.T) {
 	if want := (allocations.Peak{Usage: allocations.Usage{Count: 2, Bytes: 108}, At: 1}); h.Peak != want {
 		t.Errorf("peak %+v, want %+v", h.Peak, want)
 	}
-	want := []allocations.Point{{Time: 0, Last: 8, Max: 108, MaxAt: 1}, {Time: 4 << 20, Last: 28, Max: 28, MaxAt: 5e6}}
+	want := []allocations.Point{{Time: 0, Last: 8, Max: 108, MaxAt: 1}, {Time: 1 << 20, Last: 8, Max: 8, MaxAt: 1 << 20}, {Time: 4 << 20, Last: 28, Max: 28, MaxAt: 5e6}}
 	if !reflect.DeepEqual(h.Timeline, want) {
 		t.Errorf("timeline %+v, want %+v", h.Timeline, want)
 	}

@@ -13,7 +13,9 @@ func (t *Tracker) heapAlloc(e *Event) {
 	}
 	h := &t.heaps.heaps[id]
 	if slot, old, live := h.index.find(&t.blocks, e.Address); live {
-		t.Anomalies.LostFrees++
+		for _, a := range t.anomalies(h.process) {
+			a.LostFrees++
+		}
 		h.index.remove(slot)
 		t.endBlock(h, old, e.Time, allocations.EndLost, 0)
 	}
@@ -78,9 +80,12 @@ func (t *Tracker) heapFree(e *Event) {
 func (t *Tracker) unknownFree(id uint32, e *Event) {
 	h := &t.heaps.heaps[id]
 	site := t.sites.of(id, 0, allocations.KindHeap)
-	t.Anomalies.UnknownFrees++
-	if h.created || t.processes.processes[h.process].started {
-		t.Anomalies.UnknownFreesInside++
+	inside := h.created || t.processes.processes[h.process].started
+	for _, a := range t.anomalies(h.process) {
+		a.UnknownFrees++
+		if inside {
+			a.UnknownFreesInside++
+		}
 	}
 	t.sites.sites[site].ended.UnknownFrees++
 	h.ended.UnknownFrees++

@@ -101,7 +101,9 @@ func (t *Tracker) heapCreate(e *Event) {
 		return
 	}
 	if n := t.heaps.heaps[id].index.n; n > 0 { // a handle is an address: the heap that was there is gone
-		t.Anomalies.LostFrees += int64(n)
+		for _, a := range t.anomalies(t.heaps.heaps[id].process) {
+			a.LostFrees += int64(n)
+		}
 		t.endHeap(id, e.Time, allocations.EndLost)
 	}
 	t.heaps.heaps[id].created = true

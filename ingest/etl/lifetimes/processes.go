@@ -16,6 +16,8 @@ type Process struct {
 	HeapTimeline   []allocations.Point
 	// VirtualTimeline is of Virtual. What a heap commits is in it for the moment until it shows to be the heap's.
 	VirtualTimeline []allocations.Point
+	// Anomalies are those of its events, but for what is Malformed, Disordered or AfterExit.
+	Anomalies Anomalies
 }
 
 // A process is a Process as it grows.
@@ -31,6 +33,7 @@ type process struct {
 	heapLine    timeline
 	virtualLine timeline
 	heaps       []uint32
+	anomalies   Anomalies
 	regions     intervals // reserved; value is 1 where a heap uses the region
 	committed   intervals // value is the number of the commit
 }
@@ -68,6 +71,11 @@ func (t *Tracker) process(instance uint32) uint32 {
 		p.small[instance] = id + 1
 	}
 	return id
+}
+
+// anomalies are where an anomaly of a process counts: with all, and with its own.
+func (t *Tracker) anomalies(process uint32) [2]*Anomalies {
+	return [2]*Anomalies{&t.Anomalies, &t.processes.processes[process].anomalies}
 }
 
 // running is the process of an event; ok is false where it has ended.

@@ -44,8 +44,10 @@ func (t *Tracker) resize(id, b uint32, e *Event) {
 // adopt takes in a block that is first met when it is resized. It is older than the trace, unless heap or process are
 // not; then its allocation was lost, and now is the earliest time known.
 func (t *Tracker) adopt(id uint32, e *Event) {
-	t.Anomalies.AdoptedBlocks++
 	h := &t.heaps.heaps[id]
+	for _, a := range t.anomalies(h.process) {
+		a.AdoptedBlocks++
+	}
 	if h.created || t.processes.processes[h.process].started {
 		t.insertBlock(id, e, e.Time)
 		return

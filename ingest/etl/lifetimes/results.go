@@ -42,7 +42,7 @@ func (t *Tracker) Processes() []Process {
 			Instance: p.instance, Started: p.started, Ended: p.ended, EndedAt: p.endedAt,
 			Heap: p.heap.classes(), HeapPeak: p.heap.peak, HeapTimeline: p.heapLine.finished(),
 			Virtual: p.virtual.classes(), VirtualPeak: p.virtual.peak, VirtualTimeline: p.virtualLine.finished(),
-			HeapVirtual: p.heapVirtual.classes(),
+			HeapVirtual: p.heapVirtual.classes(), Anomalies: p.anomalies,
 		}
 	}
 	return processes

@@ -85,13 +85,18 @@ func (l *timeline) widen() {
 	l.next = l.points[n-1].Time + 1<<l.shift
 }
 
-// finished are the points with what was there before them.
+// finished are the points with what was there before them. A stretch that was higher than it ended, and behind which
+// nothing happens for a while, is closed by a point, so that what was high for a moment does not seem to last.
 func (l *timeline) finished() []allocations.Point {
-	points := make([]allocations.Point, len(l.points))
+	points := make([]allocations.Point, 0, len(l.points))
 	for i, p := range l.points {
 		p.Last += l.before
 		p.Max += l.before
-		points[i] = p
+		points = append(points, p)
+		end := p.Time + 1<<l.shift
+		if p.Max > p.Last && (i+1 == len(l.points) || l.points[i+1].Time > end) && end > p.Time {
+			points = append(points, allocations.Point{Time: end, Last: p.Last, Max: p.Last, MaxAt: end})
+		}
 	}
 	return points
 }

@@ -27,12 +27,16 @@ func (t *Tracker) virtualAlloc(e *Event) {
 	p.epoch++
 	if e.Flags&MemReserve != 0 {
 		if t.decommit(pid, base, end, e.Time, allocations.EndLost, 0) { // what was there has been released unseen
-			t.Anomalies.LostReleases++
+			for _, a := range t.anomalies(pid) {
+				a.LostReleases++
+			}
 		}
 		p.reserve(base, end, 0)
 	}
 	if e.Flags&MemCommit != 0 && t.commit(pid, base, end, e.Time, e) == 0 {
-		t.Anomalies.Recommits++
+		for _, a := range t.anomalies(pid) {
+			a.Recommits++
+		}
 	}
 }
 
@@ -67,7 +71,9 @@ func (t *Tracker) virtualFree(e *Event) {
 		_, known = p.regions.find(base) // memory that was reserved may be decommitted
 	}
 	if !known {
-		t.Anomalies.UnknownVirtualFrees++
+		for _, a := range t.anomalies(pid) {
+			a.UnknownVirtualFrees++
+		}
 	}
 }
 
@@ -100,7 +106,9 @@ func (t *Tracker) rundownEnd(e *Event) {
 	case bytes == 0 && !reserved:
 		t.adoptRegion(pid, base, end, e)
 	case bytes != min(e.Committed, e.Size):
-		t.Anomalies.RundownMismatches++
+		for _, a := range t.anomalies(pid) {
+			a.RundownMismatches++
+		}
 	}
 }
 

@@ -19,10 +19,10 @@ type builder struct {
 	files   []extent // of memory events, by file
 
 	sites   []site
-	lost    map[uint32]int64 // frees that are missing, by process
-	covered capture.Window   // from the first event to the session's end
-	window  capture.Window   // the whole trace
+	covered capture.Window // from the first event to the session's end
+	window  capture.Window // the whole trace
 	answer  *allocations.Answer
+	virtual map[uint32]allocations.Peak // by process, where heaps committed memory
 }
 
 // idle is how long a session may have gone on behind its last event for its header to be believed.
@@ -98,8 +98,8 @@ func (b *builder) build(ctx context.Context) ([]*capture.Capture, error) {
 	return captures, nil
 }
 
-// ask looks through the rows for what the tracker does not know: samples, peaks of sites that were several, and in which
-// processes frees are missing.
+// ask looks through the rows for what the tracker does not know: samples, and the peaks of sites that were several and of
+// virtual memory beside heaps.
 func (b *builder) ask(ctx context.Context) (err error) {
 	q := allocations.Question{
 		From: b.window.From, To: b.window.To, Sites: len(b.sites),
@@ -124,23 +124,7 @@ func (b *builder) ask(ctx context.Context) (err error) {
 			b.sites[i].peak = b.answer.Peaks[0][g]
 		}
 	}
-	b.lost = map[uint32]int64{}
-	if b.tracker.Anomalies.LostFrees > 0 {
-		return b.rows.Scan(ctx, b.window.From, b.window.To, lostFrees(b.lost))
-	}
-	return nil
-}
-
-// lostFrees counts, by process, blocks whose free is missing.
-type lostFrees map[uint32]int64
-
-func (l lostFrees) Rows(rows []allocations.Row) error {
-	for i := range rows {
-		if rows[i].End == allocations.EndLost && rows[i].Kind == allocations.KindHeap {
-			l[rows[i].Process]++
-		}
-	}
-	return nil
+	return b.virtualPeaks(ctx)
 }
 
 // capture makes the capture of one process.
@@ -154,7 +138,7 @@ func (b *builder) capture(number uint32, lines *lifetimes.Process, heaps []lifet
 			Start: info.Start, Bias: info.Files[0].LogFile.ZoneBias, From: b.covered.From, To: b.covered.To, Window: b.window, Began: began(p), Exited: exited(p),
 			Events:  info.Events,
 			Heap:    capture.Line{Peak: lines.HeapPeak, Points: lines.HeapTimeline},
-			Virtual: capture.Line{Peak: lines.VirtualPeak, Points: lines.VirtualTimeline},
+			Virtual: capture.Line{Peak: b.virtualPeak(lines), Points: lines.VirtualTimeline},
 		},
 	}
 	c.Snapshots = c.Trace.Instants(len(b.answer.Samples.At))
@@ -183,6 +167,6 @@ func (b *builder) capture(number uint32, lines *lifetimes.Process, heaps []lifet
 	}
 	var hidden int64
 	c.Modules, hidden = b.modules(number, &c.Stacks)
-	c.Warnings = append(append(b.trace.Warnings(), b.joined.Warnings()...), b.warnings(c, number, hidden)...)
+	c.Warnings = append(append(b.trace.Warnings(), b.joined.Warnings()...), b.warnings(c, &lines.Anomalies, hidden)...)
 	return c
 }

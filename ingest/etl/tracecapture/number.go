@@ -1,6 +1,8 @@
 package tracecapture
 
 import (
+	"math"
+
 	"heapdrift/ingest/capture/allocations"
 	"heapdrift/ingest/etl"
 	"heapdrift/ingest/etl/lifetimes"
@@ -23,7 +25,7 @@ type site struct {
 	merged  bool // of several, so that the peak is not known yet
 }
 
-// number gives equal sites one number, and renumbers the rows.
+// number gives equal sites one number, and renumbers the rows. Sites without rows have none.
 func number(tracker *lifetimes.Tracker, stacks *etl.Stacks, rows *allocations.Spool) []site {
 	canonical := make([]uint32, stacks.Len())
 	for id := range canonical {
@@ -35,6 +37,10 @@ func number(tracker *lifetimes.Tracker, stacks *etl.Stacks, rows *allocations.Sp
 	var sites []site
 	for i := range old {
 		s := &old[i]
+		if s.Classes == (allocations.Classes{}) { // all of it went to another site: to the reallocating stack, or to a heap
+			numbers[i] = math.MaxUint32
+			continue
+		}
 		p := place{process: s.Process, heap: s.Heap, stack: etl.StackID(canonical[s.Stack]), kind: s.Kind}
 		n, ok := known[p]
 		if !ok {

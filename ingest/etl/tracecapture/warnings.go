@@ -8,10 +8,11 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
+	"heapdrift/ingest/etl/lifetimes"
 )
 
 // warnings says what does not fit together in the events of a process.
-func (b *builder) warnings(c *capture.Capture, process uint32, hidden int64) (list []capture.Warning) {
+func (b *builder) warnings(c *capture.Capture, own *lifetimes.Anomalies, hidden int64) (list []capture.Warning) {
 	warn := func(code capture.Code, count int64, format string, args ...any) {
 		if count > 0 {
 			list = append(list, capture.Warning{Code: code, Count: count, Message: fmt.Sprintf(format, args...)})
@@ -26,18 +27,21 @@ func (b *builder) warnings(c *capture.Capture, process uint32, hidden int64) (li
 			atExit = atExit.Add(classes.AtExit)
 		}
 	}
-	a := &b.tracker.Anomalies
-	lost := b.lost[process]
-	warn(capture.LostFree, lost, "%d allocations onto a live address: the frees of the blocks that were there are missing, so each is taken as ended at the latest possible time; other blocks may look leaked that were freed", lost)
+	if len(c.Heaps) == 0 {
+		warn(capture.PartialHeap, 1, "no heap event of this process is in the trace, which shows only what it committed with VirtualAlloc: leaks inside its heaps are not seen; record it with heap tracing (wpr -start Heap, or xperf -start HeapSession -heap -Pids %d)", c.Process.PID)
+	}
+	all := &b.tracker.Anomalies
+	warn(capture.LostFree, own.LostFrees, "%d allocations onto a live address: the frees of the blocks that were there are missing, so each is taken as ended at the latest possible time; other blocks may look leaked that were freed", own.LostFrees)
 	warn(capture.UnknownFree, unknown, "%d frees of blocks that were allocated before the trace began, or whose allocation is missing: their sizes are unknown and they are in no other number", unknown)
-	warn(capture.Inconsistent, a.UnknownFreesInside, "%d frees of blocks in heaps or processes that began inside the trace: allocations are missing from it", a.UnknownFreesInside)
-	warn(capture.Malformed, a.Malformed, "%d events have an address or a size that cannot be; they are in no number", a.Malformed)
-	warn(capture.ClockDisorder, a.Disordered, "%d events come before one that precedes them", a.Disordered)
-	warn(capture.Inconsistent, a.LostReleases, "%d regions of virtual memory were reserved again without a release in the trace: releases are missing from it", a.LostReleases)
-	warn(capture.Inconsistent, a.RundownMismatches, "%d regions of virtual memory hold other bytes at the end of the trace than its events add up to: events are missing from it", a.RundownMismatches)
+	warn(capture.Inconsistent, own.UnknownFreesInside, "%d frees of blocks in heaps or processes that began inside the trace: allocations are missing from it", own.UnknownFreesInside)
+	warn(capture.UnknownFree, own.UnknownVirtualFrees, "%d decommits and releases of virtual memory that was reserved or committed before the trace began: how much that was is not known, and it is in no number", own.UnknownVirtualFrees)
+	warn(capture.Malformed, all.Malformed, "%d events of the trace have an address or a size that cannot be; they are in no number", all.Malformed)
+	warn(capture.ClockDisorder, all.Disordered, "%d events of the trace come before one that precedes them", all.Disordered)
+	warn(capture.Inconsistent, own.LostReleases, "%d regions of virtual memory were reserved again without a release in the trace: releases are missing from it", own.LostReleases)
+	warn(capture.Inconsistent, own.RundownMismatches, "%d regions of virtual memory hold other bytes at the end of the trace than its events add up to: events are missing from it", own.RundownMismatches)
 	warn(capture.ModuleMoved, hidden, "%d return addresses lie where one module was unloaded and another loaded; they are counted to the one that was there longer", hidden)
 	from, to := b.gap()
-	warn(capture.EventsLost, to-from, "no file of the trace was being recorded from %s to %s: what was freed in between looks like a leak, and what was allocated is missing", moment(from), moment(to))
+	warn(capture.EventsLost, min(1, to-from), "no file of the trace was being recorded from %s to %s: what was freed in between looks like a leak, and what was allocated is missing", moment(from), moment(to))
 	if at := c.Trace.Exited; at != allocations.Never {
 		warn(capture.ProcessExited, max(1, atExit.Count), "the process ended at %s with %d allocations of %d bytes: they count as freed at exit, and the verdict is as of the instant before",
 			moment(at), atExit.Count, atExit.Bytes)

@@ -47,7 +47,7 @@ var Formats = []Format{
 }
 
 // later are formats that the command line names but this version does not write yet.
-var later = []string{"pprof", "speedscope", "sarif", "junit", "parquet"}
+var later = []string{"pprof", "speedscope", "sarif", "junit"}
 
 // Find returns the format of that name; its error lists what there is.
 func Find(name string) (Format, error) {

@@ -43,14 +43,42 @@ func report() *analysis.Report {
 	}
 }
 
+// traceReport is a small report of a trace whose process ended.
+func traceReport() *analysis.Report {
+	r := report()
+	amount := func(count, bytes int64) analysis.Amount { return analysis.Amount{Count: count, Bytes: bytes} }
+	lifetimes := func(aifo, aifi, exit analysis.Amount) analysis.Amounts {
+		return analysis.Amounts{Outstanding: aifo, Growth: &aifo, Lifetimes: &analysis.Lifetimes{
+			Allocated: amount(aifo.Count+aifi.Count, aifo.Bytes+aifi.Bytes), Freed: aifi, AIFO: aifo, AIFI: aifi, AtExit: exit, UnknownFrees: 2,
+			Peak: &analysis.Peak{Amount: amount(40, 40000), AtNS: 1_500_000_000},
+		}}
+	}
+	end := int64(30_400_000_000)
+	r.Trace = &analysis.Trace{Start: "2026-01-02T03:04:05Z", ToNS: 31e9, Events: 26570, ExitedNS: &end}
+	r.Window = &analysis.Window{FromNS: 10e9, ToNS: 31e9, DurationNS: 21e9}
+	below := lifetimes(amount(1, 1<<20), amount(0, 0), amount(0, 0))
+	r.Totals = analysis.Totals{Heap: lifetimes(amount(3, 300), amount(4, 40), amount(4, 40)), Virtual: lifetimes(amount(1, 4096), amount(9, 1<<20), amount(0, 0)), HeapVirtual: &below}
+	r.Heaps[0].Amounts = r.Totals.Heap
+	for i := range r.Sites {
+		r.Sites[i].Amounts, r.Sites[i].Rows = lifetimes(amount(3, 300), amount(4, 40), amount(int64(i), int64(20*i))), []uint32{uint32(i)}
+	}
+	r.Sites[1].Peak, r.Sites[2].Growth = nil, &analysis.Amount{Count: -3, Bytes: -1}
+	return r
+}
+
 func write(t *testing.T, name string, opt export.Options) string {
+	t.Helper()
+	return writeReport(t, name, report(), opt)
+}
+
+func writeReport(t *testing.T, name string, r *analysis.Report, opt export.Options) string {
 	t.Helper()
 	f, err := export.Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := f.Write(&b, report(), opt); err != nil {
+	if err := f.Write(&b, r, opt); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -59,6 +87,7 @@ func write(t *testing.T, name string, opt export.Options) string {
 func TestFormats(t *testing.T) {
 	for _, f := range export.Formats {
 		golden.Check(t, "testdata/report"+f.Extension, write(t, f.Name, export.Options{}))
+		golden.Check(t, "testdata/trace"+f.Extension, writeReport(t, f.Name, traceReport(), export.Options{}))
 	}
 	golden.Check(t, "testdata/report-top1.txt", write(t, "text", export.Options{Top: 1}))
 }

@@ -17,13 +17,14 @@ func markdown(p *printer, r *analysis.Report, opt Options) {
 		s := &shown[i]
 		growth, count := "–", "–"
 		if s.Growth != nil {
-			growth, count = change(s.Growth.Bytes), changeCount(s.Growth.Count)
+			grown := s.BeforeExit()
+			growth, count = change(grown.Bytes), changeCount(grown.Count)
 		}
 		p.line("| %d | %s | %s | %s | %s | %s |", i+1, code(s.Where()), growth, count, analysis.Bytes(s.Outstanding.Bytes), s.Verdict)
 	}
 	if left > 0 {
 		p.line("")
-		p.line("%s more sites.", analysis.Count(int64(left)))
+		p.line("%s.", analysis.Plural(int64(left), "more site"))
 	}
 	for i, w := range r.Warnings {
 		if i == 0 {

@@ -17,7 +17,7 @@ func folded(p *printer, r *analysis.Report, _ Options) {
 		s := &r.Sites[i]
 		bytes := s.Outstanding.Bytes
 		if s.Growth != nil {
-			bytes = s.Growth.Bytes
+			bytes = s.BeforeExit().Bytes
 		}
 		if bytes <= 0 {
 			continue
@@ -37,7 +37,9 @@ func folded(p *printer, r *analysis.Report, _ Options) {
 func csv(p *printer, r *analysis.Report, _ Options) {
 	w := stdcsv.NewWriter(p.w)
 	_ = w.Write([]string{"signature", "kind", "heap", "verdict", "growth_bytes", "growth_count", "outstanding_bytes", "outstanding_count",
-		"blame_module", "blame_function", "blame_file", "blame_line", "flags", "stack"})
+		"blame_module", "blame_function", "blame_file", "blame_line", "flags", "stack",
+		"allocated_bytes", "allocated_count", "freed_bytes", "freed_count", "aifo_bytes", "aifo_count", "aifi_bytes", "aifi_count",
+		"aofi_bytes", "aofi_count", "aofo_bytes", "aofo_count", "at_exit_bytes", "at_exit_count", "peak_bytes"})
 	for i := range r.Sites {
 		s := &r.Sites[i]
 		row := []string{s.Signature, s.Kind, s.Heap, string(s.Verdict), "", "", number(s.Outstanding.Bytes), number(s.Outstanding.Count),
@@ -48,9 +50,24 @@ func csv(p *printer, r *analysis.Report, _ Options) {
 		if b := s.Blame; b != nil {
 			row[8], row[9], row[10], row[11] = b.Module, formula(b.Function), formula(b.File), number(int64(b.Line))
 		}
-		_ = w.Write(row) // the error stays in the writer below
+		_ = w.Write(append(row, lifetimeCells(s.Lifetimes)...)) // the error stays in the writer below
 	}
 	w.Flush()
+}
+
+// lifetimeCells are the columns that only traces fill.
+func lifetimeCells(l *analysis.Lifetimes) []string {
+	cells := make([]string, 15)
+	if l == nil {
+		return cells
+	}
+	for i, a := range []analysis.Amount{l.Allocated, l.Freed, l.AIFO, l.AIFI, l.AOFI, l.AOFO, l.AtExit} {
+		cells[2*i], cells[2*i+1] = number(a.Bytes), number(a.Count)
+	}
+	if l.Peak != nil {
+		cells[14] = number(l.Peak.Bytes)
+	}
+	return cells
 }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }

@@ -13,18 +13,10 @@ func text(p *printer, r *analysis.Report, opt Options) {
 	p.line("%s", r.Verdict.Sentence)
 	p.line("")
 	p.line("process    %s, pid %d, %d bit", orUnknown(r.Process.Name), r.Process.PID, r.Process.Bits)
-	for i, s := range r.Snapshots {
-		bound := ""
-		if s.LowerBound {
-			bound = "  (cut short: lower bound)"
-		}
-		p.line("snapshot %d %s  %-19s %10s in %s blocks%s", i+1, s.File, orUnknown(s.TakenAt), analysis.Bytes(s.Bytes), analysis.Count(s.Count), bound)
-	}
-	if g := r.Totals.Heap.Growth; g != nil {
-		p.line("growth     %s, %s blocks", change(g.Bytes), changeCount(g.Count))
-	}
-	for _, h := range r.Heaps {
-		p.line("heap %-18s %10s in %s blocks%s", h.Handle, analysis.Bytes(h.Outstanding.Bytes), analysis.Count(h.Outstanding.Count), growthNote(h.Growth))
+	if r.Trace != nil {
+		textTrace(p, r)
+	} else {
+		textSnapshots(p, r)
 	}
 	textSymbols(p, r.Modules)
 	if len(r.Warnings) > 0 {
@@ -39,7 +31,24 @@ func text(p *printer, r *analysis.Report, opt Options) {
 	}
 	if left > 0 {
 		p.line("")
-		p.line("%s more sites; --top 0 or --format json shows all.", analysis.Count(int64(left)))
+		p.line("%s; --top 0 or --format json shows all.", analysis.Plural(int64(left), "more site"))
+	}
+}
+
+// textSnapshots writes the instants of a series and the heaps at the last one.
+func textSnapshots(p *printer, r *analysis.Report) {
+	for i, s := range r.Snapshots {
+		bound := ""
+		if s.LowerBound {
+			bound = "  (cut short: lower bound)"
+		}
+		p.line("snapshot %d %s  %-19s %10s in %s%s", i+1, s.File, orUnknown(s.TakenAt), analysis.Bytes(s.Bytes), analysis.Plural(s.Count, "block"), bound)
+	}
+	if g := r.Totals.Heap.Growth; g != nil {
+		p.line("growth     %s, %s blocks", change(g.Bytes), changeCount(g.Count))
+	}
+	for _, h := range r.Heaps {
+		p.line("heap %-18s %10s in %s%s", h.Handle, analysis.Bytes(h.Outstanding.Bytes), analysis.Plural(h.Outstanding.Count, "block"), growthNote(h.Growth))
 	}
 }
 
@@ -80,9 +89,11 @@ func textSite(p *printer, number int, s *analysis.Site) {
 	if s.Heap != "" {
 		heap = "  heap " + s.Heap
 	}
-	p.line("#%d %s  %s in %s blocks%s  %s%s%s", number, s.Where(), analysis.Bytes(s.Outstanding.Bytes),
-		analysis.Count(s.Outstanding.Count), growthNote(s.Growth), s.Verdict, heap, flags)
-	if len(s.Series) > 2 {
+	p.line("#%d %s  %s in %s%s  %s%s%s", number, s.Where(), analysis.Bytes(s.Outstanding.Bytes),
+		analysis.Plural(s.Outstanding.Count, "block"), growthNote(s.Growth), s.Verdict, heap, flags)
+	if note := lifetimeNote(&s.Amounts); note != "" {
+		p.line("%s", note)
+	} else if len(s.Series) > 2 {
 		var points []string
 		for _, pt := range s.Series {
 			points = append(points, analysis.Bytes(pt.Bytes))

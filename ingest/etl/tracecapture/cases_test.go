@@ -1,0 +1,139 @@
+package tracecapture_test
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/capture/allocations"
+	"heapdrift/ingest/etl/etltest"
+)
+
+// second is one in the times of scenarios.
+const second = int64(1e9)
+
+// small is a process with a heap that is older than the trace of ten seconds, and nothing in it.
+func small() *etltest.Scenario {
+	return &etltest.Scenario{
+		Start: 133_975_755_308_802_998, End: 10 * second, CPUs: 2,
+		Processes: []etltest.Process{{PID: 100, Parent: 4, Bits: 64, Name: "app.exe", Key: 0xFFFF800000001000}},
+		Stacks:    []etltest.Stack{{User: []uint64{0x7FF600001010, 0x7FF600001020}}, {User: []uint64{0x7FF600002010}}},
+		Heaps:     []etltest.Heap{{Handle: 0x1000000}},
+	}
+}
+
+func by(stack int) etltest.Call { return etltest.Call{Thread: 200, Stack: stack} }
+
+func codes(c *capture.Capture) (list []capture.Code) {
+	for _, w := range c.Warnings {
+		list = append(list, w.Code)
+	}
+	return list
+}
+
+// A program that is started again and again may get both the PID and the address of the kernel's object again.
+func TestProcessesWithTheSameKey(t *testing.T) {
+	s := small()
+	var want []string
+	for i := range 4 {
+		p := s.Processes[0]
+		p.PID, p.Key, p.Name = 500, 0xFFFF800000002000, fmt.Sprintf("step%d.exe", i)
+		p.Started = int64(1+2*i) * second
+		p.Ended = p.Started + second/2
+		s.Processes = append(s.Processes, p)
+		s.Heaps = append(s.Heaps, etltest.Heap{Process: i + 1, Handle: 0x1000000, Created: p.Started + 100})
+		s.Blocks = append(s.Blocks, etltest.Block{Heap: i + 1, Address: 0x1000500, Size: 10, Allocated: p.Started + 1000, By: by(1)})
+		want = append(want, fmt.Sprint(p.Name, p.Started, p.Ended))
+	}
+	var got []string
+	for _, c := range read(t, s.File(etltest.Format{})).Captures {
+		got = append(got, fmt.Sprint(c.Process.Name, c.Trace.Began, c.Trace.Exited))
+	}
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// What a heap commits counts as virtual memory of the program at no time, though only its first block shows whose it is.
+func TestHeapGrowthIsNoVirtualPeak(t *testing.T) {
+	s := small()
+	commit := func(base, size uint64, at, released int64, stack int) {
+		s.Regions = append(s.Regions, etltest.Region{Base: base, Size: 0x100000, Reserved: at, Released: released, By: by(stack),
+			Commits: []etltest.Commit{{Base: base, Size: size, Committed: at + 1000, By: by(stack)}}})
+	}
+	commit(0x2000000, 0x80000, second, 0, 2) // the heap's
+	s.Blocks = []etltest.Block{{Address: 0x2000100, Size: 100, Allocated: 2 * second, By: by(1)}}
+	r := read(t, s.File(etltest.Format{}))
+	c := r.Captures[0]
+	if p := c.Trace.Virtual.Peak; p.Bytes != 0 || p.Count != 0 {
+		t.Errorf("peak %+v of a program that committed nothing", p)
+	}
+	if len(c.Sites) != 2 || len(r.Meta.Sites) != 2 { // not the one that the commit was counted to at first
+		t.Errorf("sites %+v", c.Sites)
+	}
+	commit(0x4000000, 0x3000, second/2, 3*second, 2) // the program's
+	s.Stacks = append(s.Stacks, etltest.Stack{User: []uint64{0x7FF600003010}})
+	commit(0x6000000, 0x1000, 4*second, 0, 3)
+	r = read(t, s.File(etltest.Format{}))
+	c = r.Captures[0]
+	if p, want := c.Trace.Virtual.Peak, (allocations.Peak{Usage: allocations.Usage{Count: 1, Bytes: 0x3000}, At: second/2 + 1000}); p != want {
+		t.Errorf("peak %+v, want %+v", p, want)
+	}
+	window, err := capture.InWindow(context.Background(), r.Captures, r.Rows, c.Trace.Window)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range c.Sites {
+		if life := window[0].Sites[i].Life; !reflect.DeepEqual(c.Sites[i].Life, life) {
+			t.Errorf("site %d: %+v, and by its rows %+v", i, c.Sites[i].Life, life)
+		}
+	}
+}
+
+// What contradicts itself in one process is no reason to doubt another.
+func TestWarningsOfAnother(t *testing.T) {
+	s := small()
+	p := s.Processes[0]
+	p.PID, p.Key, p.Started = 300, 77, second/2
+	s.Processes = append(s.Processes, p)
+	s.Heaps = append(s.Heaps, etltest.Heap{Process: 1, Handle: 0x1000000, Created: second})
+	s.Blocks = []etltest.Block{
+		{Heap: 0, Address: 0x1001000, Size: 100, Allocated: second, Freed: 2 * second, By: by(1)},
+		{Heap: 1, Address: 0x1001000, Size: 100, Allocated: 2 * second, Freed: 3 * second, By: by(1), Unlogged: true},
+		{Heap: 1, Address: 0x1002000, Size: 100, Allocated: 2 * second, Freed: 3 * second, By: by(1), FreedUnlogged: true},
+		{Heap: 1, Address: 0x1002000, Size: 100, Allocated: 4 * second, By: by(1)},
+	}
+	for _, c := range read(t, s.File(etltest.Format{})).Captures {
+		var want []capture.Code
+		if c.Process.PID == 300 {
+			want = []capture.Code{capture.LostFree, capture.UnknownFree, capture.Inconsistent}
+		}
+		got := slices.DeleteFunc(codes(c), func(c capture.Code) bool { return c == capture.NoImageInfo })
+		if !slices.Equal(got, want) {
+			t.Errorf("process %d: %v, want %v", c.Process.PID, got, want)
+		}
+	}
+}
+
+// Where the heap was not traced, nothing is known of its leaks.
+func TestNoHeapEvents(t *testing.T) {
+	s := small()
+	s.Heaps = nil
+	s.Regions = []etltest.Region{{Base: 0x2000000, Size: 0x10000, Reserved: second, Released: 2 * second, By: by(1),
+		Commits: []etltest.Commit{{Base: 0x2000000, Size: 0x1000, Committed: second + 1000, By: by(1)}}}}
+	c := read(t, s.File(etltest.Format{})).Captures[0]
+	i := slices.IndexFunc(c.Warnings, func(w capture.Warning) bool { return w.Code == capture.PartialHeap })
+	if i < 0 || !strings.Contains(c.Warnings[i].Message, "-Pids 100") || !c.Warnings[i].Code.Lossy() {
+		t.Errorf("warnings %+v", c.Warnings)
+	}
+	s.Heaps, s.Regions = small().Heaps, append(s.Regions, etltest.Region{Base: 0x3000000, Size: 0x10000, Released: second, ReleasedBy: by(1)})
+	s.Blocks = []etltest.Block{{Address: 0x1001000, Size: 100, Allocated: second, Freed: 2 * second, By: by(1)}}
+	c = read(t, s.File(etltest.Format{})).Captures[0]
+	if i := slices.IndexFunc(c.Warnings, func(w capture.Warning) bool { return w.Code == capture.UnknownFree }); i < 0 || c.Warnings[i].Code.Lossy() {
+		t.Errorf("a release of memory that is older than the trace: %+v", c.Warnings)
+	}
+}

@@ -1,0 +1,111 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/etl"
+	"heapdrift/ingest/umdh"
+)
+
+// Traces are .etl files out of whatever they were packed in.
+type Traces struct {
+	Files    []etl.Source
+	Warnings []capture.Warning // what was left out of archives
+
+	temporary []io.Closer
+	progress  *progress
+}
+
+// Close deletes what was unpacked. It may be called on nil.
+func (t *Traces) Close() error {
+	if t == nil {
+		return nil
+	}
+	var err error
+	for _, c := range t.temporary {
+		err = errors.Join(err, c.Close())
+	}
+	t.temporary = nil
+	return err
+}
+
+// OpenTraces takes the traces out of sources, each of which must hold at least one. The sources must stay open as long
+// as the traces. Its error is an *Error unless reading itself failed; report may be nil.
+func OpenTraces(ctx context.Context, srcs []Source, report func(done, total int64)) (*Traces, error) {
+	t := &Traces{progress: newProgress(report, srcs...)}
+	for _, src := range srcs {
+		held := len(t.Files)
+		err := t.gather(ctx, src, nil)
+		if err == nil && len(t.Files) == held {
+			err = &Error{Code: CodeNoEvidence, File: src.Name, Message: "this holds UMDH logs and no trace; give traces (.etl) only"}
+		}
+		if err != nil {
+			_ = t.Close() // the error says more
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// gather adds the traces of a source, and what to say about the rest. Where there is no trace it gives the logs to read,
+// which may be nil; that a log cannot be read is an error only there.
+func (t *Traces) gather(ctx context.Context, src Source, read func(Member) error) error {
+	logs, held := 0, len(t.Files)
+	var refused error // by the reader of logs, which is asked no more
+	left, err := evidence(ctx, src, t.progress.source(), func(m Member, kind Kind) error {
+		if kind == KindETL {
+			return t.add(src, m)
+		}
+		logs++
+		if read == nil || len(t.Files) > held {
+			return nil
+		}
+		err := read(m)
+		if isLogError(err) {
+			refused, read, err = readError(m.Name, err), nil, nil
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(t.Files) == held {
+		t.Warnings = append(t.Warnings, leftOutOf(src.Name, left)...)
+		return refused
+	}
+	if logs > 0 {
+		t.Warnings = append(t.Warnings, capture.Warning{Code: capture.Unsupported, Count: int64(logs),
+			Message: fmt.Sprintf("%s holds a trace and %d UMDH logs; the trace is read and the logs are left out: upload them by themselves", src.Name, logs)})
+	}
+	t.Warnings = append(t.Warnings, leftBeside(src.Name, left)...)
+	return nil
+}
+
+// isLogError reports whether it is the reader of logs that found something wrong.
+func isLogError(err error) bool {
+	var format *umdh.Error
+	return errors.As(err, &format)
+}
+
+// add adds a trace: the source itself, or what comes out of it.
+func (t *Traces) add(src Source, m Member) error {
+	if !m.Packed {
+		t.Files = append(t.Files, etl.Source{Name: m.Name, ReaderAt: m.w.in, Size: src.Size})
+		return nil
+	}
+	temp, err := newTempFile()
+	if err != nil {
+		return err
+	}
+	t.temporary = append(t.temporary, temp)
+	size, err := temp.fill(m)
+	if err != nil {
+		return err
+	}
+	t.Files = append(t.Files, t.progress.temporary(etl.Source{Name: m.Name, ReaderAt: temp, Size: size}))
+	return nil
+}

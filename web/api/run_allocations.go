@@ -1,0 +1,57 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"path"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/internal/blob"
+)
+
+// parquetType is what IANA has registered for Parquet.
+const parquetType = "application/vnd.apache.parquet"
+
+// runAllocations handles GET and HEAD /api/v1/runs/:id/allocations: the allocation table of the trace that the run's report
+// is about, in which ranges may be asked for, as tools for Parquet do.
+func (a *API) runAllocations(c echo.Context) error {
+	id, err := runID(c)
+	if err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	run, err := a.store.RunByID(ctx, id)
+	if err != nil {
+		return err
+	}
+	if run.ReportKey == "" {
+		return noReport(&run)
+	}
+	_, table, err := a.store.TraceReport(ctx, id)
+	if err != nil {
+		return err
+	}
+	if table.Key == "" {
+		return problem(http.StatusNotFound, codeNotATrace, "the run's report is of snapshots; only a trace has an allocation table")
+	}
+	content, err := a.blobs.Open(ctx, table.Key)
+	if errors.Is(err, blob.ErrNotFound) {
+		return problem(http.StatusGone, codeTableMissing, "the allocation table is not in the blob store any more; upload the trace again")
+	}
+	if err != nil {
+		return fmt.Errorf("api: allocation table of run %d: %w", id, err)
+	}
+	defer func() { _ = content.Close() }() // read only
+	header := c.Response().Header()
+	header.Set(echo.HeaderContentType, parquetType)
+	header.Set("ETag", `"`+path.Base(table.Key)+`"`)
+	header.Set("Cache-Control", "private, no-cache")
+	header.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": downloadName(&run, "-allocations.parquet")}))
+	http.ServeContent(c.Response(), c.Request(), "", time.Time{}, io.NewSectionReader(content, 0, content.Size()))
+	return nil
+}

@@ -1,0 +1,163 @@
+// The window of a trace: dragged on the chart, moved by its edges with the pointer or the keys, or typed. The form's two
+// fields say it to the server; the numbers come back from there. Without scripts the form does it alone.
+(function () {
+  "use strict";
+  var brush = document.getElementById("brush");
+  if (!brush) return;
+  var body = brush.querySelector(".brush-body"), shades = brush.querySelectorAll(".brush-shade");
+  var edges = { from: brush.querySelector("[data-end=from]"), to: brush.querySelector("[data-end=to]") };
+  var names = { from: "Window start", to: "Window end" };
+  // Times are ns from the trace's start.
+  var first = Number(brush.dataset.t0), last = Number(brush.dataset.t1);
+  var now = { from: Number(brush.dataset.from), to: Number(brush.dataset.to) };
+  var NEAR = 5, drag = null, timer = 0; // NEAR is in pixels
+
+  // round is the largest of 1, 2 and 5 times a power of ten that is not above a time: short numbers for the address.
+  function round(ns) {
+    var power = Math.pow(10, Math.floor(Math.log10(ns))), part = ns / power;
+    return Math.max(1, power * (part >= 5 ? 5 : part >= 2 ? 2 : 1));
+  }
+  var step = round((last - first) / 1000), keyStep = round((last - first) / 100);
+
+  function seconds(ns) { return (ns / 1e9).toFixed(9).replace(/\.?0+$/, "").replace(/^-0$/, "0"); }
+  function clamp(ns) { return Math.max(first, Math.min(last, ns)); }
+  function percent(ns) { return (ns - first) / (last - first) * 100; }
+  function timeAt(e) {
+    var box = body.getBoundingClientRect(), x = e.clientX - box.left;
+    if (x < NEAR) return first;
+    if (x > box.width - NEAR) return last;
+    return clamp(Math.round((first + x / box.width * (last - first)) / step) * step);
+  }
+
+  function draw() {
+    var from = percent(now.from), to = percent(now.to);
+    shades[0].setAttribute("width", from + "%");
+    shades[1].setAttribute("x", to + "%");
+    shades[1].setAttribute("width", 100 - to + "%");
+    Object.keys(edges).forEach(function (end) {
+      var edge = edges[end];
+      edge.setAttribute("x", percent(now[end]) + "%");
+      edge.classList.toggle("idle", now.from <= first && now.to >= last);
+      edge.setAttribute("aria-valuenow", seconds(now[end]));
+      edge.setAttribute("aria-valuetext", seconds(now[end]) + " s");
+    });
+    Object.keys(now).forEach(function (end) { document.getElementById(end).value = seconds(now[end]); });
+    document.getElementById("window-length").textContent = seconds(Math.round((now.to - now.from) / step) * step) + " s long";
+  }
+  function show(from, to) {
+    now = { from: Math.min(from, to), to: Math.max(from, to) };
+    draw();
+  }
+  function send() {
+    clearTimeout(timer);
+    document.getElementById("window").requestSubmit();
+  }
+
+  // ---- the pointer ----
+  brush.addEventListener("pointerdown", function (e) {
+    if (e.button !== 0 || drag) return;
+    var edge = e.target.closest(".edge");
+    drag = { pointer: e.pointerId, x: e.clientX, before: now, moved: false, end: edge && edge.dataset.end, anchor: edge ? null : timeAt(e) };
+    brush.setPointerCapture(e.pointerId);
+    if (edge) edge.focus();
+    e.preventDefault();
+  });
+  brush.addEventListener("pointermove", function (e) {
+    if (!drag || e.pointerId !== drag.pointer) return;
+    if (!drag.moved && Math.abs(e.clientX - drag.x) < NEAR) return; // a click chooses nothing
+    drag.moved = true;
+    brush.classList.add("dragging");
+    var at = timeAt(e);
+    show(drag.end ? drag.before[drag.end === "from" ? "to" : "from"] : drag.anchor, at);
+  });
+  function finish(keep) {
+    if (!drag) return;
+    var done = drag;
+    drag = null;
+    brush.classList.remove("dragging");
+    if (!keep) show(done.before.from, done.before.to);
+    else if (done.moved) send();
+  }
+  brush.addEventListener("pointerup", function (e) { if (drag && e.pointerId === drag.pointer) finish(true); });
+  brush.addEventListener("pointercancel", function () { finish(false); });
+  document.addEventListener("keydown", function (e) { if (e.key === "Escape") finish(false); });
+  brush.addEventListener("dblclick", function () {
+    show(first, last);
+    send();
+  });
+
+  // ---- what was outstanding where the pointer is ----
+  var hair = brush.querySelector(".hair"), readout = document.getElementById("readout");
+  var lanes = Array.prototype.map.call(document.querySelectorAll("[data-lane]"), function (lane) {
+    return { name: lane.dataset.lane, at: lane.dataset.values.split(" ").map(function (v) { return v.split(",").map(Number); }) };
+  });
+  // bytes prints a size as the tables do: three digits, 1 KB = 1,024 bytes.
+  function bytes(n) {
+    var units = ["B", "KB", "MB", "GB", "TB"], unit = 0;
+    while (n >= (unit ? 999.5 : 1024) && unit < 4) { n /= 1024; unit++; }
+    return (unit ? n.toFixed(n >= 99.95 ? 0 : n >= 9.995 ? 1 : 2) : n) + " " + units[unit];
+  }
+  // stretchAt is the last stretch of a line that begins at or before a place along the width.
+  function stretchAt(list, x) {
+    var low = 0, high = list.length;
+    while (low + 1 < high) {
+      var middle = (low + high) >> 1;
+      if (list[middle][0] <= x) low = middle; else high = middle;
+    }
+    return list[low];
+  }
+  brush.addEventListener("pointermove", function (e) {
+    if (drag || e.pointerType === "touch") { readout.hidden = true; return; }
+    var box = body.getBoundingClientRect(), part = Math.max(0, Math.min(1, (e.clientX - box.left) / box.width));
+    hair.setAttribute("x1", part * 100 + "%");
+    hair.setAttribute("x2", part * 100 + "%");
+    readout.textContent = "";
+    var time = document.createElement("b");
+    time.textContent = seconds(Math.round((first + part * (last - first)) / step) * step) + " s";
+    readout.appendChild(time);
+    lanes.forEach(function (lane) {
+      var v = stretchAt(lane.at, part * 1000), line = document.createElement("div");
+      line.textContent = lane.name + " " + bytes(v[1]) + (v[2] ? ", at most " + bytes(v[2]) : "");
+      readout.appendChild(line);
+    });
+    readout.hidden = false;
+    var left = box.left - brush.parentNode.getBoundingClientRect().left + part * box.width;
+    readout.style.left = (part > 0.6 ? left - readout.offsetWidth - 12 : left + 12) + "px";
+  });
+  brush.addEventListener("pointerleave", function () { readout.hidden = true; });
+
+  // ---- the keys: arrows move an edge, with Shift far, Home and End to the ends ----
+  Object.keys(edges).forEach(function (end) {
+    var edge = edges[end], other = end === "from" ? "to" : "from";
+    edge.setAttribute("role", "slider");
+    edge.setAttribute("tabindex", "0");
+    edge.setAttribute("aria-label", names[end] + ", in seconds");
+    edge.setAttribute("aria-valuemin", seconds(first));
+    edge.setAttribute("aria-valuemax", seconds(last));
+    edge.addEventListener("keydown", function (e) {
+      var by = keyStep * (e.shiftKey ? 10 : 1), to = now[end];
+      if (e.key === "ArrowLeft" || e.key === "ArrowDown") to -= by;
+      else if (e.key === "ArrowRight" || e.key === "ArrowUp") to += by;
+      else if (e.key === "PageDown") to -= 10 * keyStep;
+      else if (e.key === "PageUp") to += 10 * keyStep;
+      else if (e.key === "Home") to = first;
+      else if (e.key === "End") to = last;
+      else return;
+      e.preventDefault();
+      to = clamp(to);
+      now[end] = end === "from" ? Math.min(to, now[other]) : Math.max(to, now[other]);
+      draw();
+      clearTimeout(timer);
+      timer = setTimeout(send, 400); // a held key asks once
+    });
+  });
+
+  // ---- what the server answers is what the chart shows ----
+  document.addEventListener("htmx:afterSettle", function () {
+    var totals = document.getElementById("totals");
+    if (!totals || drag) return;
+    now = { from: Math.round(totals.dataset.from * 1e9), to: Math.round(totals.dataset.to * 1e9) };
+    draw();
+  });
+  draw();
+})();

@@ -1,0 +1,79 @@
+package pages_test
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"testing"
+	"time"
+
+	"heapdrift/ingest/capture/allocations"
+)
+
+// large is a process with n sites in 40 heaps, five allocations each.
+func large(n int) tracedProcess {
+	rng := rand.New(rand.NewPCG(3, 4))
+	p := tracedProcess{name: "large.exe", end: 600 * second, heaps: 40}
+	for i := range n {
+		stack := make([]string, 24)
+		for k := range stack {
+			f := rng.IntN(20_000)
+			stack[k] = fmt.Sprintf(`mod%03d!Space%d::Class%d::Function%d+0x%x@c:\src\file%d.cpp:%d`, f%120, f%40, f%900, f, f%512, f%900, f%3000)
+		}
+		at := place{allocations.KindHeap, i % 40, stack, nil}
+		if i%10 == 0 {
+			at.kind, at.heap = allocations.KindVirtual, -1
+		}
+		for range 5 {
+			l := life{from: rng.Int64N(600 * second), size: 8 + rng.Uint64N(1<<16)}
+			if rng.IntN(3) > 0 {
+				l.to, l.end = l.from+rng.Int64N(60*second), allocations.EndFree
+			}
+			at.lives = append(at.lives, l)
+		}
+		p.places = append(p.places, at)
+	}
+	return p
+}
+
+// BenchmarkTracePage20k measures how long a browser waits for the page of a trace with 20,000 sites. The scan of the
+// allocation table is not in it, but for 100,000 rows in memory: the worker's own benchmark has ten million.
+func BenchmarkTracePage20k(b *testing.B) {
+	s := open(b)
+	run := addTrace(b, s, target, large(20_000))
+	at := 0
+	for _, test := range []struct{ name, query, target string }{
+		{"whole trace", "", ""}, {"by size", "?sort=size", ""},
+		{"new window", "?from=%d&to=400", ""}, {"new window, part of the page", "?from=%d&to=400", "totals"},
+		{"window again", "?from=100&to=400", ""}, {"window by transient", "?from=100&to=400&sort=transient", "sites"}, {"window by name, page 100", "?from=100&to=400&sort=name&page=100", "sites"},
+		{"window, text", "?from=100&to=400&q=class12", "sites"}, {"window, in every frame", "?from=100&to=400&q=space", "sites"}, {"window, open row", "?from=100&to=400&open=3", ""},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			var wait time.Duration
+			var size int64
+			for b.Loop() {
+				query := test.query
+				if at++; len(query) > 7 && query[6:8] == "%d" {
+					query = fmt.Sprintf(query, at%300)
+				}
+				start := time.Now()
+				req := must[*http.Request](b)(http.NewRequestWithContext(b.Context(), http.MethodGet, fmt.Sprintf("%s/runs/%d%s", s.url, run, query), nil))
+				if test.target != "" {
+					req.Header.Set("HX-Request", "true")
+					req.Header.Set("HX-Target", test.target)
+				}
+				res := must[*http.Response](b)(http.DefaultClient.Do(req))
+				wait += time.Since(start) // the headers and the first byte of the page come together
+				size = must[int64](b)(io.Copy(io.Discard, res.Body))
+				_ = res.Body.Close()
+				if res.StatusCode != http.StatusOK {
+					b.Fatalf("status %d", res.StatusCode)
+				}
+			}
+			b.ReportMetric(float64(wait.Microseconds())/1000/float64(b.N), "ms/first-byte")
+			b.ReportMetric(float64(size)/1024, "KB/page")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}

@@ -1,0 +1,132 @@
+package pages_test
+
+import (
+	"fmt"
+	"testing"
+
+	cdp "github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// dragged is the pointer going down at one part of the chart's width and up at another, as events of the page.
+func dragged(from, to float64) string {
+	return fmt.Sprintf(`(() => {
+		const brush = document.querySelector("#brush"), box = brush.querySelector(".brush-body").getBoundingClientRect();
+		brush.setPointerCapture = () => {};
+		const at = (type, part) => brush.dispatchEvent(new PointerEvent(type, { bubbles: true, cancelable: true, pointerId: 1, button: 0, clientX: box.left + part * box.width, clientY: box.top + 40 }));
+		at("pointerdown", %v); at("pointermove", %v); at("pointermove", %v); at("pointerup", %v);
+		return true;
+	})()`, from, (from+to)/2, to, to)
+}
+
+func (b *tab) is(expression string) {
+	b.t.Helper()
+	must[bool](b.t)(cdp.Run(b.ctx, cdp.Evaluate[bool](expression)))
+}
+
+func TestTracePageInBrowser(t *testing.T) {
+	s, b := open(t), browse(t)
+	run := addTrace(t, s, target, memtest())
+	url := fmt.Sprintf("%s/runs/%d", s.url, run)
+	b.do(cdp.Navigate(url))
+	b.accessible("light")
+	b.keep("trace-light")
+
+	// The pointer reads the chart.
+	b.is(`(() => {
+		const brush = document.querySelector("#brush"), box = brush.querySelector(".brush-body").getBoundingClientRect();
+		return brush.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, pointerId: 1, clientX: box.left + 30.4 / 60 * box.width }));
+	})()`)
+	b.see(`/^30\.4 s\nheaps 4\.\d\d MB(, at most 4\.\d\d MB)?\nvirtual memory 30\.0 MB$/.test(document.querySelector("#readout").innerText)`)
+
+	// A window is dragged: the numbers come, and it stands in the address.
+	b.is(dragged(20.0/60, 29.0/60))
+	b.see(`location.search === "?from=20&to=29"`)
+	virtual := `document.querySelector("#totals tbody tr:nth-child(2) td:nth-child(2)").innerText.includes("+10.0 MB")`
+	b.see(virtual)
+	b.see(`document.querySelector("#totals [role=status]").innerText === "from 20 to 29 s"`)
+	b.see(`document.querySelector("tr[data-row] .who").title.includes("Buffers::Reserve") && document.querySelector("tr[data-row] .k-growth").innerText.includes("10.0 MB")`)
+	b.see(`document.querySelector("#downloads a[href*='window=20,29']") && document.querySelector("#export a[href*='window=20,29']")`)
+	b.accessible("a window")
+
+	// A row opened in it has its numbers twice; loading anew keeps all.
+	b.do(cdp.Click("tr[data-row] .who"))
+	b.see(`document.querySelector("tr.detail .why.traced")?.innerText.includes("In the window") && location.search === "?from=20&to=29&open=0"`)
+	b.accessible("a window, a row open")
+	b.keep("trace-window-light")
+	b.do(cdp.Reload())
+	b.see(virtual + ` && document.querySelector("tr.detail .why.traced")`)
+	b.see(`document.querySelector("#from").value === "20" && document.querySelector("[data-end=to]").getAttribute("aria-valuenow") === "29"`)
+
+	// Sorting and filtering keep the window, a window keeps them.
+	b.do(cdp.Click(`//th/a[starts-with(text(),"Transient")]`))
+	b.see(`location.search === "?from=20&sort=transient&to=29" && document.querySelector("tr[data-row] .who").title.includes("Parser::Tokenize")`)
+	b.do(cdp.Click("#q"), cdp.KeyEvent("Parser"))
+	b.see(`document.querySelectorAll("tr[data-row]").length === 2 && location.search === "?from=20&q=Parser&sort=transient&to=29"`)
+	b.is(dragged(0.5, 0.9))
+	b.see(`location.search === "?from=30&q=Parser&sort=transient&to=54" && document.querySelectorAll("tr[data-row]").length === 2`)
+	b.do(cdp.NavigateBack())
+	b.see(`location.search === "?from=20&q=Parser&sort=transient&to=29" && document.querySelector("#totals").dataset.from === "20" && document.querySelector("#from").value === "20"`)
+
+	// Escape gives a drag up, a click chooses nothing, a double click the whole trace.
+	b.is(`(() => {
+		const brush = document.querySelector("#brush"), box = brush.getBoundingClientRect();
+		brush.setPointerCapture = () => {};
+		const at = (type, x) => brush.dispatchEvent(new PointerEvent(type, { bubbles: true, cancelable: true, pointerId: 1, button: 0, clientX: box.left + x }));
+		at("pointerdown", 100); at("pointermove", 200);
+		const moved = document.querySelector("#from").value !== "20";
+		document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
+		at("pointerup", 200);
+		return moved && document.querySelector("#from").value === "20";
+	})()`)
+	b.is(`document.querySelector("#brush").dispatchEvent(new MouseEvent("dblclick", { bubbles: true }))`)
+	b.see(`location.search === "?q=Parser&sort=transient" && document.querySelector("#totals [role=status]").innerText === "of the whole trace"`)
+}
+
+// All that the pointer does, keys do.
+func TestTraceWindowByKeys(t *testing.T) {
+	s, b := open(t), browse(t)
+	url := fmt.Sprintf("%s/runs/%d", s.url, addTrace(t, s, target, memtest()))
+	b.do(cdp.Navigate(url + "?from=20&to=29"))
+	b.is(`document.querySelector("[data-end=to]").focus(), true`)
+	b.do(cdp.KeyEvent(kb.ArrowRight), cdp.KeyEvent(kb.ArrowRight))
+	b.see(`location.search === "?from=20&to=30" && document.querySelector("#totals").dataset.to === "30"`)
+	b.see(`document.activeElement.dataset.end === "to" && document.activeElement.getAttribute("aria-valuetext") === "30 s"`)
+	b.do(cdp.KeyEvent(kb.End))
+	b.see(`location.search === "?from=20&to=60"`)
+	b.is(`document.querySelector("#from").select(), document.querySelector("#from").focus(), true`)
+	b.do(cdp.KeyEvent("45.5\r"))
+	b.see(`location.search === "?from=45.5&to=60" && document.querySelector("[data-end=from]").getAttribute("aria-valuenow") === "45.5"`)
+	b.see(`document.querySelector("#totals").innerText.includes("ended at 57.5 s")`)
+	b.do(cdp.Click(`//nav[@aria-label="Windows to choose"]/a[text()="Before exit"]`))
+	b.see(`location.search === "?from=0&to=57.499999999" && document.querySelector("nav[aria-label='Windows to choose'] [aria-current]").innerText === "Before exit"`)
+	b.see(`document.querySelector("#totals tbody tr:nth-child(2) td:nth-child(2)").innerText.includes("+20.0 MB")`)
+	b.do(cdp.Click(`//nav[@aria-label="Windows to choose"]/a[text()="Whole trace"]`))
+	b.see(`location.search === ""`)
+}
+
+func TestTracePageDarkAndNarrow(t *testing.T) {
+	s, b := open(t), browse(t)
+	url := fmt.Sprintf("%s/runs/%d", s.url, addTrace(t, s, target, memtest()))
+	crowded := crowd(40)
+	to := target
+	to.Run = "2"
+	many := fmt.Sprintf("%s/runs/%d", s.url, addTrace(t, s, to, crowded))
+	dark := `document.documentElement.dataset.theme = "dark", true`
+	b.do(cdp.Navigate(url + "?from=0&to=57.4&open=0"))
+	b.is(dark)
+	b.accessible("dark")
+	b.keep("trace-window-dark")
+	b.do(cdp.Navigate(many))
+	b.accessible("40 heaps")
+	b.keep("trace-40-heaps")
+	b.is(dark)
+	b.accessible("40 heaps, dark")
+	b.do(cdp.EmulateViewport(390, 844), cdp.Navigate(url+"?from=20&to=29"))
+	b.accessible("narrow")
+	b.fits("narrow")
+	b.keep("trace-390")
+	b.do(cdp.Navigate(many + "?open=3"))
+	b.accessible("narrow, 40 heaps")
+	b.fits("narrow, 40 heaps")
+}

@@ -1,0 +1,102 @@
+package pages_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	cdp "github.com/chromedp/chromedp"
+
+	"heapdrift/ingest/etl/etltest"
+	"heapdrift/internal/corpus"
+	"heapdrift/internal/pipelinetest"
+	"heapdrift/internal/store"
+	"heapdrift/worker"
+	"heapdrift/worker/analysis"
+)
+
+// openTracing starts a server with a worker behind it, which answers for windows from the tables of traces.
+func openTracing(t testing.TB) (*site, *pipelinetest.Pipeline) {
+	t.Helper()
+	p := pipelinetest.Start(t)
+	return serve(t, p.Store, p.Blobs, &worker.Windows{Store: p.Store, Blobs: p.Blobs}), p
+}
+
+// sent uploads evidence as a script does and waits for the report.
+func (s *site) sent(p *pipelinetest.Pipeline, name string, file []byte) store.Run {
+	s.t.Helper()
+	req := must[*http.Request](s.t)(http.NewRequestWithContext(s.t.Context(), http.MethodPut, s.url+"/api/v1/evidence?project=shop&build=1&name="+name, bytes.NewReader(file)))
+	if status, body := s.send(req); status != http.StatusCreated {
+		s.t.Fatalf("%d %s", status, body)
+	}
+	return p.Settled(s.t, 1)
+}
+
+// A trace goes all the way: what the page shows of a window is what happened in it.
+func TestTraceThroughPipeline(t *testing.T) {
+	s, p := openTracing(t)
+	scenario := etltest.Invent(5, etltest.Size{})
+	run := s.sent(p, "made.etl", scenario.File(etltest.Format{}))
+	if run.AnalysedAt == nil {
+		t.Fatalf("no report: %s %s", run.ErrorCode, run.Error)
+	}
+	r := must[*analysis.Report](t)(s.store.Summary(t.Context(), run.ID))
+	number := -1
+	for i, process := range scenario.Processes {
+		if process.PID == r.Process.PID && strings.EqualFold(process.Name, r.Process.Name) {
+			number = i
+		}
+	}
+	var lives []etltest.Lifetime
+	for _, l := range scenario.Lifetimes() {
+		if l.Process == number {
+			lives = append(lives, l)
+		}
+	}
+	middle := (r.Trace.FromNS + r.Trace.ToNS) / 2 / int64(time.Millisecond) * int64(time.Millisecond)
+	for _, window := range [][2]int64{{0, middle}, {middle, r.Trace.ToNS}, {middle / 2, middle}} {
+		want, _ := etltest.Window(lives, window[0], window[1])
+		part := s.page(fmt.Sprintf("/runs/1?from=%v&to=%v", float64(window[0])/1e9, float64(window[1])/1e9), "HX-Request", "true", "HX-Target", "totals")
+		shown := func(sum etltest.Sum) string {
+			return fmt.Sprintf("%s %s", analysis.Bytes(int64(sum.Bytes)), analysis.Count(int64(sum.Count)))
+		}
+		row := text(part)
+		row = row[strings.Index(row, " Heap "):strings.Index(row, " Virtual memory ")]
+		if says := strings.Join([]string{shown(want.AIFO), shown(want.AIFI), shown(want.AOFI), shown(want.AOFO)}, " "); !strings.HasSuffix(row, says) {
+			t.Errorf("window %v of %s: %q, want %q", window, r.Process.Name, row, says)
+		}
+	}
+	if status, table := s.get("/api/v1/runs/1/allocations?download=1"); status != http.StatusOK || !strings.HasPrefix(table, "PAR1") {
+		t.Errorf("the allocation table: %d, %.8q", status, table)
+	}
+	if status, report := s.get("/api/v1/runs/1/report?format=json&window=0,0.5&download=1"); status != http.StatusOK || !strings.Contains(report, `"to_ns":500000000`) {
+		t.Errorf("the report of a window: %d, %.200s", status, report)
+	}
+}
+
+// The exercise of Microsoft's performance documentation, in the browser.
+func TestLabTraceInBrowser(t *testing.T) {
+	file := must[[]byte](t)(os.ReadFile(corpus.Path(t, "lab", "B", "memory.etl")))
+	s, p := openTracing(t)
+	b := browse(t)
+	s.sent(p, "memory.etl", file)
+	b.do(cdp.Navigate(s.url + "/runs/1"))
+	b.accessible("lab trace")
+	b.see(`document.querySelector("#totals").innerText.includes("126 MB")`)
+	b.keep("lab-b")
+	// 10 MB more in the middle.
+	b.is(dragged(14.0/31, 16.0/31))
+	b.see(`document.querySelector("#totals tbody tr:nth-child(2) td:nth-child(2)").innerText.includes("+10.0 MB")`)
+	b.see(`document.querySelector("tr[data-row] .k-growth").innerText === "▲ +10.0 MB"`)
+	b.keep("lab-b-window")
+	// Four spikes of 10 MB, and nothing of them left.
+	b.do(cdp.Navigate(s.url + "/runs/1?from=18&to=30&sort=transient&kind=virtual"))
+	b.see(`["= 0 B", "= 0", "0 B", "40.0 MB", "4", "40.0 MB"].every((v, i) => document.querySelectorAll("tr[data-row]:first-of-type .num")[i].innerText === v)`)
+	// 319 blocks of 40 bytes.
+	b.do(cdp.Navigate(s.url + "/runs/1?from=10&to=20&kind=heap"))
+	b.see(`document.querySelector("tr[data-row] .k-count").innerText === "▲ +319" && document.querySelector("tr[data-row] .k-growth").title === "" && document.querySelector("tr[data-row] .k-growth span").title === "+12,760 B in +319 blocks"`)
+}

@@ -1,0 +1,46 @@
+package pages
+
+import (
+	"strings"
+
+	"heapdrift/worker/analysis"
+)
+
+// inside are the site's numbers in the window.
+func (v siteView) inside() analysis.Amounts {
+	a, _ := v.trace.numbersOf(v.SiteRow)
+	return a
+}
+
+// measures are the numbers of a site. What ended with the process is told wherever the process ended in the trace.
+func (v siteView) measures() []measure {
+	if v.trace.report.Trace.ExitedNS == nil {
+		return measures
+	}
+	list := append([]measure{}, measures[:5]...)
+	return append(append(list, atExit), measures[5:]...)
+}
+
+// sizeEach is the size of what the site allocated, with a sign where sizes differ; "" where it allocated nothing.
+func (v siteView) sizeEach() string {
+	l := lives(wholeNumbers(v.SiteRow))
+	sum := analysis.Amount{Count: l.Allocated.Count + l.AOFI.Count + l.AOFO.Count, Bytes: l.Allocated.Bytes + l.AOFI.Bytes + l.AOFO.Bytes}
+	if sum.Count <= 0 {
+		return ""
+	}
+	if sum.Bytes%sum.Count == 0 {
+		return exactBytes(sum.Bytes / sum.Count)
+	}
+	return "≈ " + analysis.Bytes(sum.Bytes/sum.Count)
+}
+
+// stackText is the stack as debuggers print it, to copy.
+func (v siteView) stackText() string {
+	var b strings.Builder
+	for _, stack := range v.stacks {
+		for _, f := range stack {
+			b.WriteString(umdhFrame(f) + "\n")
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,230 @@
+package pages_test
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/capture/allocations"
+)
+
+// text is a page without its markup, with one space where there was any.
+func text(page string) string {
+	page = regexp.MustCompile(`<[^>]*>`).ReplaceAllString(page, " ")
+	return regexp.MustCompile(`\s+`).ReplaceAllString(html.UnescapeString(page), " ")
+}
+
+func TestTracePage(t *testing.T) {
+	s := open(t)
+	run := addTrace(t, s, target, memtest())
+	page := s.page(fmt.Sprintf("/runs/%d", run))
+	has(t, page, "; <strong>", "25.2 MB more", "</strong>", "<code>memtest!Buffers::Reserve</code>")
+	has(t, text(page), "recorded 0.0 – 60.0 s", "exited at 57.5 s", "2,412,380 events", "6 Mar 2025 09:00:00 UTC",
+		"No events or buffers were lost: 2,412,380 events from 0.0 – 60.0 s.", "Outstanding memory", "Virtual memory", "exited at 57.5 s", "Window", "Before exit", "Last half",
+		"Totals", "of the whole trace", "Heap’s own commits same bytes as Heap",
+		"The process ended at 57.5 s", "impacting was 5.18 MB of heap and 20.0 MB of virtual memory", "Sites", "At exit")
+	has(t, page, `aria-label="Outstanding memory from 0.0 s to 60.0 s: heaps 96 B at first, at most 6.10 MB, 0 B at the end; virtual memory 0 B at first, at most 30.0 MB, 0 B at the end."`)
+	has(t, page, fmt.Sprintf(`href="/api/v1/runs/%d/allocations?download=1"`, run), fmt.Sprintf(`href="/api/v1/runs/%d/report?format=json&amp;download=1"`, run))
+	lacks(t, page, "style=", "onclick", "NaN", "Inf", "Snapshots</h2>", "UMDH text")
+	if scripts := strings.Count(page, "<script"); scripts != strings.Count(page, `<script src="/static/`) {
+		t.Error("a script stands in the page")
+	}
+}
+
+// Without scripts the form and the links give all that the chart does.
+func TestTraceWindowWithoutScripts(t *testing.T) {
+	s := open(t)
+	run := addTrace(t, s, target, memtest())
+	page := s.page(fmt.Sprintf("/runs/%d?from=20&to=29&sort=size", run))
+	has(t, page, `id="window"`, `value="20"`, `value="29"`, `<noscript><input type="hidden" name="sort" value="size">`)
+	has(t, page, `class="brush-shade" x="0" y="10" width="33.33%"`)
+	has(t, text(page), "from 20 to 29 s", "Heap ▲ +369 KB +1,059", "Virtual memory ▲ +10.0 MB +1 10.0 MB 1 20.0 MB 2 10.0 MB 1 0 B 0")
+	has(t, page, "report?format=json&amp;window=20,29&amp;download=1", "of the window")
+	if rows := blames(page); len(rows) != 9 || rows[0] != "memtest!Buffers::Reserve" {
+		t.Errorf("rows %q", rows)
+	}
+	lacks(t, text(page), "The process ended")
+}
+
+// Windows are read leniently, and one address stands for one window.
+func TestTraceWindowAddresses(t *testing.T) {
+	s := open(t)
+	run := addTrace(t, s, target, memtest())
+	for query, says := range map[string]string{
+		"": "of the whole trace", "?from=0&to=60": "of the whole trace", "?from=-5&to=1e6": "of the whole trace", "?from=x&to=NaN": "of the whole trace",
+		"?from=&to=": "of the whole trace", "?from=50": "from 50 to 60 s", "?to=2.5": "from 0 to 2.5 s", "?from=29&to=20": "from 20 to 29 s",
+		"?from=1e1&to=1.0000000001e1": "from 10 to 10.000000001 s", "?from=5&to=5": "from 5 to 5 s", "?from=%2020%20&to=+29": "from 20 to 29 s", "?from=Inf&to=1e300": "of the whole trace",
+	} {
+		page := text(s.page(fmt.Sprintf("/runs/%d%s", run, query)))
+		if !strings.Contains(page, "Totals "+says) {
+			t.Errorf("%q is not %s", query, says)
+		}
+	}
+	lacks(t, s.page(fmt.Sprintf("/runs/%d?from=0&to=60&kind=nonsense", run)), "kind=nonsense")
+}
+
+// Sorting goes by the numbers of the window over all sites, and the rest is as without one.
+func TestTraceSites(t *testing.T) {
+	s := open(t)
+	run := addTrace(t, s, target, memtest())
+	crowded := target
+	crowded.Run = "2"
+	many := addTrace(t, s, crowded, crowd(40))
+	for _, test := range []struct {
+		run           int64
+		query, extent string
+		first         string
+	}{
+		{run, "", "10", "memtest!Buffers::Reserve"},
+		{run, "?sort=transient", "10", "memtest!ManipulateTemporaryBuffer"},
+		{run, "?sort=allocs", "10", "memtest!Parser::Tokenize"},
+		{run, "?sort=size", "10", "memtest!ManipulateTemporaryBuffer"},
+		{run, "?sort=nonsense", "10", "memtest!Buffers::Reserve"},
+		{run, "?sort=exit", "10", "memtest!Buffers::Reserve"}, // where the store cannot, the rank
+		{run, "?kind=virtual&sort=name", "2 of 10", "memtest!Buffers::Reserve"},
+		{run, "?kind=heap-virtual", "1 of 10", "memtest!Cache::Insert"},
+		{run, "?from=30&to=50", "10", "memtest!Shop::Orders::Receipt::AppendLine"},
+		{run, "?from=30&to=50&sort=transient", "10", "memtest!ManipulateTemporaryBuffer"},
+		{run, "?from=30&to=50&sort=bytes", "10", "memtest!Buffers::Reserve"},
+		{run, "?from=30&to=50&sort=name", "10", ""},
+		{run, "?from=30&to=50&class=transient", "2 of 10", "memtest!ManipulateTemporaryBuffer"},
+		{run, "?from=30&to=50&class=growing&kind=heap", "3 of 10", "memtest!Shop::Orders::Receipt::AppendLine"},
+		{run, "?from=30&to=50&q=loop", "1 of 10", "memtest!InnerLoopOperation"},
+		{run, "?from=50&to=60&sort=exit", "8", "memtest!Buffers::Reserve"},
+		{run, "?from=59&to=60", "0", ""},
+		{many, "?from=100&to=500", "1–50 of 80", ""},
+		{many, "?from=100&to=500&page=9", "51–80 of 80", ""},
+		{many, "?from=100&to=500&sort=name&page=2", "51–80 of 80", ""},
+		{many, "?from=100&to=500&sort=size&heap=0x1d147270000", "2 of 80", "crowd!Pool39::Scratch"},
+	} {
+		page := s.page(fmt.Sprintf("/runs/%d%s", test.run, test.query))
+		has(t, page, `role="status">`+test.extent+"<")
+		if rows := blames(page); test.first != "" && (len(rows) == 0 || rows[0] != test.first) {
+			t.Errorf("%s: %q, want %s first", test.query, rows, test.first)
+		}
+	}
+	has(t, text(s.page(fmt.Sprintf("/runs/%d?from=59&to=60", run))), "Nothing was allocated, freed or held in this window.")
+	seen := map[string]bool{}
+	for _, query := range []string{"", "&page=2"} {
+		for _, row := range regexp.MustCompile(`data-row="(\d+)"`).FindAllStringSubmatch(s.page(fmt.Sprintf("/runs/%d?from=100&to=500&sort=allocs%s", many, query)), -1) {
+			seen[row[1]] = true
+		}
+	}
+	if len(seen) != 80 {
+		t.Errorf("two pages have %d sites, want 80", len(seen))
+	}
+}
+
+func TestTraceSiteOpens(t *testing.T) {
+	s := open(t)
+	run := addTrace(t, s, target, memtest())
+	page := s.page(fmt.Sprintf("/runs/%d?from=20&to=29&open=0", run))
+	has(t, page, `data-fragment="/runs/1/sites/0?from=20&amp;to=29"`, `id="d0"`)
+	has(t, text(page), "In the window Whole trace Impacting ▲ +10.0 MB = 0 B At start 10.0 MB 0 B", "2 allocator frames · ntdll, VirtualAlloc", "10,485,760 B", "25.0 s", "Stack as text", "memtest!Buffers::Reserve+88")
+	part := s.page(fmt.Sprintf("/runs/%d/sites/0?from=20&to=29", run), "HX-Request", "true")
+	has(t, text(part), "In the window", "Whole trace")
+	lacks(t, text(s.page(fmt.Sprintf("/runs/%d/sites/0", run), "HX-Request", "true")), "In the window")
+}
+
+// The last windows are kept: sorting and paging ask no table again.
+func TestTraceWindowsAreKept(t *testing.T) {
+	s := open(t)
+	run := addTrace(t, s, target, memtest())
+	for _, query := range []string{"from=20&to=29", "from=20&to=29&sort=size", "from=20&to=29&q=a", "from=1", "from=2", "from=3", "from=20&to=29", "from=4", "from=5", "from=20&to=29", "from=2"} {
+		s.page(fmt.Sprintf("/runs/%d?%s", run, query))
+	}
+	if n := s.windows.asked.Load(); n != 7 {
+		t.Errorf("asked %d times, want 7", n)
+	}
+}
+
+// htmx gets what depends on the window, and nothing else.
+func TestTraceWindowForHtmx(t *testing.T) {
+	s := open(t)
+	run := addTrace(t, s, target, memtest())
+	part := s.page(fmt.Sprintf("/runs/%d?from=20&to=29&q=&heap=", run), "HX-Request", "true", "HX-Target", "totals")
+	if !strings.HasPrefix(part, `<section class="card totals" id="totals"`) {
+		t.Errorf("the part begins with %.80s", part)
+	}
+	for _, id := range []string{"window", "heaps", "export", "downloads", "sites", "choices"} {
+		if n := strings.Count(part, `id="`+id+`"`); n != 1 {
+			t.Errorf("%d parts with the id %s", n, id)
+		}
+	}
+	if n := strings.Count(part, `hx-swap-oob="true"`); n != 6 {
+		t.Errorf("%d parts beside the first, want 6", n)
+	}
+	lacks(t, part, "<html", `class="chart lanes"`, `id="q"`)
+}
+
+// What a window cannot be computed for is said, beside the numbers of the whole.
+func TestTraceWithoutTable(t *testing.T) {
+	s := open(t)
+	run := addTrace(t, s, target, memtest())
+	delete(s.windows.runs, run)
+	page := s.page(fmt.Sprintf("/runs/%d?from=20&to=29", run))
+	has(t, text(page), "No numbers of that window table-missing", "upload the trace again", "whole trace")
+	has(t, page, `value="60"`)
+}
+
+func TestTraceWithLosses(t *testing.T) {
+	s := open(t)
+	page := s.page(fmt.Sprintf("/runs/%d", addTrace(t, s, target, crowd(7))))
+	has(t, text(page), "Inconclusive", "What limits these numbers", "a block whose free was lost looks like a leak", "12,408 events were lost", "3 buffers were lost", "1 note on the evidence", "811 frees", "Outstanding memory")
+	has(t, page, `class="show-h5"`, "7, most growth first")
+	lacks(t, page, `class="show-h6"`, "were lost: 2,412,380")
+	page = s.page("/runs/1?heap=0x1d147060000") // a heap too small to be drawn is, where it is chosen
+	has(t, page, `class="show-h6"`, "0x1d147060000")
+}
+
+// Traces of little: virtual memory alone, one heap, nothing at all in time.
+func TestSmallTraces(t *testing.T) {
+	s := open(t)
+	for i, test := range []struct {
+		p        tracedProcess
+		has, not []string
+	}{
+		{tracedProcess{name: "v.exe", end: second, places: []place{{allocations.KindVirtual, -1, nil, []life{{from: 1, size: 4096}}}}},
+			[]string{">Virtual memory</text>", "the trace has no heap events of this process</td>", "The trace has no heap events of this process"}, []string{`class="show-h1"`, ">Heaps</text>"}},
+		{tracedProcess{name: "one.exe", end: 3 * ms, heaps: 1, places: []place{{allocations.KindHeap, 0, nil, []life{{from: 1, size: 16}}}}},
+			[]string{">0 s</text>", ">0.0005</text>", "the trace has no VirtualAlloc events of this process"}, []string{`class="show-h1"`, ">Virtual memory</text>"}},
+		{tracedProcess{name: "instant.exe", end: 1, heaps: 1, places: []place{{allocations.KindHeap, 0, nil, []life{{from: 0, size: 16}}}}}, []string{"16 B"}, nil},
+		{tracedProcess{name: "days.exe", end: 200_000 * second, heaps: 1, places: []place{{allocations.KindHeap, 0, nil, []life{{from: second, size: 1 << 40}}}}}, []string{"50,000", "1.00 TB"}, nil},
+	} {
+		to := target
+		to.Run = fmt.Sprint(i)
+		run := addTrace(t, s, to, test.p)
+		page := s.page(fmt.Sprintf("/runs/%d", run))
+		has(t, page, test.has...)
+		lacks(t, page, append(test.not, "NaN", "Inf")...)
+		s.page(fmt.Sprintf("/runs/%d?from=0&to=0", run))
+	}
+}
+
+func TestHostileTraceStaysText(t *testing.T) {
+	s := open(t)
+	p := memtest()
+	p.name = hostile
+	p.places[0].stack = []string{"memtest!" + hostile + "+0x1"}
+	p.warnings = []capture.Warning{{Code: "x" + hostile, Message: hostile}}
+	run := addTrace(t, s, target, p)
+	for _, query := range []string{"", "?from=20&to=29&open=0", "?from=%3Cscript%3E&to=%22%3E", "?kind=%3Cscript%3E"} {
+		page := s.page(fmt.Sprintf("/runs/%d%s", run, query))
+		lacks(t, page, "<script>alert", `"><script>`)
+	}
+	status, _ := s.get(fmt.Sprintf("/runs/%d/sites/10", run))
+	if status != http.StatusNotFound {
+		t.Errorf("status %d of a site that is not there", status)
+	}
+}
+
+// All pages that take evidence name both kinds.
+func TestTracesAreNamed(t *testing.T) {
+	s := open(t)
+	has(t, text(s.page("/")), "UMDH logs and ETW traces", "UMDH snapshots", "a trace of it with wpr or xperf", "7z")
+	has(t, text(s.page("/upload")), "Drop UMDH logs or traces here", ".etl, .etl.zip, .diagsession", "kernel.etl and heap.etl", "Record with UMDH", "Record a trace", "wpr -start VirtualAllocation -start Heap -filemode", "xperf -merge")
+}

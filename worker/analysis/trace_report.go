@@ -1,0 +1,203 @@
+package analysis
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/capture/allocations"
+)
+
+// Lifetimes are what only a trace tells, of a window. AIFO and so on are as Windows Performance Analyzer defines them:
+// Allocated Inside or Outside (before) the window, Freed Inside or Outside (after, or never).
+type Lifetimes struct {
+	Allocated Amount `json:"allocated"` // inside
+	Freed     Amount `json:"freed"`     // inside
+	AIFO      Amount `json:"aifo"`
+	AIFI      Amount `json:"aifi"`
+	AOFI      Amount `json:"aofi"`
+	AOFO      Amount `json:"aofo"`
+	// AtExit is the part of AIFI and AOFI that ended with its process: outstanding as of the instant before.
+	AtExit Amount `json:"at_exit"`
+	// UnknownFrees are frees inside the window whose allocation is not in the trace. They are in no other number.
+	UnknownFrees int64 `json:"unknown_frees"`
+	Peak         *Peak `json:"peak,omitempty"` // nil where it was not asked for
+}
+
+// A Peak is the most bytes that were outstanding at once, in how many blocks, and since when.
+type Peak struct {
+	Amount
+	AtNS int64 `json:"at_ns"`
+}
+
+// A Window is a stretch of a trace, both ends inside.
+type Window struct {
+	FromNS     int64 `json:"from_ns"`
+	ToNS       int64 `json:"to_ns"`
+	DurationNS int64 `json:"duration_ns"`
+}
+
+// A Trace describes a recording. Times are ns since Start.
+type Trace struct {
+	Start string `json:"start"` // UTC, RFC 3339
+	// FromNS and ToNS are the time that the trace covers: from its first event to the session's end.
+	FromNS int64 `json:"from_ns"`
+	ToNS   int64 `json:"to_ns"`
+	Events int64 `json:"events"`
+	// BeganNS and ExitedNS are when the process began and ended, where that is inside the trace.
+	BeganNS  *int64 `json:"began_ns,omitempty"`
+	ExitedNS *int64 `json:"exited_ns,omitempty"`
+	// Heap and Virtual are outstanding bytes over the whole trace, of all heaps and of virtual memory.
+	Heap    Timeline `json:"heap_timeline"`
+	Virtual Timeline `json:"virtual_timeline"`
+}
+
+// A Timeline is outstanding bytes over the whole trace, in stretches. Stretch i begins at AtNS[i] and lasts to the next.
+type Timeline struct {
+	AtNS []int64 `json:"at_ns"`
+	Last []int64 `json:"bytes"` // as the stretch ends
+	Max  []int64 `json:"max"`   // most in it, exact
+}
+
+// timelineOf joins the stretches of a line where there are more than n: to stretches of equal length, each of which is
+// closed where nothing happens behind it, so that it gives at most twice as many points as it has stretches.
+func timelineOf(points []allocations.Point, n int) Timeline {
+	t := Timeline{AtNS: []int64{}, Last: []int64{}, Max: []int64{}}
+	if len(points) <= n {
+		for _, p := range points {
+			t.add(p.Time, p.Last, p.Max)
+		}
+		return t
+	}
+	first := points[0].Time
+	width := (uint64(points[len(points)-1].Time)-uint64(first))/uint64(n/2) + 1
+	at := func(i int) uint64 { return (uint64(points[i].Time) - uint64(first)) / width }
+	for i := 0; i < len(points); {
+		joined, stretch := points[i], at(i)
+		for i++; i < len(points) && at(i) == stretch; i++ {
+			joined.Last, joined.Max = points[i].Last, max(joined.Max, points[i].Max)
+		}
+		t.add(joined.Time, joined.Last, joined.Max)
+		if end := int64(uint64(first) + (stretch+1)*width); joined.Max > joined.Last && i < len(points) && points[i].Time > end {
+			t.add(end, joined.Last, joined.Last)
+		}
+	}
+	return t
+}
+
+func (t *Timeline) add(at, last, highest int64) {
+	t.AtNS, t.Last, t.Max = append(t.AtNS, at), append(t.Last, last), append(t.Max, highest)
+}
+
+// lifetimesOf makes the figures of a set of allocations. The peak may be nil.
+func lifetimesOf(c *allocations.Classes, peak *allocations.Peak) Amounts {
+	growth := amount(c.Growth())
+	a := Amounts{Outstanding: amount(c.Outstanding()), Growth: &growth, Lifetimes: &Lifetimes{
+		Allocated: amount(c.Allocated()), Freed: amount(c.Freed()),
+		AIFO: amount(c.AIFO), AIFI: amount(c.AIFI), AOFI: amount(c.AOFI), AOFO: amount(c.AOFO),
+		AtExit: amount(c.AtExit), UnknownFrees: c.UnknownFrees,
+	}}
+	if peak != nil {
+		a.Peak = &Peak{amount(peak.Usage), peak.At}
+	}
+	return a
+}
+
+func amount(u allocations.Usage) Amount { return Amount{u.Count, u.Bytes} }
+
+// BeforeExit is growth as of the instant before the process ended, which is what a verdict goes by. Without an end it
+// is Growth.
+func (a *Amounts) BeforeExit() Amount {
+	if a.Growth == nil {
+		return Amount{}
+	}
+	g := *a.Growth
+	if a.Lifetimes != nil {
+		g.Count += a.AtExit.Count
+		g.Bytes += a.AtExit.Bytes
+	}
+	return g
+}
+
+// Timelines are drawn from at most that many stretches: of the process, and of a single heap.
+const (
+	processPoints = 2048
+	heapPoints    = 512
+	// drawnHeaps is how many heaps have a timeline of their own: those with the highest peaks.
+	drawnHeaps = 32
+)
+
+func traceOf(t *capture.Trace) *Trace {
+	out := &Trace{
+		Start: t.Start.Format(time.RFC3339Nano), FromNS: t.From, ToNS: t.To, Events: t.Events,
+		Heap: timelineOf(t.Heap.Points, processPoints), Virtual: timelineOf(t.Virtual.Points, processPoints),
+	}
+	if t.Began != allocations.BeforeTrace {
+		out.BeganNS = &t.Began
+	}
+	if t.Exited != allocations.Never {
+		out.ExitedNS = &t.Exited
+	}
+	return out
+}
+
+// takeLives gives the site the figures of its allocations. The peak of several together is not known.
+func (s *Site) takeLives(m *merged) {
+	var sum allocations.Classes
+	for _, l := range m.lives {
+		sum = sum.Add(l.Classes)
+		s.Rows = append(s.Rows, l.Number)
+	}
+	var peak *allocations.Peak
+	if len(m.lives) == 1 {
+		peak = &m.lives[0].Peak
+	}
+	s.Amounts = lifetimesOf(&sum, peak)
+	s.Verdict = classifyTrace(m.key.Kind, &s.Amounts)
+}
+
+// fillTraceTotals sums the sites of a trace by kind, by heap and by instant.
+func (s *series) fillTraceTotals(r *Report) {
+	part := s.parts[len(s.parts)-1]
+	kinds, heaps := [capture.KindHeapVirtual + 1]allocations.Classes{}, make([]allocations.Classes, len(s.heaps))
+	for _, m := range s.order {
+		for _, l := range m.lives {
+			kinds[m.key.Kind] = kinds[m.key.Kind].Add(l.Classes)
+			if m.key.Kind == capture.KindHeap && m.key.Heap != capture.NoHeap {
+				heaps[m.key.Heap] = heaps[m.key.Heap].Add(l.Classes)
+			}
+		}
+		if m.key.Kind == capture.KindHeapVirtual {
+			continue
+		}
+		for i, u := range m.usage {
+			r.Snapshots[i].Count += u.Count
+			r.Snapshots[i].Bytes += u.Bytes
+		}
+	}
+	r.Totals = totalsOf(kinds, []allocations.Peak{part.Trace.Heap.Peak, part.Trace.Virtual.Peak})
+	drawn := highest(part.Heaps, drawnHeaps)
+	for i := range part.Heaps { // one part: slots are the places of its heaps
+		line := &part.Heaps[i].Line
+		h := Heap{Handle: hexNumber(s.heaps[i]), Amounts: lifetimesOf(&heaps[i], &line.Peak)}
+		if drawn[i] {
+			h.Timeline = new(timelineOf(line.Points, heapPoints))
+		}
+		r.Heaps = append(r.Heaps, h)
+	}
+}
+
+// highest says which n heaps have the highest peaks.
+func highest(heaps []capture.Heap, n int) map[int]bool {
+	order := make([]int, len(heaps))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(heaps[b].Line.Peak.Bytes, heaps[a].Line.Peak.Bytes) })
+	out := map[int]bool{}
+	for _, i := range order[:min(n, len(order))] {
+		out[i] = true
+	}
+	return out
+}

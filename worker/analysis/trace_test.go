@@ -1,0 +1,219 @@
+package analysis_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/capture/allocations"
+	"heapdrift/worker/analysis"
+)
+
+// A life is a site of a trace: its kind, its stack by one address for each frame, and its figures.
+type life struct {
+	kind    capture.SiteKind
+	stack   []uint64
+	classes allocations.Classes
+	peak    int64
+}
+
+func u(count, bytes int64) allocations.Usage { return allocations.Usage{Count: count, Bytes: bytes} }
+
+// trace makes the capture of one process of a trace of ten seconds.
+func trace(pid uint32, lives ...life) *capture.Capture {
+	c := &capture.Capture{
+		Kind: capture.KindETL, Shape: capture.ShapeTrace, Process: capture.Process{Name: "app.exe", PID: pid, Bits: 64},
+		Modules: []capture.Module{{Path: `C:\app.exe`, Base: 0x400000, Size: 0x10000}, {Path: `C:\ntdll.dll`, Base: 0x7FF00000, Size: 0x10000}},
+		Heaps:   []capture.Heap{{Handle: 0x10000}},
+		Trace: &capture.Trace{
+			Start: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), To: 10e9, Events: 99, Began: allocations.BeforeTrace, Exited: allocations.Never,
+		},
+	}
+	c.Trace.Window = c.Trace.Whole()
+	c.Snapshots = c.Trace.Instants(3)
+	for i, l := range lives {
+		var frames []capture.FrameID
+		for _, a := range l.stack {
+			frames = append(frames, c.Stacks.AddAddress(a))
+		}
+		s := capture.Site{Stack: c.Stacks.AddStack(frames), Kind: l.kind, Heap: capture.NoHeap, Usage: make([]capture.Usage, 3)}
+		if l.kind == capture.KindHeap {
+			s.Heap = 0
+		}
+		out := l.classes.Outstanding()
+		s.Usage[2] = capture.Usage{Count: out.Count, Bytes: out.Bytes}
+		s.Life = &capture.Life{Number: uint32(10 + i), Classes: l.classes, Peak: allocations.Peak{Usage: u(1, l.peak), At: 5e9}}
+		c.Sites = append(c.Sites, s)
+	}
+	return c
+}
+
+const code, ntdll, kernel = 0x401000, 0x7FF01000, 0xFFFFF80312001000
+
+func TestTraceReport(t *testing.T) {
+	c := trace(7,
+		life{capture.KindHeap, []uint64{ntdll, code + 1}, allocations.Classes{AIFO: u(3, 300), AIFI: u(5, 50), AOFI: u(1, 20), AOFO: u(2, 8)}, 400},
+		life{capture.KindHeap, []uint64{ntdll, code + 2}, allocations.Classes{AIFI: u(9, 90)}, 30},
+		life{capture.KindVirtual, []uint64{kernel, ntdll, code + 3}, allocations.Classes{AIFO: u(1, 4096)}, 4096},
+		life{capture.KindHeapVirtual, []uint64{kernel, ntdll, code + 4}, allocations.Classes{AIFO: u(1, 65536)}, 65536},
+	)
+	c.Trace.Heap.Peak = allocations.Peak{Usage: u(6, 410), At: 4e9}
+	r := analyze(t, inputs(c))
+	heap, virtual := r.Totals.Heap, r.Totals.Virtual
+	amount := func(count, bytes int64) analysis.Amount { return analysis.Amount{Count: count, Bytes: bytes} }
+	if heap.Outstanding != amount(5, 308) || *heap.Growth != amount(2, 280) || heap.Allocated != amount(17, 440) || heap.Freed != amount(15, 160) ||
+		heap.AIFO != amount(3, 300) || heap.AIFI != amount(14, 140) || heap.AOFI != amount(1, 20) || heap.AOFO != amount(2, 8) || heap.Peak.Bytes != 410 {
+		t.Errorf("heap %+v %+v %+v", heap, heap.Growth, heap.Lifetimes)
+	}
+	if virtual.Outstanding != amount(1, 4096) || r.Totals.HeapVirtual.Outstanding != amount(1, 65536) || r.Heaps[0].Outstanding != heap.Outstanding {
+		t.Errorf("virtual %+v, of heaps %+v, heap %+v: nothing is counted twice", virtual, r.Totals.HeapVirtual, r.Heaps[0])
+	}
+	var got []string
+	for _, s := range r.Sites {
+		got = append(got, s.Kind+" "+string(s.Verdict)+" "+s.Blame.Module+s.Blame.Offset)
+	}
+	if want := "virtual growing app0x1003, heap growing app0x1001, heap transient app0x1002, heap-virtual unknown app0x1004"; strings.Join(got, ", ") != want {
+		t.Errorf("sites %s, want %s", strings.Join(got, ", "), want)
+	}
+	if *r.Window != (analysis.Window{ToNS: 10e9, DurationNS: 10e9}) || r.Trace.Events != 99 || r.Evidence[0].Events != 99 || r.Snapshots[1].AtNS != 5e9 || r.Sites[0].Rows[0] != 12 {
+		t.Errorf("window %+v, trace %+v, evidence %+v", r.Window, r.Trace, r.Evidence)
+	}
+	if r.Verdict.Status != analysis.StatusInconclusive || !strings.Contains(r.Verdict.Sentence, "app.exe allocated 4.43 KB in 18 blocks over 10.0 s; at the end 4.27 KB more was outstanding") {
+		t.Errorf("%+v", r.Verdict)
+	}
+}
+
+// The verdict on a process that ended inside the trace is as of the instant before, and its numbers are as WPA shows them.
+func TestTraceThatEnded(t *testing.T) {
+	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFI: u(3, 300), AtExit: u(2, 200)}, 300})
+	c.Trace.Exited = 9e9
+	r := analyze(t, inputs(c))
+	s := r.Sites[0]
+	if s.Growth.Bytes != 0 || s.Outstanding.Bytes != 0 || s.AtExit.Bytes != 200 || s.Verdict != analysis.ClassGrowing || *r.Trace.ExitedNS != 9e9 {
+		t.Errorf("%+v %+v", s, s.Lifetimes)
+	}
+	if !strings.Contains(r.Verdict.Sentence, "and then ended") || !strings.Contains(r.Verdict.Sentence, "200 B in 2 blocks") {
+		t.Errorf("%s", r.Verdict.Sentence)
+	}
+}
+
+func TestTraceWithoutGrowth(t *testing.T) {
+	quiet := func() *capture.Capture {
+		return trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFI: u(3, 300)}, 300})
+	}
+	if r := analyze(t, inputs(quiet())); r.Verdict.Status != analysis.StatusNoLeak {
+		t.Errorf("%+v", r.Verdict)
+	}
+	for _, loss := range []capture.Code{capture.EventsLost, capture.BuffersLost, capture.LostFree, capture.CircularWrapped, capture.Truncated, capture.StackMissing} {
+		c := quiet()
+		c.Warnings = []capture.Warning{{Code: loss, Message: "lost", Count: 1}}
+		if r := analyze(t, inputs(c)); r.Verdict.Status != analysis.StatusInconclusive || !strings.Contains(r.Verdict.Sentence, string(loss)) {
+			t.Errorf("%s: %+v: what is lost forbids a clean verdict", loss, r.Verdict)
+		}
+	}
+}
+
+// Of several processes of a program the one that holds most is reported, and each can be asked for.
+func TestTraceOfSeveralProcesses(t *testing.T) {
+	small, big, again := trace(7, life{capture.KindHeap, []uint64{code}, allocations.Classes{AIFO: u(1, 10)}, 10}),
+		trace(9, life{capture.KindHeap, []uint64{code}, allocations.Classes{AIFO: u(1, 1000)}, 1000}),
+		trace(7, life{capture.KindHeap, []uint64{code}, allocations.Classes{AIFO: u(1, 30)}, 30})
+	again.Trace.Began = 5e9
+	in := []analysis.Input{{Files: []analysis.File{{Name: "kernel.etl"}, {Name: "heap.etl"}}, Captures: []*capture.Capture{again, big, small}}}
+	for process, want := range map[string]int64{"": 1000, "9": 1000, "7": 30, "7#1": 10, "7#2": 30} {
+		r, err := analysis.Analyze(context.Background(), in, analysis.Options{Process: process})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Totals.Heap.Outstanding.Bytes != want {
+			t.Errorf("process %q: %+v, want %d bytes", process, r.Totals.Heap, want)
+		}
+		if several := process == "" || process == "7"; several != (codes(r) == "several-processes") {
+			t.Errorf("process %q: warnings %s", process, codes(r))
+		}
+		if len(r.Evidence) != 2 || !r.Evidence[0].Used || !r.Evidence[1].Used || r.Evidence[1].File != "heap.etl" {
+			t.Errorf("evidence %+v", r.Evidence)
+		}
+	}
+	if _, err := analysis.Analyze(context.Background(), in, analysis.Options{Process: "7#3"}); err == nil {
+		t.Error("a third process 7 was found")
+	}
+}
+
+// A trace says more than snapshots of the same run, and what is left out is said.
+func TestTraceBesideSnapshots(t *testing.T) {
+	c := trace(7, life{capture.KindHeap, []uint64{code}, allocations.Classes{AIFO: u(1, 10)}, 10})
+	snapshot := &capture.Capture{Kind: capture.KindUMDHSnapshot, Process: c.Process, Snapshots: make([]capture.Snapshot, 1)}
+	if r := analyze(t, inputs(snapshot, c)); codes(r) != "unsupported" || r.Trace == nil || r.Evidence[0].Used || !r.Evidence[1].Used {
+		t.Errorf("%s, evidence %+v", codes(r), r.Evidence)
+	}
+}
+
+// Numbers of a window by the table's sites are those of the report of the same window.
+func TestInWindowIsTheReport(t *testing.T) {
+	c := trace(7,
+		life{capture.KindHeap, []uint64{ntdll, code + 1}, allocations.Classes{AIFO: u(3, 300), AIFI: u(5, 50), AOFI: u(1, 20)}, 0},
+		life{capture.KindVirtual, []uint64{ntdll, code + 3}, allocations.Classes{AIFO: u(1, 4096), AtExit: u(1, 5)}, 0},
+		life{capture.KindHeapVirtual, []uint64{ntdll, code + 4}, allocations.Classes{AOFO: u(1, 65536)}, 0},
+	)
+	r := analyze(t, inputs(c))
+	var sites []analysis.SiteRows
+	answer := &allocations.Answer{Classes: make([]allocations.Classes, 13), Peaks: [][]allocations.Peak{make([]allocations.Peak, 3), make([]allocations.Peak, 1)}}
+	for i, s := range r.Sites {
+		sites = append(sites, analysis.SiteRows{Ordinal: i, Kind: s.Kind, Heap: s.Heap, Numbers: s.Rows})
+	}
+	for i := range c.Sites {
+		answer.Classes[c.Sites[i].Life.Number] = c.Sites[i].Life.Classes
+	}
+	heaps := []string{r.Heaps[0].Handle}
+	q := analysis.Question(c.Trace.Window, sites, heaps)
+	if q.Sites != 13 || q.Peaks[0][10] != int32(capture.KindHeap) || q.Peaks[0][12] != int32(capture.KindHeapVirtual) || q.Peaks[1][10] != 0 || q.Peaks[1][11] != -1 || q.Peaks[0][0] != -1 {
+		t.Errorf("question %+v", q)
+	}
+	w := analysis.InWindow(answer, c.Trace.Window, sites, heaps)
+	same := func(what string, a, b analysis.Amounts) {
+		t.Helper()
+		x, y := *a.Lifetimes, *b.Lifetimes
+		x.Peak, y.Peak = nil, nil
+		if a.Outstanding != b.Outstanding || *a.Growth != *b.Growth || x != y {
+			t.Errorf("%s: %+v %+v, want %+v %+v", what, a, x, b, y)
+		}
+	}
+	same("heap", w.Totals.Heap, r.Totals.Heap)
+	same("virtual", w.Totals.Virtual, r.Totals.Virtual)
+	same("of heaps", *w.Totals.HeapVirtual, *r.Totals.HeapVirtual)
+	same("a heap", w.Heaps[0].Amounts, r.Heaps[0].Amounts)
+	for i := range w.Sites {
+		same("a site", w.Sites[i].Amounts, r.Sites[i].Amounts)
+		if w.Sites[i].Verdict != r.Sites[i].Verdict {
+			t.Errorf("site %d: %s, want %s", i, w.Sites[i].Verdict, r.Sites[i].Verdict)
+		}
+	}
+}
+
+// A timeline has no more than twice as many points as it may have stretches, keeps every peak, and no peak lasts longer
+// than its stretch.
+func TestTimelineIsJoined(t *testing.T) {
+	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFO: u(1, 7)}, 7})
+	points := make([]allocations.Point, 5000)
+	for i := range points {
+		points[i] = allocations.Point{Time: int64(i) * 1e6, Last: int64(i), Max: int64(i)}
+	}
+	points[1234].Max = 1e6
+	points = append(points, allocations.Point{Time: 9e9, Last: 3, Max: 5000})
+	c.Trace.Heap.Points = points
+	line := analyze(t, inputs(c)).Trace.Heap
+	if len(line.AtNS) > 2048 || len(line.AtNS) != len(line.Last) || len(line.Max) != len(line.Last) || !slices.IsSorted(line.AtNS) {
+		t.Fatalf("%d points", len(line.AtNS))
+	}
+	highest := slices.Index(line.Max, 1e6)
+	if highest < 0 || line.AtNS[highest] > 1234e6 || line.AtNS[highest+1] <= 1234e6 || line.AtNS[highest+1] > 1250e6 {
+		t.Errorf("the peak at 1.234 s is at %d", highest)
+	}
+	if n := len(line.AtNS); line.Last[n-1] != 3 || line.AtNS[n-1] != 9e9 || line.Max[n-2] != line.Last[n-2] {
+		t.Errorf("ends with %v %v %v", line.AtNS[n-2:], line.Last[n-2:], line.Max[n-2:])
+	}
+}

@@ -1,0 +1,92 @@
+package worker
+
+import (
+	"context"
+	"slices"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/capture/allocations"
+	"heapdrift/worker/analysis"
+)
+
+// Report makes the whole report on a window of a run's trace, about the process that the run's report is about. Errors are
+// as those of Window.
+func (w *Windows) Report(ctx context.Context, run int64, window capture.Window) (*analysis.Report, error) {
+	head, err := w.Store.Summary(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	if head.Trace == nil {
+		return nil, notATrace()
+	}
+	if err := checkWindow(window, head.Trace); err != nil {
+		return nil, err
+	}
+	in, err := w.Store.InputOfRun(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	names, err := loadNames(ctx, w.Blobs, in.Names)
+	if err != nil {
+		return nil, err
+	}
+	list, err := load(ctx, w.Blobs, in.Captures, func(int) {})
+	if err != nil {
+		return nil, err
+	}
+	if err := w.narrow(ctx, list, head, window); err != nil {
+		return nil, err
+	}
+	r, err := analysis.Analyze(ctx, inputsOf(list), analysis.Options{Names: names})
+	if err != nil {
+		return nil, err
+	}
+	r.Warnings = append(choices(head.Warnings), r.Warnings...)
+	warnOfNames(r, in)
+	return r, nil
+}
+
+// narrow leaves of all captures only that of the report's process, with the numbers of the window.
+func (w *Windows) narrow(ctx context.Context, list []loaded, head *analysis.Report, window capture.Window) error {
+	used := tableOf(head, list)
+	if used.Key == "" {
+		return notATrace()
+	}
+	table, blob, err := openAllocations(ctx, w.Blobs, w.Remote, used.Key)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = blob.Close() }()
+	for i := range list {
+		if list[i].table != used {
+			list[i].Captures = nil
+			continue
+		}
+		all, err := capture.InWindow(ctx, list[i].Captures, table, window)
+		if err != nil {
+			return err
+		}
+		list[i].Captures = slices.DeleteFunc(all, func(c *capture.Capture) bool { return !isAbout(head, c) })
+	}
+	return nil
+}
+
+// isAbout reports whether a report of a trace is about the process of a capture.
+func isAbout(r *analysis.Report, c *capture.Capture) bool {
+	began := allocations.BeforeTrace
+	if at := r.Trace.BeganNS; at != nil {
+		began = *at
+	}
+	return c.Trace != nil && c.Process.PID == r.Process.PID && c.Process.Name == r.Process.Name && c.Trace.Began == began
+}
+
+// choices are the warnings that say what a report leaves out.
+func choices(warnings []analysis.Warning) []analysis.Warning {
+	var list []analysis.Warning
+	for _, w := range warnings {
+		if w.Code == capture.SeveralProcesses {
+			list = append(list, w)
+		}
+	}
+	return list
+}

@@ -1,0 +1,180 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/capture/allocations"
+	"heapdrift/internal/blob"
+	"heapdrift/internal/store"
+	"heapdrift/worker/analysis"
+)
+
+// The codes of errors that windows give, as those of an *analysis.Error. They are stable.
+const (
+	CodeNotATrace    = "not-a-trace"   // the report is of snapshots
+	CodeTableMissing = "table-missing" // the allocation table is not in the blob store any more
+	CodeBadWindow    = "bad-window"    // it ends before it begins, or lies outside the trace
+)
+
+// Windows answers for windows of the traces that runs are about. It keeps the tables of the last few open. It is safe for
+// concurrent use.
+type Windows struct {
+	Store  *store.Store
+	Blobs  blob.Store
+	Remote bool // as that of Worker
+
+	tables tableCache
+	turns  turns
+}
+
+// maxWindowsAtOnce is how many windows are computed at once: each takes all cores and up to 100 MB.
+const maxWindowsAtOnce = 2
+
+// turns lets a few do something at once; the others wait.
+type turns struct {
+	once sync.Once
+	free chan struct{}
+}
+
+// take waits for a turn, which is given back by the function returned.
+func (t *turns) take(ctx context.Context) (func(), error) {
+	t.once.Do(func() { t.free = make(chan struct{}, maxWindowsAtOnce) })
+	select {
+	case t.free <- struct{}{}:
+		return func() { <-t.free }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("worker: window: %w", context.Cause(ctx))
+	}
+}
+
+// Window gives the numbers of a run's report in a window of its trace. Its error is an *analysis.Error with one of the
+// codes above where there are none to give, or store.ErrNotFound for a run without a report.
+func (w *Windows) Window(ctx context.Context, run int64, window capture.Window) (*analysis.Windowed, error) {
+	t, err := w.open(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	defer w.tables.leave(t)
+	if err := checkWindow(window, t.head.Trace); err != nil {
+		return nil, err
+	}
+	leave, err := w.turns.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	q := widened(analysis.Question(window, t.sites, t.heaps), t.width)
+	whole := window.From <= min(0, t.head.Trace.FromNS) && window.To >= t.head.Trace.ToNS
+	if whole {
+		q.Peaks = nil // the report knows them
+	}
+	answer, err := allocations.Ask(ctx, t.table, q)
+	if err != nil {
+		return nil, fmt.Errorf("worker: window of run %d: %w", run, err)
+	}
+	windowed := analysis.InWindow(answer, window, t.sites, t.heaps)
+	if whole {
+		takePeaks(windowed, t.head)
+	}
+	return windowed, nil
+}
+
+// takePeaks takes the peaks of the whole trace from the report. Those were found while it was read, when the size of each
+// block was known at each instant; the table has the last size of blocks that were resized.
+func takePeaks(w *analysis.Windowed, r *analysis.Report) {
+	take := func(to, from *analysis.Amounts) {
+		if to != nil && from != nil && to.Lifetimes != nil && from.Lifetimes != nil {
+			to.Peak = from.Peak
+		}
+	}
+	take(&w.Totals.Heap, &r.Totals.Heap)
+	take(&w.Totals.Virtual, &r.Totals.Virtual)
+	take(w.Totals.HeapVirtual, r.Totals.HeapVirtual)
+	for i := range min(len(w.Heaps), len(r.Heaps)) {
+		take(&w.Heaps[i].Amounts, &r.Heaps[i].Amounts)
+	}
+}
+
+// widened lets a question about the sites of one process be asked of a table that holds others too.
+func widened(q allocations.Question, sites int) allocations.Question {
+	for i, groups := range q.Peaks {
+		for len(groups) < sites {
+			groups = append(groups, -1)
+		}
+		q.Peaks[i] = groups
+	}
+	q.Sites = max(q.Sites, sites)
+	return q
+}
+
+// open returns the table of a run's report, from those that are open if it is there.
+func (w *Windows) open(ctx context.Context, run int64) (*openTable, error) {
+	report, table, err := w.Store.TraceReport(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	if table.Key == "" {
+		return nil, notATrace()
+	}
+	return w.tables.enter(ctx, tableKey{run, report}, func() (*openTable, error) { return w.load(context.WithoutCancel(ctx), run) })
+}
+
+// load opens the table of a run, to stay open.
+func (w *Windows) load(ctx context.Context, run int64) (*openTable, error) {
+	trace, err := w.Store.TraceOfRun(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	if trace.Table.Key == "" || trace.Head.Trace == nil {
+		return nil, notATrace()
+	}
+	t := &openTable{key: tableKey{run, trace.Report}, head: trace.Head, sites: trace.Sites, width: trace.Table.Sites}
+	for i := range trace.Head.Heaps {
+		t.heaps = append(t.heaps, trace.Head.Heaps[i].Handle)
+	}
+	t.table, t.blob, err = openAllocations(ctx, w.Blobs, w.Remote, trace.Table.Key)
+	return t, err
+}
+
+func notATrace() error {
+	return &analysis.Error{Code: CodeNotATrace, Message: "the run's report is of snapshots; only a trace has windows"}
+}
+
+// openAllocations opens an allocation table.
+func openAllocations(ctx context.Context, blobs blob.Store, remote bool, key string) (*allocations.Table, blob.Reader, error) {
+	r, err := blobs.Open(ctx, key)
+	if errors.Is(err, blob.ErrNotFound) {
+		return nil, nil, &analysis.Error{Code: CodeTableMissing, Message: "the allocation table of the trace is not in the blob store any more; upload the trace again"}
+	}
+	if err == nil {
+		r, err = local(ctx, r, remote)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("worker: allocation table: %w", err)
+	}
+	table, err := allocations.Open(r, r.Size())
+	if err != nil {
+		_ = r.Close() // read only
+		return nil, nil, fmt.Errorf("worker: allocation table: %w", err)
+	}
+	return table, r, nil
+}
+
+// checkWindow says what is wrong with a window of a trace.
+func checkWindow(w capture.Window, t *analysis.Trace) error {
+	from, to := min(0, t.FromNS), max(t.ToNS, t.FromNS)
+	switch {
+	case w.From > w.To:
+		return &analysis.Error{Code: CodeBadWindow, Message: fmt.Sprintf("the window ends at %s, before it begins at %s", seconds(w.To), seconds(w.From))}
+	case w.From > to || w.To < from:
+		return &analysis.Error{Code: CodeBadWindow, Message: fmt.Sprintf("the window from %s to %s is outside of the trace, which lasts from %s to %s",
+			seconds(w.From), seconds(w.To), seconds(from), seconds(to))}
+	}
+	return nil
+}
+
+func seconds(ns int64) string { return fmt.Sprintf("%.3f s", float64(ns)/1e9) }

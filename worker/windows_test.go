@@ -1,0 +1,143 @@
+package worker_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/etl/etltest"
+	"heapdrift/internal/corpus"
+	"heapdrift/internal/store"
+	"heapdrift/worker"
+	"heapdrift/worker/analysis"
+)
+
+// A window over everything has the numbers of the report, and every window those of the report on it.
+func TestWindowsAndReportsAgree(t *testing.T) {
+	p := start(t)
+	scenario := etltest.Invent(3, etltest.Size{Steps: 600})
+	run := p.settled(p.upload("whole.etl", string(scenario.File(etltest.Format{}))))
+	r := p.report(run)
+	windows := &worker.Windows{Store: p.Store, Blobs: p.Blobs}
+	defer func() { _ = windows.Close() }()
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range 12 {
+		w := capture.Window{From: 0, To: scenario.End}
+		if i > 0 {
+			w.From = rng.Int64N(scenario.End)
+			w.To = w.From + rng.Int64N(scenario.End-w.From)
+		}
+		got, err := windows.Window(t.Context(), run.ID, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := windows.Report(t.Context(), run.ID, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := asJSON(got.Totals), asJSON(want.Totals); a != b {
+			t.Errorf("window %v: totals\n%s, the report on it has\n%s", w, a, b)
+		}
+		if a, b := withoutPeaks(figures(want)), withoutPeaks(figures(r)); i == 0 && a != b {
+			t.Error("the report on the whole trace differs from the run's: " + difference(a, b))
+		}
+		byKey := map[string]string{}
+		for i := range want.Sites {
+			s := &want.Sites[i]
+			s.Peak = nil
+			byKey[s.Signature+s.Heap+s.Kind] = asJSON(s.Amounts, s.Verdict)
+		}
+		for i := range got.Sites {
+			s := &got.Sites[i]
+			key := r.Sites[s.Ordinal].Signature + s.Heap + s.Kind
+			if text, ok := byKey[key]; ok && text != asJSON(s.Amounts, s.Verdict) {
+				t.Errorf("window %v: site %d has %s, in the report on it %s", w, s.Ordinal, asJSON(s.Amounts, s.Verdict), text)
+			}
+		}
+	}
+}
+
+func TestWindowsThatThereAreNot(t *testing.T) {
+	p := start(t)
+	scenario := etltest.Invent(4, etltest.Size{Steps: 50})
+	trace := p.settled(p.upload("whole.etl", string(scenario.File(etltest.Format{}))))
+	e, err := p.Intake.Accept(t.Context(), store.Target{Project: "p", Build: "2"}, "log.txt", strings.NewReader(log(1, 50)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.settled(e.RunID)
+	windows := &worker.Windows{Store: p.Store, Blobs: p.Blobs}
+	ask := func(run int64, w capture.Window) string {
+		_, err := windows.Window(t.Context(), run, w)
+		_, err2 := windows.Report(t.Context(), run, w)
+		var code, code2 *analysis.Error
+		if errors.As(err, &code) != errors.As(err2, &code2) || code != nil && *code != *code2 {
+			t.Errorf("the window says %v, the report on it %v", err, err2)
+		}
+		if code == nil {
+			return fmt.Sprint(err)
+		}
+		return code.Code
+	}
+	whole := capture.Window{To: scenario.End}
+	for _, test := range []struct {
+		run  int64
+		w    capture.Window
+		want string
+	}{
+		{trace.ID, whole, "<nil>"},
+		{trace.ID, capture.Window{From: 5, To: 4}, worker.CodeBadWindow},
+		{trace.ID, capture.Window{From: scenario.End * 2, To: scenario.End * 3}, worker.CodeBadWindow},
+		{trace.ID, capture.Window{From: -2 * scenario.End, To: -scenario.End}, worker.CodeBadWindow},
+		{e.RunID, whole, worker.CodeNotATrace},
+		{12345, whole, store.ErrNotFound.Error()},
+	} {
+		if got := ask(test.run, test.w); got != test.want {
+			t.Errorf("window %v of run %d: %s, want %s", test.w, test.run, got, test.want)
+		}
+	}
+	_, table, err := p.Store.TraceReport(t.Context(), trace.ID)
+	if err != nil || table.Key == "" || table.Bytes == 0 {
+		t.Fatal(table, err)
+	}
+	if err := p.Blobs.Delete(t.Context(), table.Key); err != nil {
+		t.Fatal(err)
+	}
+	if err := windows.Close(); err != nil { // it has read the table already
+		t.Fatal(err)
+	}
+	if got := ask(trace.ID, whole); got != worker.CodeTableMissing {
+		t.Errorf("without the table: %s", got)
+	}
+}
+
+// The exercise of Microsoft's documentation gives its numbers: VirtualAlloc of 126 MB in all with nothing left at the end, and
+// in the middle ten seconds 10 MB that stay, four buffers of 10 MB that do not, and 319 blocks of 40 bytes.
+func TestWindowsOfTheMicrosoftExercise(t *testing.T) {
+	content, err := os.ReadFile(corpus.Path(t, "lab", "B", "memory.etl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := start(t)
+	run := p.settled(p.upload("memory.etl", string(content)))
+	windows := &worker.Windows{Store: p.Store, Blobs: p.Blobs}
+	defer func() { _ = windows.Close() }()
+	const mb = 1 << 20
+	for w, want := range map[capture.Window][3]analysis.Amount{ // allocated and transient virtual memory, growth of heaps
+		{From: 0, To: 31e9}:    {{Count: 21, Bytes: 126 * mb}, {Count: 21, Bytes: 126 * mb}, {}},
+		{From: 10e9, To: 20e9}: {{Count: 5, Bytes: 50 * mb}, {Count: 4, Bytes: 40 * mb}, {Count: 319, Bytes: 319 * 40}},
+	} {
+		got, err := windows.Window(t.Context(), run.ID, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		virtual, heap := got.Totals.Virtual, got.Totals.Heap
+		if a := [3]analysis.Amount{virtual.Allocated, virtual.AIFI, *heap.Growth}; a != want {
+			t.Errorf("window %v: %v, want %v", w, a, want)
+		}
+	}
+}
