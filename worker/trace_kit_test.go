@@ -3,7 +3,6 @@ package worker_test
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -19,12 +18,6 @@ func figures(r *analysis.Report) string {
 	}
 	return text
 }
-
-var peak = regexp.MustCompile(`,"peak":{[^}]*}`)
-
-// withoutPeaks leaves peaks out, which the table cannot tell exactly: its rows have the last size of blocks that were
-// resized.
-func withoutPeaks(figures string) string { return peak.ReplaceAllString(figures, "") }
 
 // difference is the first line in which two texts differ.
 func difference(got, want string) string {

@@ -50,25 +50,36 @@ func (w *Windows) Report(ctx context.Context, run int64, window capture.Window) 
 func (w *Windows) narrow(ctx context.Context, list []loaded, head *analysis.Report, window capture.Window) error {
 	used := tableOf(head, list)
 	if used.Key == "" {
-		return notATrace()
+		return readAgain()
 	}
 	table, blob, err := openAllocations(ctx, w.Blobs, w.Remote, used.Key)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = blob.Close() }()
+	left := 0
 	for i := range list {
 		if list[i].table != used {
 			list[i].Captures = nil
 			continue
 		}
-		all, err := capture.InWindow(ctx, list[i].Captures, table, window)
-		if err != nil {
-			return err
+		all := list[i].Captures
+		if !isWhole(window, head.Trace) { // else they know the peaks better than the table, as takePeaks says
+			if all, err = capture.InWindow(ctx, all, table, window); err != nil {
+				return err
+			}
 		}
 		list[i].Captures = slices.DeleteFunc(all, func(c *capture.Capture) bool { return !isAbout(head, c) })
+		left += len(list[i].Captures)
+	}
+	if left == 0 { // with the kernel's half of a pair the process got its name, for one
+		return readAgain()
 	}
 	return nil
+}
+
+func readAgain() error {
+	return &analysis.Error{Code: CodeReadAgain, Message: "the run's trace was read again since its report; ask again when the next report is there"}
 }
 
 // isAbout reports whether a report of a trace is about the process of a capture.

@@ -18,6 +18,7 @@ const (
 	CodeNotATrace    = "not-a-trace"   // the report is of snapshots
 	CodeTableMissing = "table-missing" // the allocation table is not in the blob store any more
 	CodeBadWindow    = "bad-window"    // it ends before it begins, or lies outside the trace
+	CodeReadAgain    = "read-again"    // the trace was read again, and the report on that is not there yet
 )
 
 // Windows answers for windows of the traces that runs are about. It keeps the tables of the last few open. It is safe for
@@ -68,7 +69,7 @@ func (w *Windows) Window(ctx context.Context, run int64, window capture.Window) 
 	}
 	defer leave()
 	q := widened(analysis.Question(window, t.sites, t.heaps), t.width)
-	whole := window.From <= min(0, t.head.Trace.FromNS) && window.To >= t.head.Trace.ToNS
+	whole := isWhole(window, t.head.Trace)
 	if whole {
 		q.Peaks = nil // the report knows them
 	}
@@ -81,6 +82,11 @@ func (w *Windows) Window(ctx context.Context, run int64, window capture.Window) 
 		takePeaks(windowed, t.head)
 	}
 	return windowed, nil
+}
+
+// isWhole reports whether a window holds all of a trace.
+func isWhole(w capture.Window, t *analysis.Trace) bool {
+	return w.From <= min(0, t.FromNS) && w.To >= t.ToNS
 }
 
 // takePeaks takes the peaks of the whole trace from the report. Those were found while it was read, when the size of each
@@ -148,7 +154,7 @@ func notATrace() error {
 func openAllocations(ctx context.Context, blobs blob.Store, remote bool, key string) (*allocations.Table, blob.Reader, error) {
 	r, err := blobs.Open(ctx, key)
 	if errors.Is(err, blob.ErrNotFound) {
-		return nil, nil, &analysis.Error{Code: CodeTableMissing, Message: "the allocation table of the trace is not in the blob store any more; upload the trace again"}
+		return nil, nil, &analysis.Error{Code: CodeTableMissing, Message: "the allocation table of the trace is not in the blob store any more; upload the trace again under another name"}
 	}
 	if err == nil {
 		r, err = local(ctx, r, remote)

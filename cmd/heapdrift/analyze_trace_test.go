@@ -387,3 +387,34 @@ func TestLabVariantsAreEqual(t *testing.T) {
 		}
 	})
 }
+
+// The memory exercise, as a user of Windows Performance Analyzer walks through it: 126 MB come and go over the whole run,
+// 10 MB stay from main in the middle, four buffers of 10 MB are spikes, and one loop never frees its nodes.
+func TestMemoryExercise(t *testing.T) {
+	trace := corpus.Path(t, "lab", "B", "memory.etl")
+	report := func(args ...string) *analysis.Report {
+		return analyzeJSON(t, append([]string{"--symbols", labSymbols(t), trace}, args...)...)
+	}
+	find := func(r *analysis.Report, function string) *analysis.Site {
+		t.Helper()
+		i := slices.IndexFunc(r.Sites, func(s analysis.Site) bool { return s.Blame != nil && s.Blame.Function == function && s.Allocated.Count > 0 })
+		if i < 0 {
+			t.Fatalf("nothing allocated by %s", function)
+		}
+		return &r.Sites[i]
+	}
+	const mb = 1 << 20
+	if v := report().Totals.Virtual; v.Allocated.Bytes != 126*mb || v.Growth.Bytes != 0 || v.Allocated.Count != 21 {
+		t.Errorf("whole run: %+v", v.Lifetimes)
+	}
+	if s := find(report("--window", "14,16"), "main"); s.Growth.Bytes != 10*mb || s.Growth.Count != 1 {
+		t.Errorf("main: %+v", s.Amounts)
+	}
+	r := report("--window", "18,30")
+	if s := find(r, "ManipulateTemporaryBuffer"); s.AIFI != (analysis.Amount{Count: 4, Bytes: 40 * mb}) || s.Growth.Bytes != 0 || s.Verdict != analysis.ClassTransient {
+		t.Errorf("spikes: %+v %s", s.Lifetimes, s.Verdict)
+	}
+	if s := find(report("--window", "10,20"), "InnerLoopOperation"); *s.Growth != (analysis.Amount{Count: 319, Bytes: 319 * 40}) || s.Verdict != analysis.ClassGrowing {
+		t.Errorf("the loop: %+v %s", s.Growth, s.Verdict)
+	}
+}

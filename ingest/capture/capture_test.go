@@ -2,12 +2,14 @@ package capture_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"reflect"
 	"slices"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"heapdrift/ingest/capture"
@@ -102,6 +104,17 @@ func TestReadRefusesEveryCut(t *testing.T) {
 	for n := range whole {
 		if _, err := capture.Read(bytes.NewReader(whole[:n])); err == nil {
 			t.Errorf("cut at %d of %d was read without an error", n, len(whole))
+		}
+	}
+}
+
+// Who reads from a store must be able to tell a failure of it from damage.
+func TestReadKeepsTheReadersError(t *testing.T) {
+	whole := artifact(t, sample())
+	for n := range whole {
+		r := io.MultiReader(bytes.NewReader(whole[:n]), iotest.ErrReader(context.Canceled))
+		if _, err := capture.Read(r); !errors.Is(err, context.Canceled) {
+			t.Errorf("after %d of %d bytes: %v", n, len(whole), err)
 		}
 	}
 }

@@ -50,7 +50,10 @@ func writeArtifact(w io.Writer, magic string, sections []section) error {
 // readArtifact hands each section to what takes its tag; others are skipped.
 func readArtifact(r io.Reader, magic string, takers map[uint64]func(*decoder)) error {
 	head := make([]byte, len(magic)+1)
-	if _, err := io.ReadFull(r, head); err != nil || string(head) != magic+string(rune(artifactVersion)) {
+	if _, err := io.ReadFull(r, head); err != nil {
+		return fmt.Errorf("%w: %w", ErrArtifact, err) // of the context too: who has left is told apart from who has sent damage
+	}
+	if string(head) != magic+string(rune(artifactVersion)) {
 		return ErrArtifact
 	}
 	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20), zstd.WithDecoderLowmem(true))
@@ -68,7 +71,10 @@ func readArtifact(r io.Reader, magic string, takers map[uint64]func(*decoder)) e
 			return fmt.Errorf("%w: section tag: %w", ErrArtifact, err)
 		}
 		length, err := binary.ReadUvarint(in)
-		if err != nil || length > maxSection {
+		if err != nil {
+			return fmt.Errorf("%w: section %d: length: %w", ErrArtifact, tag, err)
+		}
+		if length > maxSection {
 			return fmt.Errorf("%w: section %d: bad length", ErrArtifact, tag)
 		}
 		take := takers[tag]
@@ -79,7 +85,10 @@ func readArtifact(r io.Reader, magic string, takers map[uint64]func(*decoder)) e
 			continue
 		}
 		payload, err := io.ReadAll(io.LimitReader(in, int64(length))) // grows with what is there, not with the claim
-		if err != nil || uint64(len(payload)) < length {
+		if err != nil {
+			return fmt.Errorf("%w: section %d is cut: %w", ErrArtifact, tag, err)
+		}
+		if uint64(len(payload)) < length {
 			return fmt.Errorf("%w: section %d is cut", ErrArtifact, tag)
 		}
 		d := decoder{b: payload}

@@ -15,9 +15,11 @@ type Trace struct {
 	From, To int64
 	// Window is the time that the numbers of sites and heaps are of: the whole trace, or a part of it.
 	Window Window
-	Began  int64 // when the process began: allocations.BeforeTrace where it was there already, or nothing tells
-	Exited int64 // when it ended; allocations.Never where it did not
-	Events int64 // in the trace, of all processes
+	// HeapFrom is when the first session that traced heaps began. What heaps did before is not seen.
+	HeapFrom int64
+	Began    int64 // when the process began: allocations.BeforeTrace where it was there already, or nothing tells
+	Exited   int64 // when it ended; allocations.Never where it did not
+	Events   int64 // in the trace, of all processes
 	// Heap and Virtual are outstanding memory: of all heaps, and committed by the program.
 	Heap, Virtual Line
 }

@@ -16,7 +16,7 @@ func (c *Capture) putTrace(e *encoder) {
 	}
 	e.int(t.Start.UnixNano())
 	e.int(int64(t.Bias))
-	for _, v := range []int64{t.From, t.To, t.Window.From, t.Window.To, t.Began, t.Exited, t.Events} {
+	for _, v := range []int64{t.From, t.To, t.Window.From, t.Window.To, t.HeapFrom, t.Began, t.Exited, t.Events} {
 		e.int(v)
 	}
 	putLine(e, &t.Heap)
@@ -32,7 +32,7 @@ func (c *Capture) takeTrace(d *decoder) {
 		return
 	}
 	t := &Trace{Start: time.Unix(0, d.int()).UTC(), Bias: time.Duration(d.int())}
-	for _, v := range []*int64{&t.From, &t.To, &t.Window.From, &t.Window.To, &t.Began, &t.Exited, &t.Events} {
+	for _, v := range []*int64{&t.From, &t.To, &t.Window.From, &t.Window.To, &t.HeapFrom, &t.Began, &t.Exited, &t.Events} {
 		*v = d.int()
 	}
 	t.Heap, t.Virtual = takeLine(d), takeLine(d)

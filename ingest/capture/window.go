@@ -17,7 +17,7 @@ func ParseWindow(s string) (Window, error) {
 	from, to, ok := strings.Cut(s, ",")
 	a, errA := strconv.ParseFloat(strings.TrimSpace(from), 64)
 	b, errB := strconv.ParseFloat(strings.TrimSpace(to), 64)
-	const farthest = float64(math.MaxInt64 / int64(time.Second))
+	const farthest = float64(math.MaxInt64 / 2 / int64(time.Second)) // so that its length is a number of ns, too
 	if !ok || errA != nil || errB != nil || !(math.Abs(a) < farthest && math.Abs(b) < farthest) {
 		return Window{}, fmt.Errorf("a window is two numbers of seconds from the trace's start, as in 10.5,20.5; this is %q", s)
 	}

@@ -20,7 +20,7 @@ func (j *joiner) attach(ctx context.Context, e *Event) error {
 		}
 		use = j.keys.refer(stackKey{key, e.Source, !kernel})
 	}
-	w := j.queue.find(target)
+	w := j.queue.find(target, j.stacked)
 	if w == nil {
 		j.out.Unclaimed++
 		return nil
@@ -81,10 +81,16 @@ func (j *joiner) drain(now int64) error {
 func (j *joiner) release() error {
 	w := j.queue.at(j.queue.head)
 	j.queue.head++
-	use := &j.out.Stacked[w.Kind]
-	use.Operations++
+	use, with := &j.out.Stacked[w.Kind], int64(0)
 	if w.Stack = j.out.Stacks.pair(w.kernel, w.user); w.Stack != NoStack {
-		use.WithStack++
+		with = 1
+		j.stacked |= Kinds(w.Kind)
+	}
+	use.add(with)
+	for i := range allocating {
+		if allocating[i].kind == w.Kind {
+			j.processes.all[w.Process].stacked[i].add(with)
+		}
 	}
 	return j.ready.put(&w.Operation)
 }

@@ -80,8 +80,14 @@ func (s *shelf) identify(base uint64, process uint32, id identity) {
 			return
 		}
 	}
+	if len(list) == maxIdentities {
+		list = slices.Delete(list, 0, 1)
+	}
 	s.identities[key] = append(list, id)
 }
+
+// maxIdentities is how many different files are remembered for one base of one process. Seldom there are two.
+const maxIdentities = 64
 
 // finish gives images their identities and their paths.
 func (s *shelf) finish(all []Process) {

@@ -30,6 +30,12 @@ type Joined struct {
 // StackUse counts the operations of one kind.
 type StackUse struct{ Operations, WithStack int64 }
 
+// add counts one operation, and with is 1 where it has a stack.
+func (u *StackUse) add(with int64) {
+	u.Operations++
+	u.WithStack += with
+}
+
 // A joiner gives operations their processes and stacks.
 type joiner struct {
 	out       *Joined
@@ -42,6 +48,7 @@ type joiner struct {
 	surveyed  bool // the keys' stacks are known
 	keyed     int64
 	also      KindSet
+	stacked   KindSet // kinds that have stacks: those of which one had, and those that mostly do
 	ready     *handover
 }
 
@@ -77,6 +84,7 @@ func (t *Trace) OperationBatches(ctx context.Context, opt JoinOptions, fn func([
 		trace:     t,
 		keys:      keys{},
 		also:      opt.Also,
+		stacked:   Kinds(KindHeapAlloc, KindHeapReAlloc, KindVirtualAlloc),
 		ready:     newHandover(ctx),
 	}
 	j.walker.stacks = j.out.Stacks

@@ -53,8 +53,10 @@ func (q *queue) push() (w *waiting, full bool) {
 func (q *queue) unpush() { q.tail-- }
 
 // find returns the operation that a stack belongs to: of its time stamp and thread, or, where events have no thread, of
-// its process. Operations lie in the order of time, and the one that is looked for mostly near the end.
-func (q *queue) find(t StackTarget) *waiting {
+// its process. A coarse clock gives a free and the allocation behind it one time stamp: the one of a kind that has
+// stacks is taken, and of several the first that waits. Operations lie in the order of time, and the one that is looked
+// for mostly near the end.
+func (q *queue) find(t StackTarget, stacked KindSet) *waiting {
 	low, high := q.head, q.tail
 	for step := 16; high-step > low; step *= 2 { // gallop back
 		if q.at(high-step).Stamp < t.Stamp {
@@ -75,7 +77,7 @@ func (q *queue) find(t StackTarget) *waiting {
 	score := 0
 	for i := low; i < q.tail && q.at(i).Stamp == t.Stamp; i++ {
 		w := q.at(i)
-		if s := w.fits(t); s > score {
+		if s := w.fits(t, stacked); s > score {
 			best, score = w, s
 		}
 	}
@@ -83,21 +85,27 @@ func (q *queue) find(t StackTarget) *waiting {
 }
 
 // fits says how well the operation is the target of a stack, 0 for not at all.
-func (w *waiting) fits(t StackTarget) int {
+func (w *waiting) fits(t StackTarget, stacked KindSet) int {
 	score := 0
 	switch {
 	case w.TID == t.TID:
-		score = 8
+		score = 32
 	case w.TID != NoID:
 		return 0
 	case w.pid == t.PID:
-		score = 4
+		score = 16
 	case w.pid == NoID:
-		score = 2
+		score = 8
 	default:
 		return 0
 	}
 	if memoryKinds.Has(w.Kind) {
+		score += 4
+	}
+	if stacked.Has(w.Kind) {
+		score += 2
+	}
+	if !w.ready {
 		score++
 	}
 	return score

@@ -15,6 +15,7 @@ type Process struct {
 	ExitStatus           int32
 	HeapPointer          uint8 // bytes of a pointer in its heap events, 0 without any
 	Images               []Image
+	stacked              [len(allocating)]StackUse
 	met                  int64 // time of the event that first told about it
 }
 

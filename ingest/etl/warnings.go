@@ -68,29 +68,46 @@ func (t *Trace) covered() string {
 	return fmt.Sprintf(" (covered: %s to %s of the recording)", time.Duration(from).Round(time.Millisecond), time.Duration(to).Round(time.Millisecond))
 }
 
+// allocating are the kinds of operations that a report counts under their stacks.
+var allocating = [...]struct {
+	kind Kind
+	noun string
+}{{KindHeapAlloc, "heap allocations"}, {KindHeapReAlloc, "heap reallocations"}, {KindVirtualAlloc, "virtual allocations"}}
+
 // Warnings says what joining could not find.
-func (j *Joined) Warnings() (list []capture.Warning) {
+func (j *Joined) Warnings() []capture.Warning {
+	var uses [len(allocating)]StackUse
+	for i := range allocating {
+		uses[i] = j.Stacked[allocating[i].kind]
+	}
+	return j.warnings(uses, j.Processes)
+}
+
+// WarningsOf says what joining could not find that matters to one process: what other processes lack is no reason to
+// doubt it.
+func (j *Joined) WarningsOf(process uint32) []capture.Warning {
+	return j.warnings(j.Processes[process].stacked, j.Processes[process:process+1])
+}
+
+func (j *Joined) warnings(uses [len(allocating)]StackUse, processes []Process) (list []capture.Warning) {
 	warn := func(code capture.Code, count int64, format string, args ...any) {
 		list = append(list, capture.Warning{Code: code, Count: count, Message: fmt.Sprintf(format, args...)})
 	}
-	for _, kind := range []struct {
-		kind Kind
-		noun string
-	}{{KindHeapAlloc, "heap allocations"}, {KindHeapReAlloc, "heap reallocations"}, {KindVirtualAlloc, "virtual allocations"}} {
-		use := j.Stacked[kind.kind]
+	for i, use := range uses {
+		noun := allocating[i].noun
 		switch missing := use.Operations - use.WithStack; {
 		case missing == 0:
-		case use.WithStack == 0 && kind.kind != KindHeapReAlloc:
-			warn(capture.NoStacks, missing, "no stack was recorded for any of %d %s: how much leaks is known, but not from where; record with -stackwalk HeapAlloc+HeapRealloc+VirtualAlloc", missing, kind.noun)
+		case use.WithStack == 0 && allocating[i].kind != KindHeapReAlloc:
+			warn(capture.NoStacks, missing, "no stack was recorded for any of %d %s: how much leaks is known, but not from where; record with -stackwalk HeapAlloc+HeapRealloc+VirtualAlloc", missing, noun)
 		default:
-			warn(capture.StackMissing, missing, "%d of %d %s have no stack: their bytes are in the totals, but under no code; stacks get lost where buffers are short, and threads that run on when the session stops keep theirs", missing, use.Operations, kind.noun)
+			warn(capture.StackMissing, missing, "%d of %d %s have no stack: their bytes are in the totals, but under no code; stacks get lost where buffers are short, and threads that run on when the session stops keep theirs", missing, use.Operations, noun)
 		}
 	}
 	if j.KeysLost > 0 {
-		warn(capture.StackKeyLost, j.KeysLost, "%d stacks were recorded by a key that the trace never explains, so their bytes are under no code: keys are explained when a session stops; stop it before the file is copied, and record with more buffers", j.KeysLost)
+		warn(capture.StackKeyLost, j.KeysLost, "%d stacks of the trace were recorded by a key that it never explains, so their bytes are under no code: keys are explained when a session stops; stop it before the file is copied, and record with more buffers", j.KeysLost)
 	}
 	if j.KeysDoubtful > 0 {
-		warn(capture.StackKeyLost, j.KeysDoubtful, "%d stacks were recorded by a key, and the trace has lost events, perhaps some that explain keys: a few of the stacks may be of other code than what they stand under; %s", j.KeysDoubtful, larger)
+		warn(capture.StackKeyLost, j.KeysDoubtful, "%d stacks of the trace were recorded by a key, and it has lost events, perhaps some that explain keys: a few of the stacks may be of other code than what they stand under; %s", j.KeysDoubtful, larger)
 	}
 	if j.Malformed > 0 {
 		warn(capture.Malformed, j.Malformed, "%d events are shorter than their layout and not in the numbers; please report it with the output of: heapdrift etl census", j.Malformed)
@@ -98,16 +115,16 @@ func (j *Joined) Warnings() (list []capture.Warning) {
 	if j.HeapSnapshots > 0 {
 		warn(capture.HeapSnapshot, j.HeapSnapshots, "the trace holds heap snapshots (wpr -snapshotconfig) in %d events, whose layout is not public: they are not in the numbers; record with heap tracing (wpr -start Heap)", j.HeapSnapshots)
 	}
-	j.warnImages(warn)
+	warnImages(processes, warn)
 	return list
 }
 
 // warnImages says which processes with memory events are unknown, or have images without identity.
-func (j *Joined) warnImages(warn func(code capture.Code, count int64, format string, args ...any)) {
+func warnImages(processes []Process, warn func(code capture.Code, count int64, format string, args ...any)) {
 	var unknown, unidentified int64
 	var pid uint32
-	for i := range j.Processes {
-		p := &j.Processes[i]
+	for i := range processes {
+		p := &processes[i]
 		switch {
 		case p.HeapPointer == 0:
 		case len(p.Images) == 0:

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"time"
 
 	"heapdrift/ingest/capture"
 )
@@ -11,18 +12,21 @@ const tolerance = 100
 
 // checkCoverage says when a window reaches beyond the trace: that nothing grew there was not seen.
 func (s *series) checkCoverage(p part) {
-	t := p.Trace
-	w := t.Window
-	if w == t.Whole() { // what is missing of the whole trace, its reader says
+	w, whole := p.Trace.Window, p.Trace.Whole()
+	if w == whole { // what is missing there, the trace's reader says
 		return
 	}
-	outside := max(0, min(w.To, t.From)-w.From) + max(0, w.To-max(w.From, t.To))
-	if outside == 0 || outside <= (w.To-w.From)/tolerance {
+	if len(p.Heaps) > 0 {
+		whole.From = max(whole.From, p.Trace.HeapFrom)
+	}
+	outside := max(0, min(w.To, whole.From)-w.From) + max(0, w.To-max(w.From, whole.To))
+	if w.From <= whole.To && w.To >= whole.From && outside <= windowOf(w).DurationNS/tolerance {
 		return
 	}
+	at := func(ns int64) float64 { return time.Duration(ns).Round(time.Millisecond).Seconds() }
 	s.warnings = append(s.warnings, Warning{Code: capture.Truncated, Count: 1, File: p.file, Message: fmt.Sprintf(
 		"the window from %.3f s to %.3f s reaches beyond the trace, which covers %.3f s to %.3f s: what happened outside is not known",
-		float64(w.From)/1e9, float64(w.To)/1e9, float64(t.From)/1e9, float64(t.To)/1e9)})
+		at(w.From), at(w.To), at(whole.From), at(whole.To))})
 }
 
 // isAbsent reports whether the process of a trace did not run in the window.

@@ -92,9 +92,25 @@ func choose(inputs []Input, opt Options) ([]part, []Warning, error) {
 	}
 	return oneShape(byProgram[most], []Warning{{
 		Code: capture.SeveralProcesses, Count: int64(len(order)),
-		Message: fmt.Sprintf("the evidence holds %d programs (%s); this report is about %s, which holds the most; choose another with --process",
-			len(order), strings.Join(processes(inputs), ", "), named(byProgram[most][0].Process)),
+		Message: fmt.Sprintf("the evidence holds %d programs (%s); this report is about %s, which holds the most; choose another with --process%s",
+			len(order), strings.Join(processes(inputs), ", "), named(byProgram[most][0].Process), heapsOf(byProgram, order, most)),
 	}})
+}
+
+// heapsOf says whose heaps a trace shows, where it shows none of the program that was chosen.
+func heapsOf(byProgram map[string][]part, order []string, chosen string) string {
+	traced := func(program string) bool {
+		return slices.ContainsFunc(byProgram[program], func(p part) bool { return p.Trace != nil && len(p.Heaps) > 0 })
+	}
+	if traced(chosen) {
+		return ""
+	}
+	for _, program := range order {
+		if traced(program) {
+			return "; heaps were traced of " + named(byProgram[program][0].Process)
+		}
+	}
+	return ""
 }
 
 // inOrder is captures in the order in which their processes began, where traces tell; others keep their order.
@@ -216,6 +232,9 @@ func named(p capture.Process) string {
 	return p.Name
 }
 
+// listed is how many processes a message names: a trace may show all of a machine.
+const listed = 12
+
 func processes(inputs []Input) []string {
 	var names []string
 	seen := map[string]bool{}
@@ -227,6 +246,9 @@ func processes(inputs []Input) []string {
 				names = append(names, name)
 			}
 		}
+	}
+	if more := len(names) - listed; more > 0 {
+		names = append(names[:listed], fmt.Sprintf("and %d more", more))
 	}
 	return names
 }

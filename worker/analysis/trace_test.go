@@ -116,6 +116,36 @@ func TestTraceWithoutGrowth(t *testing.T) {
 	}
 }
 
+// A verdict is on what was seen.
+func TestWindowsThatShowNothing(t *testing.T) {
+	const began, exited = 2e9, 6e9
+	seconds := func(from, to float64) capture.Window {
+		return capture.Window{From: int64(from * 1e9), To: int64(to * 1e9)}
+	}
+	for name, test := range map[string]struct {
+		window   capture.Window
+		status   analysis.Status
+		sentence string
+	}{
+		"inside":               {seconds(3, 5), analysis.StatusNoLeak, "no leak seen"},
+		"from its start":       {seconds(0, 5), analysis.StatusNoLeak, "no leak seen"},
+		"rounded up":           {seconds(5, 10.02), analysis.StatusNoLeak, "and then ended"},
+		"half of it outside":   {seconds(5, 15), analysis.StatusInconclusive, "truncated"},
+		"behind":               {seconds(20, 30), analysis.StatusInconclusive, "truncated"},
+		"before":               {seconds(-30, -20), analysis.StatusInconclusive, "truncated"},
+		"an instant outside":   {seconds(20, 20), analysis.StatusInconclusive, "truncated"},
+		"before the process":   {seconds(0, 1), analysis.StatusInconclusive, "did not run in the window; choose a window in which it did"},
+		"behind the process":   {seconds(7, 8), analysis.StatusInconclusive, "did not run in the window"},
+		"the end of a process": {seconds(6, 6), analysis.StatusNoLeak, "and then ended"},
+	} {
+		c := trace(7, life{capture.KindHeap, []uint64{ntdll, code + 1}, allocations.Classes{AIFI: u(1, 10)}, 10})
+		c.Trace.Began, c.Trace.Exited, c.Trace.Window = began, exited, test.window
+		if v := analyze(t, inputs(c)).Verdict; v.Status != test.status || !strings.Contains(v.Sentence, test.sentence) {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+}
+
 // Of several processes of a program the one that holds most is reported, and each can be asked for.
 func TestTraceOfSeveralProcesses(t *testing.T) {
 	small, big, again := trace(7, life{capture.KindHeap, []uint64{code}, allocations.Classes{AIFO: u(1, 10)}, 10}),
@@ -203,8 +233,7 @@ func TestTimelineIsJoined(t *testing.T) {
 		points[i] = allocations.Point{Time: int64(i) * 1e6, Last: int64(i), Max: int64(i)}
 	}
 	points[1234].Max = 1e6
-	points = append(points, allocations.Point{Time: 9e9, Last: 3, Max: 5000})
-	c.Trace.Heap.Points = points
+	c.Trace.Heap.Points = slices.Concat(points, []allocations.Point{{Time: 9e9, Last: 3, Max: 5000}})
 	line := analyze(t, inputs(c)).Trace.Heap
 	if len(line.AtNS) > 2048 || len(line.AtNS) != len(line.Last) || len(line.Max) != len(line.Last) || !slices.IsSorted(line.AtNS) {
 		t.Fatalf("%d points", len(line.AtNS))
@@ -215,5 +244,16 @@ func TestTimelineIsJoined(t *testing.T) {
 	}
 	if n := len(line.AtNS); line.Last[n-1] != 3 || line.AtNS[n-1] != 9e9 || line.Max[n-2] != line.Last[n-2] {
 		t.Errorf("ends with %v %v %v", line.AtNS[n-2:], line.Last[n-2:], line.Max[n-2:])
+	}
+}
+
+// A window before the session that traced heaps began shows nothing of them.
+func TestWindowBeforeHeapsWereTraced(t *testing.T) {
+	for to, want := range map[int64]string{4e9: "truncated", 6e9: ""} {
+		c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AIFI: u(1, 7)}, 7})
+		c.Trace.HeapFrom, c.Trace.Window = 5e9, capture.Window{From: to - 1e9, To: to}
+		if r := analyze(t, inputs(c)); codes(r) != want || (want == "") != (r.Verdict.Status == analysis.StatusNoLeak) {
+			t.Errorf("window to %d: %s, %+v", to, codes(r), r.Verdict)
+		}
 	}
 }

@@ -19,7 +19,8 @@ func whatOfTrace(r *Report, growing int) string {
 	if r.Trace.ExitedNS != nil && *r.Trace.ExitedNS <= r.Window.ToNS {
 		end = " and then ended"
 	}
-	span := Seconds(r.Window.DurationNS)
+	// Of a circular trace the beginning is gone.
+	span := Seconds(max(0, min(r.Window.ToNS, r.Trace.ToNS)-max(r.Window.FromNS, r.Trace.FromNS)))
 	allocated := sum(r.Totals.Heap.Allocated, r.Totals.Virtual.Allocated)
 	if allocated.Count == 0 {
 		return fmt.Sprintf("%s allocated nothing in %s%s", name, span, end)
@@ -36,6 +37,9 @@ func whatOfTrace(r *Report, growing int) string {
 		when = "; just before"
 	}
 	more := fmt.Sprintf("%s more was outstanding than at the start", Bytes(growth.Bytes))
+	if r.Totals.Heap.UnknownFrees > 0 { // what they freed was there at the start
+		more = "at most " + more
+	}
 	if growth.Bytes <= 0 {
 		more = fmt.Sprintf("%s less was outstanding in all while %s grew", Bytes(-growth.Bytes), stacks(growing))
 	}

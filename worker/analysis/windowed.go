@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"math"
+
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
 )
@@ -121,7 +123,14 @@ func totalsOf(kinds [capture.KindHeapVirtual + 1]allocations.Classes, peaks []al
 	return Totals{Heap: of(capture.KindHeap), Virtual: of(capture.KindVirtual), HeapVirtual: &below}
 }
 
-func windowOf(w capture.Window) Window { return Window{w.From, w.To, w.To - w.From} }
+// windowOf is a window with its length. Damaged time stamps may make that longer than a number of ns can be.
+func windowOf(w capture.Window) Window {
+	length := w.To - w.From
+	if length < 0 {
+		length = math.MaxInt64
+	}
+	return Window{w.From, w.To, length}
+}
 
 // classifyTrace says what a site looks like over the window of a trace. What ended with its process is taken as still
 // there.

@@ -2,6 +2,7 @@ package tracecapture
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"heapdrift/ingest/capture"
@@ -22,6 +23,7 @@ type builder struct {
 	covered capture.Window // from the first event to the session's end
 	window  capture.Window // the whole trace
 	answer  *allocations.Answer
+	lost    []capture.Warning           // what the files lack
 	virtual map[uint32]allocations.Peak // by process, where heaps committed memory
 }
 
@@ -88,6 +90,7 @@ func (b *builder) build(ctx context.Context) ([]*capture.Capture, error) {
 	for _, h := range b.tracker.Heaps() {
 		heaps[h.Process] = append(heaps[h.Process], h)
 	}
+	b.lost = b.trace.Warnings()
 	var captures []*capture.Capture
 	for _, p := range order {
 		if ctx.Err() != nil {
@@ -135,7 +138,7 @@ func (b *builder) capture(number uint32, lines *lifetimes.Process, heaps []lifet
 		Kind: capture.KindETL, Shape: capture.ShapeTrace,
 		Process: capture.Process{Name: processName(p), PID: p.PID, Bits: b.bits(p)},
 		Trace: &capture.Trace{
-			Start: info.Start, Bias: info.Files[0].LogFile.ZoneBias, From: b.covered.From, To: b.covered.To, Window: b.window, Began: began(p), Exited: exited(p),
+			Start: info.Start, Bias: info.Files[0].LogFile.ZoneBias, From: b.covered.From, To: b.covered.To, Window: b.window, HeapFrom: b.heapFrom(), Began: began(p), Exited: exited(p),
 			Events:  info.Events,
 			Heap:    capture.Line{Peak: lines.HeapPeak, Points: lines.HeapTimeline},
 			Virtual: capture.Line{Peak: b.virtualPeak(lines), Points: lines.VirtualTimeline},
@@ -167,6 +170,6 @@ func (b *builder) capture(number uint32, lines *lifetimes.Process, heaps []lifet
 	}
 	var hidden int64
 	c.Modules, hidden = b.modules(number, &c.Stacks)
-	c.Warnings = append(append(b.trace.Warnings(), b.joined.Warnings()...), b.warnings(c, &lines.Anomalies, hidden)...)
+	c.Warnings = slices.Concat(b.lost, b.joined.WarningsOf(number), b.warnings(c, &lines.Anomalies, hidden))
 	return c
 }

@@ -107,10 +107,11 @@ func TestWarningsOfAnother(t *testing.T) {
 		{Heap: 1, Address: 0x1002000, Size: 100, Allocated: 2 * second, Freed: 3 * second, By: by(1), FreedUnlogged: true},
 		{Heap: 1, Address: 0x1002000, Size: 100, Allocated: 4 * second, By: by(1)},
 	}
+	s.Blocks = append(s.Blocks, etltest.Block{Heap: 1, Address: 0x1003000, Size: 100, Allocated: 5 * second, By: by(0)})
 	for _, c := range read(t, s.File(etltest.Format{})).Captures {
 		var want []capture.Code
 		if c.Process.PID == 300 {
-			want = []capture.Code{capture.LostFree, capture.UnknownFree, capture.Inconsistent}
+			want = []capture.Code{capture.StackMissing, capture.LostFree, capture.UnknownFree, capture.Inconsistent}
 		}
 		got := slices.DeleteFunc(codes(c), func(c capture.Code) bool { return c == capture.NoImageInfo })
 		if !slices.Equal(got, want) {
@@ -135,5 +136,51 @@ func TestNoHeapEvents(t *testing.T) {
 	c = read(t, s.File(etltest.Format{})).Captures[0]
 	if i := slices.IndexFunc(c.Warnings, func(w capture.Warning) bool { return w.Code == capture.UnknownFree }); i < 0 || c.Warnings[i].Code.Lossy() {
 		t.Errorf("a release of memory that is older than the trace: %+v", c.Warnings)
+	}
+}
+
+// Where the clock is coarse, what a thread does in a row has one time stamp. Each stack goes to its own event all the same.
+func TestOneInstant(t *testing.T) {
+	for name, freed := range map[string]int{"frees without stacks": 0, "frees with stacks": 3} {
+		s := small()
+		s.Stacks = append(s.Stacks, etltest.Stack{User: []uint64{0x7FF600003010}})
+		s.Blocks = []etltest.Block{ // in the order in which events of one instant are logged
+			{Address: 0x1000100, Size: 1, Allocated: second, Freed: 2 * second, By: by(1), FreedBy: by(freed)},
+			{Address: 0x1000200, Size: 2, Allocated: second + 100, Freed: 9 * second, By: by(1), FreedBy: by(freed)},
+			{Address: 0x1000300, Size: 4, Allocated: 9 * second, By: by(1)},
+			{Address: 0x1000400, Size: 8, Allocated: 9 * second, By: by(2)},
+		}
+		c := read(t, s.File(etltest.Format{})).Captures[0]
+		got := map[string]int64{}
+		for i := range c.Sites {
+			got[addresses(c, c.Sites[i].Stack)] += c.Sites[i].Life.Classes.AIFO.Bytes
+		}
+		if got["[7ff600001010 7ff600001020]"] != 4 || got["[7ff600002010]"] != 8 || got[""] != 0 {
+			t.Errorf("%s: %v, warnings %v", name, got, codes(c))
+		}
+	}
+}
+
+// Where images held the same addresses in turn, the frames in those that are not shown are counted, each once.
+func TestImagesInTurn(t *testing.T) {
+	s := small()
+	image := func(path string, base, size uint64, loaded, unloaded int64) {
+		s.Processes[0].Images = append(s.Processes[0].Images, etltest.Image{Path: `\Device\HarddiskVolume3\` + path, Base: base, Size: size, Loaded: loaded, Unloaded: unloaded})
+	}
+	image("long.dll", 0x7FF600000000, 0x10000, 0, 0)
+	image("alone.dll", 0x7FF700000000, 0x10000, second, 2*second)
+	image("again.dll", 0x7FF700000000, 0x10000, 3*second, 9*second)
+	image("short.dll", 0x7FF700008000, 0x10000, 2*second, 3*second)
+	image("empty.dll", 0x7FF700004000, 0, second, 9*second)
+	s.Stacks = []etltest.Stack{{User: []uint64{0x7FF600001010, 0x7FF700000000, 0x7FF70000FFFF, 0x7FF700017FFF, 0x7FF700018000}}}
+	s.Blocks = []etltest.Block{{Address: 0x1000100, Size: 1, Allocated: second, By: by(1)}}
+	c := read(t, s.File(etltest.Format{})).Captures[0]
+	var got []string
+	for _, m := range c.Modules {
+		got = append(got, m.FileName())
+	}
+	i := slices.IndexFunc(c.Warnings, func(w capture.Warning) bool { return w.Code == capture.ModuleMoved })
+	if want := []string{"long.dll", "again.dll"}; !slices.Equal(got, want) || i < 0 || c.Warnings[i].Count != 3 {
+		t.Errorf("modules %q, want %q; warnings %+v", got, want, c.Warnings)
 	}
 }

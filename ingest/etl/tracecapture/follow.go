@@ -40,6 +40,7 @@ type follower struct {
 type extent struct {
 	from, to int64
 	any      bool
+	heap     bool // some are of heaps
 }
 
 // follow tracks every operation of the trace to its end.
@@ -60,7 +61,7 @@ func (f *follower) batch(operations []etl.Operation) error {
 		if !op.known { // ranges that a heap was created with have no address
 			continue
 		}
-		f.files[o.Source].cover(o.Time)
+		f.files[o.Source].cover(o.Time, o.Kind)
 		e := lifetimes.Event{
 			Op: op.op, Flags: o.Flags, Time: o.Time, Process: o.Process, Thread: o.TID, Stack: uint32(o.Stack),
 			Heap: o.Heap, Address: o.Address, Size: o.Size,
@@ -78,10 +79,14 @@ func (f *follower) batch(operations []etl.Operation) error {
 	return f.tracker.AddAll(f.events)
 }
 
-// cover takes in a time; times do not decrease.
-func (x *extent) cover(at int64) {
+// cover takes in an operation; times do not decrease.
+func (x *extent) cover(at int64, kind etl.Kind) {
 	if !x.any {
 		x.from, x.any = at, true
 	}
 	x.to = at
+	x.heap = x.heap || heapKinds.Has(kind)
 }
+
+// heapKinds are what only a session that traces heaps logs.
+var heapKinds = etl.Kinds(etl.KindHeapCreate, etl.KindHeapAlloc, etl.KindHeapReAlloc, etl.KindHeapFree, etl.KindHeapDestroy)

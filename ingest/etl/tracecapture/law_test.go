@@ -53,12 +53,12 @@ var formats = map[string]etltest.Format{
 // What captures say of a made-up process is what it did, whatever the recording.
 func TestCapturesAreTheScenario(t *testing.T) {
 	for name, f := range formats {
-		for seed := range uint64(4) {
+		for seed := range uint64(seeds) {
 			s := etltest.Invent(seed, etltest.Size{Bits: f.Bits})
 			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) { checkScenario(t, s, f, read(t, s.File(f))) })
 		}
 	}
-	for seed := range uint64(4) {
+	for seed := range uint64(seeds) {
 		s := etltest.Invent(seed, etltest.Size{})
 		kernel, heap := s.Pair(etltest.Format{})
 		t.Run(fmt.Sprintf("pair/%d", seed), func(t *testing.T) { checkScenario(t, s, etltest.Format{}, read(t, kernel, heap)) })

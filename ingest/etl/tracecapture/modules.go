@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"heapdrift/ingest/capture"
@@ -15,37 +16,67 @@ import (
 // modules are the images of a process, and those of the kernel that its stacks run through. Where images held the same
 // addresses one after the other, the one that was there longest is taken; hidden counts frames in the others' ranges.
 func (b *builder) modules(process uint32, stacks *capture.Stacks) (modules []capture.Module, hidden int64) {
-	images := slices.Clone(b.joined.Processes[process].Images)
+	images, frames := slices.Clone(b.joined.Processes[process].Images), addressesOf(stacks)
 	for _, i := range b.joined.Kernel() {
 		if i != process {
-			images = append(images, used(b.joined.Processes[i].Images, stacks)...)
+			images = append(images, used(b.joined.Processes[i].Images, frames)...)
 		}
 	}
 	from, to := b.covered.From, b.covered.To
 	slices.SortStableFunc(images, func(x, y etl.Image) int { return cmp.Compare(stay(&y, from, to), stay(&x, from, to)) })
-	var taken []etl.Image
+	var taken []*etl.Image // by base; none overlaps another
 	var others []etl.Image
-	for _, image := range images {
-		at := slices.IndexFunc(taken, func(t etl.Image) bool { return image.Base < t.Base+t.Size && t.Base < image.Base+image.Size })
+	for i := range images {
+		image := &images[i]
+		at := sort.Search(len(taken), func(i int) bool { return last(taken[i]) >= image.Base })
 		switch {
 		case image.Size == 0:
-		case at < 0:
-			taken = append(taken, image)
-		case !same(&taken[at], &image):
-			others = append(others, image)
+		case at == len(taken) || taken[at].Base > last(image):
+			taken = slices.Insert(taken, at, image)
+		case !same(taken[at], image):
+			others = append(others, *image)
 		}
 	}
-	slices.SortFunc(taken, func(x, y etl.Image) int { return cmp.Compare(x.Base, y.Base) })
-	for i := range taken {
-		modules = append(modules, module(&taken[i]))
+	for _, image := range taken {
+		modules = append(modules, module(image))
 	}
-	for id := range stacks.FrameCount() {
-		a := stacks.Frame(capture.FrameID(id)).Address
-		if slices.ContainsFunc(others, func(o etl.Image) bool { return a-o.Base < o.Size }) {
-			hidden++
-		}
+	slices.SortFunc(others, func(x, y etl.Image) int { return cmp.Compare(x.Base, y.Base) })
+	for i := range others {
+		n := held(frames, &others[i])
+		hidden += int64(n)
+		frames = frames[firstFrom(frames, others[i].Base)+n:] // counted once
 	}
 	return modules, hidden
+}
+
+// addressesOf are the addresses of all frames in their order.
+func addressesOf(stacks *capture.Stacks) []uint64 {
+	list := make([]uint64, stacks.FrameCount())
+	for id := range list {
+		list[id] = stacks.Frame(capture.FrameID(id)).Address
+	}
+	slices.Sort(list)
+	return list
+}
+
+// held is how many of the sorted addresses lie in an image that has a size.
+func held(addresses []uint64, image *etl.Image) int {
+	rest := addresses[firstFrom(addresses, image.Base):]
+	return sort.Search(len(rest), func(i int) bool { return rest[i] > last(image) })
+}
+
+// firstFrom is where the first address from base on is.
+func firstFrom(addresses []uint64, base uint64) int {
+	at, _ := slices.BinarySearch(addresses, base)
+	return at
+}
+
+// last is the last address of an image.
+func last(image *etl.Image) uint64 {
+	if end := image.Base + image.Size - 1; end >= image.Base {
+		return end
+	}
+	return math.MaxUint64
 }
 
 // stay is how long an image was loaded inside the trace.
@@ -65,25 +96,9 @@ func same(a, b *etl.Image) bool {
 }
 
 // used are the images that a stack runs through.
-func used(images []etl.Image, stacks *capture.Stacks) (list []etl.Image) {
-	least := uint64(math.MaxUint64)
+func used(images []etl.Image, frames []uint64) (list []etl.Image) {
 	for i := range images {
-		least = min(least, images[i].Base)
-	}
-	hit := make([]bool, len(images))
-	for id := range stacks.FrameCount() {
-		a := stacks.Frame(capture.FrameID(id)).Address
-		if a < least {
-			continue
-		}
-		for i := range images {
-			if a-images[i].Base < images[i].Size {
-				hit[i] = true
-			}
-		}
-	}
-	for i := range images {
-		if hit[i] {
+		if images[i].Size > 0 && held(frames, &images[i]) > 0 {
 			list = append(list, images[i])
 		}
 	}

@@ -193,10 +193,10 @@ func TestDamage(t *testing.T) {
 	for name, f := range map[string]etltest.Format{"plain": {}, "keys": {Keys: 3, Compressed: true}} {
 		file := etltest.Invent(5, etltest.Size{Steps: 60}).File(f)
 		var damaged [][]byte
-		for cut := 0; cut < len(file); cut += 1 + len(file)/150 {
+		for cut := 0; cut < len(file); cut += 1 + len(file)/damages {
 			damaged = append(damaged, file[:cut])
 		}
-		for seed := range uint64(60) {
+		for seed := range uint64(damages) {
 			damaged = append(damaged, etltest.Flipped(file, seed, 20))
 		}
 		for i, d := range damaged {
@@ -235,13 +235,13 @@ func TestGap(t *testing.T) {
 	copy(b[boot:boot+8], a[boot:])
 	for name, files := range map[string][][]byte{"in order": {a, b}, "the other way": {b, a}} {
 		r := read(t, files...)
-		i := slices.IndexFunc(r.Captures[0].Warnings, func(w capture.Warning) bool { return w.Code == capture.EventsLost })
+		i := slices.IndexFunc(r.Captures[0].Warnings, func(w capture.Warning) bool { return w.Code == capture.Truncated })
 		if i < 0 || r.Captures[0].Warnings[i].Count != 1 || !strings.Contains(r.Captures[0].Warnings[i].Message, "was being recorded from ") {
 			t.Errorf("%s: %+v", name, r.Captures[0].Warnings)
 		}
 	}
 	kernel, heap := first.Pair(etltest.Format{})
-	if r := read(t, kernel, heap); slices.ContainsFunc(r.Captures[0].Warnings, func(w capture.Warning) bool { return w.Code == capture.EventsLost }) {
+	if r := read(t, kernel, heap); slices.ContainsFunc(r.Captures[0].Warnings, func(w capture.Warning) bool { return w.Code == capture.Truncated }) {
 		t.Errorf("a pair has no gap: %+v", r.Captures[0].Warnings)
 	}
 }

@@ -41,12 +41,24 @@ func (b *builder) warnings(c *capture.Capture, own *lifetimes.Anomalies, hidden 
 	warn(capture.Inconsistent, own.RundownMismatches, "%d regions of virtual memory hold other bytes at the end of the trace than its events add up to: events are missing from it", own.RundownMismatches)
 	warn(capture.ModuleMoved, hidden, "%d return addresses lie where one module was unloaded and another loaded; they are counted to the one that was there longer", hidden)
 	from, to := b.gap()
-	warn(capture.EventsLost, min(1, to-from), "no file of the trace was being recorded from %s to %s: what was freed in between looks like a leak, and what was allocated is missing", moment(from), moment(to))
+	warn(capture.Truncated, min(1, to-from), "no file of the trace was being recorded from %s to %s: what was freed in between looks like a leak, and what was allocated is missing", moment(from), moment(to))
 	if at := c.Trace.Exited; at != allocations.Never {
 		warn(capture.ProcessExited, max(1, atExit.Count), "the process ended at %s with %d allocations of %d bytes: they count as freed at exit, and the verdict is as of the instant before",
 			moment(at), atExit.Count, atExit.Bytes)
 	}
 	return list
+}
+
+// heapFrom is when the first session that traced heaps began.
+func (b *builder) heapFrom() int64 {
+	from := b.window.To
+	info := b.trace.Info()
+	for i, x := range b.files {
+		if x.heap {
+			from = min(from, x.from, info.Files[i].LogFile.Start.Sub(info.Start).Nanoseconds())
+		}
+	}
+	return from
 }
 
 // gap is the longest time that no file with memory events covers, where there are several; else both ends are equal.

@@ -46,8 +46,10 @@ func pair(a analysis.Amount) string {
 	return fmt.Sprintf("%s in %s", analysis.Bytes(a.Bytes), analysis.Count(a.Count))
 }
 
-// at3 prints a time of a trace in seconds.
-func at3(ns int64) string { return fmt.Sprintf("%.3f s", time.Duration(ns).Seconds()) }
+// at3 prints a time of a trace in seconds; what is rounded to 0 has no sign.
+func at3(ns int64) string {
+	return fmt.Sprintf("%.3f s", time.Duration(ns).Round(time.Millisecond).Seconds())
+}
 
 // lifetimeNote says of a site of a trace what its growth does not.
 func lifetimeNote(a *analysis.Amounts) string {

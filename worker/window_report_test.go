@@ -1,0 +1,53 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/capture/allocations"
+	"heapdrift/internal/blob"
+	"heapdrift/internal/store"
+	"heapdrift/worker/analysis"
+)
+
+type noRows struct{}
+
+func (noRows) Len() int64                                                    { return 0 }
+func (noRows) Scan(context.Context, int64, int64, ...allocations.Sink) error { return nil }
+
+// Between the reading of another file of a trace and the report on it, the captures may be of a process that the report
+// knows by another name, or of other files: that is no failure of the server, and no run without a trace.
+func TestWindowOfATraceThatWasReadAgain(t *testing.T) {
+	blobs := newBlobs(t)
+	var content bytes.Buffer
+	if err := allocations.Write(t.Context(), &content, noRows{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	digest, err := blob.PutContent(t.Context(), blobs, &content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &Windows{Blobs: blobs}
+	head := &analysis.Report{
+		Process:  analysis.Process{Name: "Process 7", PID: 7},
+		Trace:    &analysis.Trace{ToNS: 9},
+		Evidence: []analysis.Evidence{{SHA256: "heap", Used: true}},
+	}
+	narrow := func(file, process string) error {
+		c := &capture.Capture{Process: capture.Process{Name: process, PID: 7}, Trace: &capture.Trace{To: 9, Began: allocations.BeforeTrace}}
+		list := []loaded{{table: store.Table{Key: blob.ContentKey(digest.SHA256)}, Input: analysis.Input{Files: []analysis.File{{SHA256: file}}, Captures: []*capture.Capture{c}}}}
+		return w.narrow(t.Context(), list, head, capture.Window{To: 9})
+	}
+	if err := narrow("heap", "Process 7"); err != nil {
+		t.Error(err)
+	}
+	for _, now := range [][2]string{{"heap", "app.exe"}, {"kernel", "Process 7"}} {
+		var refused *analysis.Error
+		if err := narrow(now[0], now[1]); !errors.As(err, &refused) || refused.Code != CodeReadAgain {
+			t.Errorf("%s of %s: %v", now[1], now[0], err)
+		}
+	}
+}
