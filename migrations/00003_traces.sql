@@ -3,6 +3,8 @@
 -- Files that are one trace are read together: their captures hang on the newest of them, and the others name it here.
 alter table evidence add column read_with bigint references evidence on delete set null;
 create index evidence_read_with on evidence (read_with) where read_with is not null;
+-- How often a file was read, and whether it is being read.
+create index jobs_by_evidence on jobs (evidence_id) where evidence_id is not null;
 
 -- The allocation table of the trace that a capture was read from; '' for snapshots.
 alter table captures
@@ -36,6 +38,7 @@ alter table sites
     add column table_sites   int[] not null default '{}'; -- numbers in the allocation table
 
 -- +goose Down
+drop index jobs_by_evidence;
 alter table sites
     drop column aifo_count, drop column aifo_bytes, drop column aifi_count, drop column aifi_bytes,
     drop column aofi_count, drop column aofi_bytes, drop column aofo_count, drop column aofo_bytes,

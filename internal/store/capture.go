@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -29,10 +30,14 @@ type Table struct {
 	Sites int // the numbers of sites in it are below
 }
 
+// errUnread fails a job that had nothing to read, for another try: another job has replaced what was stored.
+var errUnread = errors.New("what was read of the trace was replaced meanwhile")
+
 // SaveCaptures stores what a read job found in a piece of evidence, ends the job and queues the naming of the run's
 // frames, in one transaction. together are other pieces of evidence of the run that were read with it as one trace: the
 // captures hang on the newest, and those of an earlier read of some of the files go. Where a read of as many files or more
-// is stored already, it stays. SaveCaptures returns ErrFenced, and stores nothing, when the lease is lost.
+// is stored already, it stays; nil captures of several files say that it was when the job looked. SaveCaptures returns
+// ErrFenced, and stores nothing, when the lease is lost.
 func (s *Store) SaveCaptures(ctx context.Context, l Lease, captures []StoredCapture, together ...int64) error {
 	return s.tx(ctx, "save captures", func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock_shared($1)`, symbolsLock); err != nil {
@@ -48,6 +53,9 @@ func (s *Store) SaveCaptures(ctx context.Context, l Lease, captures []StoredCapt
 		owner, err := claimFiles(ctx, tx, l.RunID, append([]int64{*l.EvidenceID}, together...))
 		if err != nil || owner == 0 {
 			return err
+		}
+		if captures == nil && len(together) > 0 {
+			return errUnread
 		}
 		for ordinal, c := range captures {
 			if err := insertCapture(ctx, tx, owner, ordinal, c); err != nil {

@@ -304,6 +304,19 @@ func TestFilesOfOneTrace(t *testing.T) {
 			}
 			r.want("a+b=a+b")
 		},
+		"what a job found read is replaced before it ends": func(r *tracer) {
+			r.add("a", "b")
+			r.save(r.claim("a"), "a", "b")
+			idle := r.claim("b")
+			r.add("c")
+			r.save(r.claim("c"), "c", "a")
+			if err := r.store.SaveCaptures(r.Context(), idle, nil, r.ids["a"], r.ids["b"]); err == nil {
+				r.Error("nothing is stored in the place of captures")
+			}
+			r.want("c+a=a+c")
+			r.save(idle, "a", "b", "c") // its lease is still good
+			r.want("a+b+c=a+b+c")
+		},
 		"files that cannot be told apart are given up": func(r *tracer) {
 			r.add("a", "b", "c")
 			r.save(r.claim("a"), "a", "b")

@@ -74,6 +74,7 @@ var titles = map[string]string{
 	codeNotATrace:          "The run is of no trace",
 	codeTableMissing:       "The allocation table is gone",
 	codeBadWindow:          "The window is wrong",
+	codeReadAgain:          "The trace was read again",
 }
 
 // ingestStatus is the status of refused files; what is not listed is 422: the format is right, the content is not.

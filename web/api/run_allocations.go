@@ -41,7 +41,7 @@ func (a *API) runAllocations(c echo.Context) error {
 	}
 	content, err := a.blobs.Open(ctx, table.Key)
 	if errors.Is(err, blob.ErrNotFound) {
-		return problem(http.StatusGone, codeTableMissing, "the allocation table is not in the blob store any more; upload the trace again")
+		return problem(http.StatusGone, codeTableMissing, "the allocation table is not in the blob store any more; upload the trace again under another name")
 	}
 	if err != nil {
 		return fmt.Errorf("api: allocation table of run %d: %w", id, err)

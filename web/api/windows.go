@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"strconv"
 
@@ -38,6 +39,7 @@ const (
 	codeNotATrace    = "not-a-trace"
 	codeTableMissing = "table-missing"
 	codeBadWindow    = "bad-window"
+	codeReadAgain    = "read-again"
 )
 
 // windowStatus is the status of errors that windows give.
@@ -45,6 +47,7 @@ var windowStatus = map[string]int{
 	codeNotATrace:    http.StatusNotFound,
 	codeTableMissing: http.StatusGone,
 	codeBadWindow:    http.StatusUnprocessableEntity,
+	codeReadAgain:    http.StatusConflict,
 }
 
 // badWindow says that a parameter which names a window is wrong.
@@ -67,6 +70,9 @@ func secondsWindow(c echo.Context) (*capture.Window, error) {
 	return &w, nil
 }
 
+// farthest is how far from the trace's start a window may reach, in ns: so that its length is a number of ns, too.
+const farthest = math.MaxInt64 / 2
+
 // exactWindow is the window that from_ns and to_ns name, or else window=A,B.
 func exactWindow(c echo.Context) (capture.Window, error) {
 	switch w, err := secondsWindow(c); {
@@ -81,7 +87,7 @@ func exactWindow(c echo.Context) (capture.Window, error) {
 		value *int64
 	}{{"from_ns", &w.From}, {"to_ns", &w.To}} {
 		var err error
-		if *end.value, err = strconv.ParseInt(c.QueryParam(end.field), 10, 64); err != nil {
+		if *end.value, err = strconv.ParseInt(c.QueryParam(end.field), 10, 64); err != nil || *end.value < -farthest || *end.value > farthest {
 			return w, badWindow(end.field, "%s: %q is not a number of nanoseconds since the trace's start; give from_ns and to_ns, or window=A,B in seconds",
 				end.field, c.QueryParam(end.field))
 		}

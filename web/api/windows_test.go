@@ -11,6 +11,8 @@ import (
 	"heapdrift/ingest/etl/etltest"
 	"heapdrift/internal/pipelinetest"
 	"heapdrift/internal/store"
+	"heapdrift/web/api"
+	"heapdrift/worker"
 	"heapdrift/worker/analysis"
 )
 
@@ -74,6 +76,7 @@ func TestWindow(t *testing.T) {
 	for query, code := range map[string]string{
 		"": "bad-window", "from_ns=1": "bad-window", "from_ns=x&to_ns=2": "bad-window", "from_ns=3&to_ns=2": "bad-window", "window=1": "bad-window", "window=2,1": "bad-window",
 		"window=5000,6000": "bad-window", "window=0,1&top=-1": "invalid-top", "window=NaN,1": "bad-window", "from_ns=1&to_ns=99999999999999999999": "bad-window",
+		"from_ns=-9223372036854775808&to_ns=9223372036854775807": "bad-window",
 	} {
 		n.do("GET", path(query), nil).want(t, 422, code)
 	}
@@ -103,6 +106,13 @@ func TestReportOfWindow(t *testing.T) {
 	}
 	n.do("GET", base+"window=9,8", nil).want(t, 422, "bad-window")
 	n.do("GET", base+"window=9000,9001", nil).want(t, 422, "bad-window")
+}
+
+func TestTraceReadAgain(t *testing.T) {
+	p := api.ProblemOf(&analysis.Error{Code: worker.CodeReadAgain, Message: "ask again"})
+	if p.Status != 409 || p.Code != "read-again" || p.Detail != "ask again" || p.Title == "Conflict" {
+		t.Errorf("%+v", p)
+	}
 }
 
 func TestAllocations(t *testing.T) {

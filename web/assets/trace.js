@@ -153,11 +153,13 @@
   });
 
   // ---- what the server answers is what the chart shows ----
-  document.addEventListener("htmx:afterSettle", function () {
+  function follow() {
     var totals = document.getElementById("totals");
     if (!totals || drag) return;
     now = { from: Math.round(totals.dataset.from * 1e9), to: Math.round(totals.dataset.to * 1e9) };
     draw();
-  });
+  }
+  // Where it answers with an error, the numbers stay those of the window before.
+  ["htmx:afterSettle", "htmx:responseError", "htmx:sendError"].forEach(function (e) { document.addEventListener(e, follow); });
   draw();
 })();

@@ -62,8 +62,8 @@ func Register(e *echo.Echo, opt Options) {
 		"/projects/:project":         p.project,
 		"/projects/:project/symbols": p.projectSymbols,
 		"/upload":                    p.upload,
-		"/runs/:id":                  p.run,
-		"/runs/:id/sites/:ordinal":   p.site,
+		"/runs/:id":                  ofOneReport(p.run),
+		"/runs/:id/sites/:ordinal":   ofOneReport(p.site),
 		"/favicon.ico":               favicon,
 	} {
 		e.GET(path, handle, use)

@@ -50,6 +50,9 @@ func (p *pages) run(c echo.Context) error {
 			view.scripts = append(view.scripts, "trace.js")
 		}
 	}
+	if err := p.unreplaced(ctx, run); err != nil {
+		return err
+	}
 	return render(c, http.StatusOK, runPage(view))
 }
 
@@ -113,6 +116,9 @@ func (p *pages) siteTable(c echo.Context, run store.Run, r *analysis.Report, l l
 	}
 	table, err := p.sites(ctx, run, r, l, trace)
 	if err != nil {
+		return err
+	}
+	if err := p.unreplaced(ctx, run); err != nil {
 		return err
 	}
 	if c.Request().Header.Get("HX-Trigger") == "filter" {

@@ -193,6 +193,19 @@ func saveReport(t testing.TB, s *store.Store, run int64, r *analysis.Report) {
 	}
 }
 
+// replaceReport stores another report of a run.
+func replaceReport(t testing.TB, s *store.Store, run int64, r *analysis.Report) {
+	t.Helper()
+	if err := s.QueueSymbolise(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	saveNames(t, s, run)
+	in := must[store.Input](t)(s.InputOfRun(t.Context(), run))
+	if err := s.SaveResult(t.Context(), claim(t, s, store.JobAnalyse, run), store.Result{Report: r, Key: "another report", Revision: in.Revision}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // saveNames ends the job that looks for a run's symbols.
 func saveNames(t testing.TB, s *store.Store, run int64) {
 	t.Helper()

@@ -201,6 +201,8 @@ func (p *tracedProcess) capture(t testing.TB) *capture.Capture {
 type traceWindows struct {
 	runs  map[int64]tracedRun
 	asked atomic.Int64 // how often
+	// meanwhile is done before the next answer, once; nil for nothing.
+	meanwhile func()
 }
 
 // A tracedRun is the report of a trace with its rows.
@@ -211,9 +213,13 @@ type tracedRun struct {
 
 func (w *traceWindows) Window(ctx context.Context, run int64, at capture.Window) (*analysis.Windowed, error) {
 	w.asked.Add(1)
+	if meanwhile := w.meanwhile; meanwhile != nil {
+		w.meanwhile = nil
+		meanwhile()
+	}
 	r, ok := w.runs[run]
 	if !ok {
-		return nil, &analysis.Error{Code: "table-missing", Message: "the allocation table of the trace is not there any more; upload the trace again"}
+		return nil, &analysis.Error{Code: "table-missing", Message: "the allocation table of the trace is not there any more"}
 	}
 	var sites []analysis.SiteRows
 	var heaps []string

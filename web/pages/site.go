@@ -46,6 +46,9 @@ func (p *pages) site(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := p.unreplaced(ctx, run); err != nil {
+		return err
+	}
 	return render(c, http.StatusOK, siteDetail(*view))
 }
 

@@ -136,6 +136,9 @@ func (p *pages) traceParts(c echo.Context, run store.Run, r *analysis.Report, l 
 	if err != nil {
 		return err
 	}
+	if err := p.unreplaced(ctx, run); err != nil {
+		return err
+	}
 	v.listing = table.listing
 	c.Response().Header().Set("HX-Push-Url", string(table.url())) // without the empty fields of the form
 	return render(c, http.StatusOK, windowAnew(*v, table))

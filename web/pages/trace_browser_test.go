@@ -2,10 +2,13 @@ package pages_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	cdp "github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"heapdrift/ingest/capture/allocations"
 )
 
 // dragged is the pointer going down at one part of the chart's width and up at another, as events of the page.
@@ -103,6 +106,12 @@ func TestTraceWindowByKeys(t *testing.T) {
 	b.see(`document.querySelector("#totals tbody tr:nth-child(2) td:nth-child(2)").innerText.includes("+20.0 MB")`)
 	b.do(cdp.Click(`//nav[@aria-label="Windows to choose"]/a[text()="Whole trace"]`))
 	b.see(`location.search === ""`)
+
+	// Where the server cannot say the numbers, chart and fields stay with those that are shown.
+	b.is(`document.querySelector("[data-end=to]").focus(), true`)
+	b.do(cdp.KeyEvent(kb.ArrowLeft))
+	b.see(`document.querySelector("#to").value !== "60"`)
+	b.is(`document.dispatchEvent(new CustomEvent("htmx:sendError")), document.querySelector("#to").value === "60"`)
 }
 
 func TestTracePageDarkAndNarrow(t *testing.T) {
@@ -129,4 +138,7 @@ func TestTracePageDarkAndNarrow(t *testing.T) {
 	b.do(cdp.Navigate(many + "?open=3"))
 	b.accessible("narrow, 40 heaps")
 	b.fits("narrow, 40 heaps")
+	to.Run = "3"
+	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, addTrace(t, s, to, tracedProcess{name: strings.Repeat("W", 250), end: second, heaps: 1, places: []place{{allocations.KindHeap, 0, nil, []life{{from: 1, size: 16}}}}}))))
+	b.fits("a long name")
 }

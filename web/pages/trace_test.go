@@ -5,6 +5,7 @@ import (
 	"html"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,6 +143,30 @@ func TestTraceWindowsAreKept(t *testing.T) {
 	}
 }
 
+// A report that is replaced while a window of it is computed has sites of other ranks: no number stands beside the name of
+// another site, nor is it kept for the report before.
+func TestReportReplacedMeanwhile(t *testing.T) {
+	for _, path := range []string{"/runs/%d?from=20&to=29", "/runs/%d/sites/0?from=20&to=29"} {
+		s := open(t)
+		run := addTrace(t, s, target, memtest())
+		old := s.windows.runs[run]
+		s.windows.meanwhile = func() {
+			r := *old.report
+			r.Sites = slices.Clone(r.Sites)
+			slices.Reverse(r.Sites)
+			s.windows.runs[run] = tracedRun{&r, old.rows}
+			replaceReport(t, s.store, run, &r)
+		}
+		page := s.page(fmt.Sprintf(path, run), "HX-Request", "true", "HX-Target", "sites")
+		if n := s.windows.asked.Load(); n != 2 {
+			t.Errorf("%s: asked %d times, want 2", path, n)
+		}
+		if want := s.page(fmt.Sprintf(path, run), "HX-Request", "true", "HX-Target", "sites"); page != want || s.windows.asked.Load() != 2 {
+			t.Errorf("%s: the page mixes two reports", path)
+		}
+	}
+}
+
 // htmx gets what depends on the window, and nothing else.
 func TestTraceWindowForHtmx(t *testing.T) {
 	s := open(t)
@@ -167,7 +192,7 @@ func TestTraceWithoutTable(t *testing.T) {
 	run := addTrace(t, s, target, memtest())
 	delete(s.windows.runs, run)
 	page := s.page(fmt.Sprintf("/runs/%d?from=20&to=29", run))
-	has(t, text(page), "No numbers of that window table-missing", "upload the trace again", "whole trace")
+	has(t, text(page), "No numbers of that window table-missing", "not there any more", "whole trace")
 	has(t, page, `value="60"`)
 }
 

@@ -122,7 +122,11 @@ func (p *pages) inWindow(ctx context.Context, run store.Run, w timeWindow) (*ana
 		return nil, &windowProblem{"no-windows", "this server does not compute windows"}, nil
 	}
 	found, err := p.windowed.get(ctx, windowKey{run.ID, run.ReportKey, w.Window}, func(ctx context.Context) (*analysis.Windowed, error) {
-		return p.windows.Window(ctx, run.ID, w.Window)
+		found, err := p.windows.Window(ctx, run.ID, w.Window)
+		if err != nil {
+			return nil, err
+		}
+		return found, p.unreplaced(ctx, run) // those of a newer report must not be kept as this one's
 	})
 	var refused *analysis.Error
 	if errors.As(err, &refused) {
