@@ -10,7 +10,13 @@ create index jobs_by_evidence on jobs (evidence_id) where evidence_id is not nul
 alter table captures
     add column table_key        text not null default '',   -- blob
     add column table_bytes      bigint not null default 0,
-    add column table_site_count int not null default 0;     -- of all processes
+    add column table_site_count int not null default 0,     -- of all processes
+    add column began_ns         bigint,                     -- when the process began in the trace; null before it, and for snapshots
+    add column held_bytes       bigint not null default 0;  -- by which the process that holds most is known: also what was held at its exit
+update captures set held_bytes = outstanding_bytes;
+
+-- Which process the report is to be about: a name, a pid, or pid#n; '' for the one that holds most.
+alter table runs add column process text not null default '';
 
 -- The table that the numbers of the stored report's sites are of: captures may have been read again meanwhile.
 alter table runs
@@ -44,7 +50,7 @@ alter table sites
     drop column aofi_count, drop column aofi_bytes, drop column aofo_count, drop column aofo_bytes,
     drop column at_exit_count, drop column at_exit_bytes, drop column unknown_frees,
     drop column peak_count, drop column peak_bytes, drop column peak_at_ns, drop column table_sites;
-alter table runs drop column table_key, drop column table_bytes, drop column table_site_count;
-alter table captures drop column table_key, drop column table_bytes, drop column table_site_count;
+alter table runs drop column table_key, drop column table_bytes, drop column table_site_count, drop column process;
+alter table captures drop column table_key, drop column table_bytes, drop column table_site_count, drop column began_ns, drop column held_bytes;
 drop index evidence_read_with;
 alter table evidence drop column read_with;

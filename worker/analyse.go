@@ -34,7 +34,7 @@ func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
 		return err
 	}
 	job.Progress(50, "analysing")
-	report, err := analysis.Analyze(ctx, inputsOf(list), analysis.Options{Names: names})
+	report, err := analyzeChosen(ctx, inputsOf(list), analysis.Options{Process: in.Process, Names: names})
 	var refused *analysis.Error
 	if errors.As(err, &refused) {
 		return &queue.Error{Code: refused.Code, Message: refused.Message, Final: true}
@@ -50,6 +50,24 @@ func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
 	}
 	job.Progress(85, "storing sites")
 	return w.Store.SaveResult(ctx, job.Lease, store.Result{Report: report, Key: blob.ContentKey(digest.SHA256), Revision: in.Revision, Table: tableOf(report, list)})
+}
+
+// analyzeChosen reports on the process that was chosen, or by itself where evidence has been replaced by such as does not
+// show that one.
+func analyzeChosen(ctx context.Context, inputs []analysis.Input, opt analysis.Options) (*analysis.Report, error) {
+	report, err := analysis.Analyze(ctx, inputs, opt)
+	var refused *analysis.Error
+	if !errors.As(err, &refused) || refused.Code != analysis.CodeNoSuchProcess {
+		return report, err
+	}
+	chosen := opt.Process
+	opt.Process = ""
+	if report, err = analysis.Analyze(ctx, inputs, opt); err != nil {
+		return nil, err
+	}
+	report.Warnings = append(report.Warnings, analysis.Warning{Code: capture.ProcessGone, Count: 1, Message: fmt.Sprintf(
+		"the evidence does not show %q any more, the process that was chosen; this report is about the one that holds the most", chosen)})
+	return report, nil
 }
 
 // warnOfNames says why there may be fewer names than there could be.

@@ -95,7 +95,7 @@ func isAbout(r *analysis.Report, c *capture.Capture) bool {
 func choices(warnings []analysis.Warning) []analysis.Warning {
 	var list []analysis.Warning
 	for _, w := range warnings {
-		if w.Code == capture.SeveralProcesses {
+		if w.Code == capture.SeveralProcesses || w.Code == capture.ProcessGone {
 			list = append(list, w)
 		}
 	}

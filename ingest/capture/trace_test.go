@@ -86,7 +86,7 @@ func TestInWindow(t *testing.T) {
 // What is held counts the memory of a process that has ended as of the instant before.
 func TestHeld(t *testing.T) {
 	captures, rows := twoProcesses(t)
-	got, err := capture.InWindow(context.Background(), captures, rows, captures[0].Trace.Whole())
+	got, err := capture.InWindow(context.Background(), captures, rows, capture.Window{To: 10e9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,6 +145,24 @@ func TestParseWindow(t *testing.T) {
 	for _, text := range []string{"", "1", "1,", "2,1", "a,b", "NaN,1", "0,Inf", "-1e300,1", "1,2,3"} {
 		if w, err := capture.ParseWindow(text); err == nil {
 			t.Errorf("%q gave %+v", text, w)
+		}
+	}
+}
+
+// A window that is the whole trace but for rounding gives the captures themselves.
+func TestInWholeWindow(t *testing.T) {
+	captures, rows := twoProcesses(t)
+	whole := captures[0].Trace.Whole()
+	for _, test := range []struct {
+		window capture.Window
+		same   bool
+	}{{whole, true}, {capture.Window{From: whole.From, To: whole.To + 50e6}, true}, {capture.Window{From: 0, To: whole.To}, false}, {capture.Window{From: whole.From, To: 2 * whole.To}, false}} {
+		got, err := capture.InWindow(context.Background(), captures, rows, test.window)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (got[0] == captures[0]) != test.same {
+			t.Errorf("%+v: same %t", test.window, !test.same)
 		}
 	}
 }

@@ -39,6 +39,8 @@ const (
 	ProcessExited Code = "process-exited"
 	// SeveralProcesses says that the evidence holds more than the process that the report is about.
 	SeveralProcesses Code = "several-processes"
+	// ProcessGone says that the process that was chosen is not in the evidence any more.
+	ProcessGone Code = "process-gone"
 	// Malformed counts lines or records that were not understood and are not in the numbers.
 	Malformed Code = "malformed"
 	// Inconsistent counts entries whose own numbers contradict each other.

@@ -29,8 +29,13 @@ func ParseWindow(s string) (Window, error) {
 }
 
 // InWindow returns the captures of a trace with the numbers of a window, which come from the rows of the trace's
-// allocation table by one scan. Stacks, modules and lines over time are shared with the captures given.
+// allocation table by one scan. Stacks, modules and lines over time are shared with the captures given. A window that is
+// the whole trace, but for rounding, gives the captures themselves: they know the size that each block had at its peak, of
+// which the table has the last only.
 func InWindow(ctx context.Context, captures []*Capture, rows allocations.Scanner, w Window) ([]*Capture, error) {
+	if !slices.ContainsFunc(captures, func(c *Capture) bool { return !c.Trace.shows(w) }) {
+		return captures, nil
+	}
 	g := groupings{}
 	samples := 2
 	for _, c := range captures {
@@ -49,6 +54,13 @@ func InWindow(ctx context.Context, captures []*Capture, rows allocations.Scanner
 		out[i] = next.capture(c, w)
 	}
 	return out, nil
+}
+
+// shows reports whether the numbers are those of the window, or of one that is longer or shorter by nothing but time
+// outside of the trace, a hundredth at most.
+func (t *Trace) shows(w Window) bool {
+	whole := t.Whole()
+	return t.Window == whole && w.From <= whole.From && w.To >= whole.To && (whole.From-w.From)+(w.To-whole.To) <= (whole.To-whole.From)/100
 }
 
 // groupings say, by number in the table, which group of sites, kinds and heaps a site belongs to: counted through over all

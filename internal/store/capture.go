@@ -79,10 +79,10 @@ func insertCapture(ctx context.Context, tx pgx.Tx, evidence int64, ordinal int, 
 	var id int64
 	err = tx.QueryRow(ctx, `
 		insert into captures (evidence_id, ordinal, kind, process, pid, bits, taken_at, artifact, artifact_bytes, outstanding_count, outstanding_bytes, warnings,
-			table_key, table_bytes, table_site_count)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) returning id`,
+			table_key, table_bytes, table_site_count, began_ns, held_bytes)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) returning id`,
 		evidence, ordinal, c.Kind, c.Process.Name, c.Process.PID, c.Process.Bits, localTime(c.Snapshots[last].TakenAt),
-		c.Artifact, c.Bytes, total.Count, total.Bytes, warnings, c.Table.Key, c.Table.Bytes, c.Table.Sites).Scan(&id)
+		c.Artifact, c.Bytes, total.Count, total.Bytes, warnings, c.Table.Key, c.Table.Bytes, c.Table.Sites, beganIn(c.Trace), c.Held()).Scan(&id)
 	if err != nil {
 		return err
 	}
@@ -115,6 +115,7 @@ type Input struct {
 	Captures   []CaptureRef // by evidence and by place in it
 	Names      string       // blob of what symbols say about their frames; "" for none
 	NamesError string       // why the last search for symbols gave none
+	Process    string       // that was chosen, as analysis.Options.Process; "" for the one that holds most
 	Revision   int64        // SaveResult wants to know it
 }
 
@@ -123,7 +124,8 @@ func (s *Store) InputOfRun(ctx context.Context, run int64) (Input, error) {
 	var in Input
 	err := s.tx(ctx, "input of run", func(tx pgx.Tx) (err error) {
 		// The share lock keeps other jobs from adding to it between the two queries.
-		err = tx.QueryRow(ctx, `select names_key, names_error, input_rev from runs where id = $1 for share`, run).Scan(&in.Names, &in.NamesError, &in.Revision)
+		err = tx.QueryRow(ctx, `select names_key, names_error, process, input_rev from runs where id = $1 for share`, run).
+			Scan(&in.Names, &in.NamesError, &in.Process, &in.Revision)
 		if err != nil {
 			return wrap("input of run", err)
 		}

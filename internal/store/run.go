@@ -28,8 +28,9 @@ type Run struct {
 	SiteCount   int64
 	ErrorCode   string // why the last analysis gave nothing
 	Error       string
-	Pending     int // jobs queued or running
-	Failed      int // pieces of evidence that could not be read
+	Process     string // that was chosen for the report; "" for the one that holds most
+	Pending     int    // jobs queued or running
+	Failed      int    // pieces of evidence that could not be read
 	Evidence    int
 }
 
@@ -48,7 +49,7 @@ func (r *Run) State() string {
 
 const selectRuns = `
 	select r.id, p.name, b.name, b.branch, sc.name, r.name, r.created_at, r.completed_at, r.analysed_at, r.report_key, r.status,
-		r.sentence, r.site_count, r.error_code, r.error,
+		r.sentence, r.site_count, r.error_code, r.error, r.process,
 		(select count(*) from jobs j where j.run_id = r.id and j.state in ('queued', 'running')),
 		(select count(*) from evidence e where e.run_id = r.id and e.state = 'failed'),
 		(select count(*) from evidence e where e.run_id = r.id)

@@ -143,6 +143,8 @@ func translate(err error) *Problem {
 		return problem(http.StatusRequestEntityTooLarge, codeTooLarge, "the file is larger than this server takes")
 	case errors.Is(err, store.ErrNotFound):
 		return problem(http.StatusNotFound, codeNotFound, "nothing is found under this address")
+	case errors.Is(err, store.ErrNoProcess):
+		return invalid("process", "process: the run's evidence does not show it; the run lists those that it does")
 	case errors.Is(err, store.ErrBusy):
 		return problem(http.StatusLocked, codeLocked, "another request is writing to this upload; ask for its offset and try again")
 	case errors.As(err, &routing) && routing.Code < http.StatusInternalServerError:

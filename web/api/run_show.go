@@ -25,6 +25,8 @@ type runView struct {
 	Status      string         `json:"status"`   // of the verdict; "" before the first
 	Sentence    string         `json:"sentence"` // of the verdict
 	Sites       int64          `json:"sites"`
+	Process     string         `json:"process"` // that was chosen for the report
+	Processes   []processView  `json:"processes"`
 	Progress    progressView   `json:"progress"`
 	Evidence    []evidenceView `json:"evidence"`
 	Error       *errorView     `json:"error"`
@@ -96,7 +98,13 @@ func (a *API) sendRun(c echo.Context, status int, id int64) error {
 	if err != nil {
 		return err
 	}
-	return fresh(c, status, viewOf(&run, jobs, evidence))
+	processes, _, err := a.store.Processes(ctx, id, maxProcesses)
+	if err != nil {
+		return err
+	}
+	view := viewOf(&run, jobs, evidence)
+	view.Processes = viewOfProcesses(processes)
+	return fresh(c, status, view)
 }
 
 func viewOf(run *store.Run, jobs []store.Job, evidence []store.Evidence) runView {
@@ -104,7 +112,7 @@ func viewOf(run *store.Run, jobs []store.Job, evidence []store.Evidence) runView
 		ID: run.ID, Project: run.Project, Build: run.Build, Branch: run.Branch, Scenario: run.Scenario, Name: run.Name,
 		State: run.State(), Complete: run.CompletedAt != nil,
 		CreatedAt: run.CreatedAt.UTC(), CompletedAt: utc(run.CompletedAt), AnalysedAt: utc(run.AnalysedAt),
-		Status: run.Status, Sentence: run.Sentence, Sites: run.SiteCount, Error: viewOfError(run.ErrorCode, run.Error),
+		Status: run.Status, Sentence: run.Sentence, Sites: run.SiteCount, Process: run.Process, Error: viewOfError(run.ErrorCode, run.Error),
 		Progress: progressView{Pending: run.Pending, Jobs: []jobView{}}, Evidence: []evidenceView{},
 		Links: linksView{
 			Self: runResource(run.ID), Page: runPage(run.ID), Report: runResource(run.ID) + "/report",

@@ -72,6 +72,7 @@ func Register(e *echo.Echo, opt Options) {
 	e.POST("/upload", p.uploadPost, use)
 	e.POST("/symbols", p.symbolPost, use)
 	e.POST("/runs/:id/symbolise", p.runSymbolise)
+	e.POST("/runs/:id/process", p.runProcess)
 	e.GET("/runs/:id/events", p.runEvents)
 	static := echo.WrapHandler(assets.Handler())
 	e.GET(assets.Prefix+"*", static)

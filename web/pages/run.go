@@ -45,6 +45,9 @@ func (p *pages) run(c echo.Context) error {
 		if view.report, err = p.report(ctx, run, summary, l); err != nil {
 			return err
 		}
+		if view.processes, err = p.processPanel(ctx, run, summary); err != nil {
+			return err
+		}
 		view.scripts = append(view.scripts, dropScripts...)
 		if summary.Trace != nil {
 			view.scripts = append(view.scripts, "trace.js")
@@ -66,6 +69,8 @@ type runView struct {
 	evidence []store.Evidence
 	progress progress
 	report   *reportView
+	// processes are for the rail of a report.
+	processes processPanel
 }
 
 // A reportView is a report with the page of its sites that the address chooses.

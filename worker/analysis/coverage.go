@@ -29,6 +29,9 @@ func (s *series) checkCoverage(p part) {
 		at(w.From), at(w.To), at(whole.From), at(whole.To))})
 }
 
+// isInstant reports whether the window of a trace is too short to show anything.
+func isInstant(r *Report) bool { return r.Trace != nil && r.Window.DurationNS == 0 }
+
 // isAbsent reports whether the process of a trace did not run in the window.
 func isAbsent(r *Report) bool {
 	t := r.Trace

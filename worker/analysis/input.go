@@ -51,6 +51,9 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
+// CodeNoSuchProcess is the code of the error that the evidence does not show Options.Process.
+const CodeNoSuchProcess = "no-such-process"
+
 // A part is one capture with the file it came from.
 type part struct {
 	*capture.Capture
@@ -80,7 +83,7 @@ func choose(inputs []Input, opt Options) ([]part, []Warning, error) {
 		if opt.Process == "" {
 			return nil, nil, &Error{"no-captures", "analysis: nothing to analyse: the evidence holds no capture"}
 		}
-		return nil, nil, &Error{"no-such-process", fmt.Sprintf("analysis: no evidence of process %q; it holds %s", opt.Process, strings.Join(processes(inputs), ", "))}
+		return nil, nil, &Error{CodeNoSuchProcess, fmt.Sprintf("analysis: no evidence of process %q; it holds %s", opt.Process, strings.Join(processes(inputs), ", "))}
 	case 1:
 		return oneShape(byProgram[order[0]], nil)
 	}
@@ -92,10 +95,13 @@ func choose(inputs []Input, opt Options) ([]part, []Warning, error) {
 	}
 	return oneShape(byProgram[most], []Warning{{
 		Code: capture.SeveralProcesses, Count: int64(len(order)),
-		Message: fmt.Sprintf("the evidence holds %d programs (%s); this report is about %s, which holds the most; choose another with --process%s",
-			len(order), strings.Join(processes(inputs), ", "), named(byProgram[most][0].Process), heapsOf(byProgram, order, most)),
+		Message: fmt.Sprintf("the evidence holds %d programs (%s); this report is about %s, which holds the most; %s%s",
+			len(order), strings.Join(processes(inputs), ", "), named(byProgram[most][0].Process), chooseAnother, heapsOf(byProgram, order, most)),
 	}})
 }
+
+// chooseAnother says how, where a report is made by the command and where it is made by the server.
+const chooseAnother = "choose another: --process on the command line (a name, a pid, or pid#2 for the second process of one pid), Processes on the page"
 
 // heapsOf says whose heaps a trace shows, where it shows none of the program that was chosen.
 func heapsOf(byProgram map[string][]part, order []string, chosen string) string {
@@ -194,8 +200,8 @@ func oneTrace(traces []part) (part, []Warning) {
 	}
 	if others > 1 {
 		warnings = append(warnings, Warning{Code: capture.SeveralProcesses, Count: int64(others), Message: fmt.Sprintf(
-			"the trace holds %d processes of %s; this report is about %s, which holds the most; choose another by its pid, or by pid#2 for the second process of one pid",
-			others, named(chosen.Process), life(chosen))})
+			"the trace holds %d processes of %s; this report is about %s, which holds the most; %s",
+			others, named(chosen.Process), life(chosen), chooseAnother)})
 	}
 	return chosen, warnings
 }

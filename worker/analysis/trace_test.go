@@ -134,9 +134,9 @@ func TestWindowsThatShowNothing(t *testing.T) {
 		"behind":               {seconds(20, 30), analysis.StatusInconclusive, "truncated"},
 		"before":               {seconds(-30, -20), analysis.StatusInconclusive, "truncated"},
 		"an instant outside":   {seconds(20, 20), analysis.StatusInconclusive, "truncated"},
-		"before the process":   {seconds(0, 1), analysis.StatusInconclusive, "did not run in the window; choose a window in which it did"},
+		"before the process":   {seconds(0, 1), analysis.StatusInconclusive, "did not run in the window; choose a window that shows more of it"},
 		"behind the process":   {seconds(7, 8), analysis.StatusInconclusive, "did not run in the window"},
-		"the end of a process": {seconds(6, 6), analysis.StatusNoLeak, "and then ended"},
+		"the end of a process": {seconds(6, 6), analysis.StatusInconclusive, "choose a window"},
 	} {
 		c := trace(7, life{capture.KindHeap, []uint64{ntdll, code + 1}, allocations.Classes{AIFI: u(1, 10)}, 10})
 		c.Trace.Began, c.Trace.Exited, c.Trace.Window = began, exited, test.window
@@ -255,5 +255,14 @@ func TestWindowBeforeHeapsWereTraced(t *testing.T) {
 		if r := analyze(t, inputs(c)); codes(r) != want || (want == "") != (r.Verdict.Status == analysis.StatusNoLeak) {
 			t.Errorf("window to %d: %s, %+v", to, codes(r), r.Verdict)
 		}
+	}
+}
+
+// At one instant nothing can be seen to grow, so nothing is cleared.
+func TestWindowOfNoLength(t *testing.T) {
+	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code}, allocations.Classes{AOFO: u(1, 7)}, 7})
+	c.Trace.Window = capture.Window{From: 3e9, To: 3e9}
+	if r := analyze(t, inputs(c)); r.Verdict.Status != analysis.StatusInconclusive {
+		t.Errorf("%+v", r.Verdict)
 	}
 }

@@ -37,7 +37,7 @@ func decide(r *Report) Verdict {
 		v.SnapshotsMissing = SnapshotsToDecide - n
 	}
 	lossy := firstLossy(r.Warnings)
-	if growing == 0 && v.SnapshotsMissing == 0 && lossy == nil && !isAbsent(r) {
+	if growing == 0 && v.SnapshotsMissing == 0 && lossy == nil && !isAbsent(r) && !isInstant(r) {
 		v.Status = StatusNoLeak
 	}
 	seen := what
@@ -93,7 +93,7 @@ func conclusion(v Verdict, growing int, lossy *Warning) string {
 		}
 		return s
 	case growing == 0 && v.Status == StatusInconclusive:
-		return "choose a window in which it did"
+		return "choose a window that shows more of it"
 	case growing == 0:
 		return "no leak seen"
 	}

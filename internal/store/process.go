@@ -1,0 +1,71 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/capture/allocations"
+	"heapdrift/worker/analysis"
+)
+
+// ErrNoProcess says that a run's evidence does not show the process that was asked for.
+var ErrNoProcess = errors.New("the evidence does not show this process")
+
+// ChooseProcess sets which process a run's report is to be about, as analysis.Options.Process, and queues the analysis, in
+// one transaction. It returns ErrNotFound for no run, and ErrNoProcess, with nothing changed, where no capture shows the process.
+func (s *Store) ChooseProcess(ctx context.Context, run int64, process string) error {
+	return s.tx(ctx, "choose process", func(tx pgx.Tx) error {
+		// The lock keeps captures from being replaced between the look at them and the end.
+		if err := tx.QueryRow(ctx, `select id from runs where id = $1 for no key update`, run).Scan(&run); err != nil {
+			return wrap("run", err)
+		}
+		seen, err := seenIn(ctx, tx, run)
+		if err != nil {
+			return err
+		}
+		if process != "" && !analysis.IsSeen(seen, process) {
+			return ErrNoProcess
+		}
+		// An analysis that runs already is about the choice before: its result must not replace that of the new one.
+		if _, err := tx.Exec(ctx, `update runs set process = $2, input_rev = input_rev + 1 where id = $1`, run, process); err != nil {
+			return err
+		}
+		if len(seen) == 0 {
+			return nil // nothing to analyse: the first captures bring their analysis along
+		}
+		return queueJob(ctx, tx, JobAnalyse, run)
+	})
+}
+
+// Processes returns the processes of a run that a report may be about, those that hold most first and at most limit of
+// them, and how many there are.
+func (s *Store) Processes(ctx context.Context, run int64, limit int) (list []analysis.Choice, all int, err error) {
+	seen, err := seenIn(ctx, s.pool, run)
+	if err != nil {
+		return nil, 0, wrap("processes of run", err)
+	}
+	list, all = analysis.Choices(seen, limit)
+	return list, all, nil
+}
+
+// beganIn is when a process began inside its trace; nil where that was before it, or where there is none.
+func beganIn(t *capture.Trace) *int64 {
+	if t == nil || t.Began == allocations.BeforeTrace {
+		return nil
+	}
+	return &t.Began
+}
+
+// seenIn lists the processes of a run's captures, in the order of InputOfRun.
+func seenIn(ctx context.Context, q querier, run int64) ([]analysis.Seen, error) {
+	rows, _ := q.Query(ctx, `
+		select c.process, c.pid, c.bits, e.id, c.kind = $2, coalesce(c.began_ns, $3), c.held_bytes
+		from captures c join evidence e on e.id = c.evidence_id where e.run_id = $1 order by e.id, c.ordinal`, run, string(capture.KindETL), allocations.BeforeTrace)
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (p analysis.Seen, err error) {
+		err = row.Scan(&p.Name, &p.PID, &p.Bits, &p.Evidence, &p.Trace, &p.Began, &p.Held)
+		return p, err
+	})
+}

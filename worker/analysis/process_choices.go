@@ -1,0 +1,161 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/capture/allocations"
+)
+
+// A Seen is the process of a capture, for those who choose one without reading captures.
+type Seen struct {
+	capture.Process
+	Evidence int64 // that the capture was read from
+	Trace    bool
+	Began    int64 // in the trace, or allocations.BeforeTrace
+	Held     int64 // bytes, as capture.Held counts
+}
+
+// A Choice is a process that the report may be about.
+type Choice struct {
+	Seen
+	Choose string // as Options.Process
+}
+
+// IsOf reports whether a report is about the process.
+func (c *Choice) IsOf(r *Report) bool {
+	if !strings.EqualFold(c.Name, r.Process.Name) || c.Trace != (r.Trace != nil) {
+		return false
+	}
+	if !c.Trace {
+		return c.Name != "" || c.PID == r.Process.PID
+	}
+	began := allocations.BeforeTrace
+	if at := r.Trace.BeganNS; at != nil {
+		began = *at
+	}
+	return c.PID == r.Process.PID && c.Began == began
+}
+
+// IsSeen reports whether any of the processes, in the order of the evidence, is the one that Options.Process asks for.
+func IsSeen(seen []Seen, process string) bool {
+	lives := livesOf(seen)
+	for i := range seen {
+		if isProcess(seen[i].Process, lives[i], process) {
+			return true
+		}
+	}
+	return false
+}
+
+// Choices are the processes among those seen, in the order of the evidence, that hold most, at most limit of them, and how
+// many processes there are. A process is left out where no word chooses it alone.
+func Choices(seen []Seen, limit int) (list []Choice, all int) {
+	lives := livesOf(seen)
+	traced := map[string]bool{} // programs: their snapshots are left out of reports
+	for i := range seen {
+		if seen[i].Trace {
+			traced[strings.ToLower(seen[i].Name)] = true
+		}
+	}
+	keys, last := make([]choiceKey, len(seen)), map[choiceKey]int{}
+	for i := range seen {
+		if s := &seen[i]; s.Trace || !traced[strings.ToLower(s.Name)] {
+			keys[i] = keyOf(s, lives[i])
+			last[keys[i]] = i // the last one says what it holds
+		}
+	}
+	var order []int
+	for i := range seen {
+		if at, ok := last[keys[i]]; ok && at == i {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(seen[b].Held, seen[a].Held) })
+	for _, at := range order {
+		if len(list) == limit {
+			break
+		}
+		for _, word := range wordsFor(&seen[at], lives[at]) {
+			if choosesOnly(seen, lives, keys, word, keys[at]) {
+				list = append(list, Choice{seen[at], word})
+				break
+			}
+		}
+	}
+	return list, len(order)
+}
+
+// A choiceKey tells apart what reports may be about: one life of a process id in traces, a program in snapshots. The zero
+// one is that of captures which reports leave out.
+type choiceKey struct {
+	used    bool
+	trace   bool
+	program string
+	pid     uint32
+	nth     int
+}
+
+func keyOf(s *Seen, nth int) choiceKey {
+	program := strings.ToLower(s.Name)
+	switch {
+	case s.Trace:
+		return choiceKey{true, true, program, s.PID, nth}
+	case program == "":
+		return choiceKey{used: true, pid: s.PID}
+	}
+	return choiceKey{used: true, program: program}
+}
+
+// wordsFor are the words for a process, the best to read first.
+func wordsFor(s *Seen, nth int) []string {
+	pid := strconv.FormatUint(uint64(s.PID), 10)
+	words := []string{s.Name, pid, fmt.Sprintf("%s#%d", pid, nth)}
+	if s.Name == "" {
+		words = words[1:]
+	}
+	return words
+}
+
+// choosesOnly reports whether a word chooses captures with the given key and no others that could be reported on.
+func choosesOnly(seen []Seen, lives []int, keys []choiceKey, word string, key choiceKey) bool {
+	found := false
+	for i := range seen {
+		if keys[i].used && isProcess(seen[i].Process, lives[i], word) {
+			if keys[i] != key {
+				return false
+			}
+			found = true
+		}
+	}
+	return found
+}
+
+// livesOf are the numbers n of pid#n: the how manieth process of its pid each is in its evidence, as choose counts.
+func livesOf(seen []Seen) []int {
+	type id struct {
+		evidence int64
+		pid      uint32
+	}
+	order, lives, count := make([]int, len(seen)), make([]int, len(seen)), map[id]int{}
+	for i := range order {
+		order[i] = i
+	}
+	began := func(i int) int64 {
+		if !seen[i].Trace {
+			return 0
+		}
+		return seen[i].Began
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(began(a), began(b)) })
+	for _, i := range order {
+		key := id{seen[i].Evidence, seen[i].PID}
+		count[key]++
+		lives[i] = count[key]
+	}
+	return lives
+}
