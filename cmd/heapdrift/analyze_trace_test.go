@@ -397,7 +397,9 @@ func TestMemoryExercise(t *testing.T) {
 	}
 	find := func(r *analysis.Report, function string) *analysis.Site {
 		t.Helper()
-		i := slices.IndexFunc(r.Sites, func(s analysis.Site) bool { return s.Blame != nil && s.Blame.Function == function && s.Allocated.Count > 0 })
+		i := slices.IndexFunc(r.Sites, func(s analysis.Site) bool {
+			return s.Blame != nil && s.Blame.Function == function && s.Allocated.Count > 0
+		})
 		if i < 0 {
 			t.Fatalf("nothing allocated by %s", function)
 		}
