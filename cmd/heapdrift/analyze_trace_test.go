@@ -211,7 +211,7 @@ func TestLabTraces(t *testing.T) {
 	n := 0
 	eachTrace(t, func(t *testing.T, paths []string, run *traceRun, file traceFile, nth int) {
 		if damaged(run) {
-			t.Skip("damaged on purpose: see TestLabDamagedTraces")
+			return // TestLabDamagedTraces compares it
 		}
 		for _, w := range run.Windows {
 			args := append([]string{"--process", process(run, nth)}, paths...)
@@ -296,7 +296,7 @@ func TestLabDamagedTraces(t *testing.T) {
 	n := 0
 	eachTrace(t, func(t *testing.T, paths []string, run *traceRun, _ traceFile, nth int) {
 		if run.Visible == nil {
-			t.Skip("nothing is known of the file alone")
+			return // TestLabTraces compares it
 		}
 		// The figures of one file with several processes are sums over them.
 		var outstanding analysis.Amount
@@ -368,12 +368,12 @@ func amountsOf(m map[string]analysis.Amount) (list []analysis.Amount) {
 func TestLabVariantsAreEqual(t *testing.T) {
 	first := map[string]string{}
 	eachTrace(t, func(t *testing.T, paths []string, run *traceRun, _ traceFile, nth int) {
-		if damaged(run) || run.Name == "A/etl_wow64" { // there a third of the stacks is cut in one of the two
-			t.Skip("its recordings differ")
-		}
 		r := analyzeJSON(t, append([]string{"--process", process(run, nth)}, paths...)...)
 		for i := range r.Sites {
 			r.Sites[i].Rows = nil
+		}
+		if run.Name == "A/etl_wow64" { // its recordings have the frames of the emulation on other stacks
+			r.Sites, r.Verdict = nil, analysis.Verdict{}
 		}
 		text, err := json.Marshal(map[string]any{"sites": r.Sites, "totals": r.Totals, "heaps": r.Heaps, "window": r.Window, "timeline": r.Trace.Heap, "verdict": r.Verdict})
 		if err != nil {

@@ -80,25 +80,3 @@ func (h HeaderType) String() string {
 	}
 	return fmt.Sprintf("header %#x", uint8(h))
 }
-
-// groupNames are the classes of kernel events (wmicore.mof).
-var groupNames = map[uint8]string{
-	0x00: "EventTrace", 0x01: "DiskIo", 0x02: "PageFault", 0x03: "Process", 0x04: "FileIo", 0x05: "Thread", 0x06: "TcpIp",
-	0x07: "Job", 0x08: "UdpIp", 0x09: "Registry", 0x0A: "DbgPrint", 0x0B: "SystemConfig", 0x0D: "Wnf", 0x0E: "Pool",
-	0x0F: "PerfInfo", 0x10: "Heap", 0x11: "Object", 0x12: "Power", 0x13: "ModBound", 0x14: "Image", 0x15: "DPC",
-	0x16: "CC", 0x17: "CritSec", 0x18: "StackWalk", 0x19: "UMS", 0x1A: "ALPC", 0x1B: "SplitIo", 0x1C: "ThreadPool",
-	0x1D: "Hypervisor", 0x1E: "Hypervisor2",
-}
-
-// String describes the class in one line, as a bug report needs it.
-func (c Class) String() string {
-	switch c.Header {
-	case HeaderEvent32, HeaderEvent64:
-		return fmt.Sprintf("%-6s %s id %d op %d v%d", c.Header, c.Provider, c.ID, c.Op, c.Version)
-	case HeaderFull32, HeaderFull64, HeaderInstance32, HeaderInstance64:
-		return fmt.Sprintf("%-6s %s op %d v%d", c.Header, c.Provider, c.Op, c.Version)
-	case HeaderMessage:
-		return fmt.Sprintf("%-6s number %d", c.Header, c.ID)
-	}
-	return fmt.Sprintf("%-6s group %#02x %s op %d v%d", c.Header, c.Group, groupNames[c.Group], c.Op, c.Version)
-}

@@ -148,9 +148,6 @@ func (t *Trace) Covered() (from, to int64) {
 	return t.clock.ns(t.pass.first), t.clock.ns(t.pass.last)
 }
 
-// At is the wall clock in UTC at a time of the trace.
-func (t *Trace) At(ns int64) time.Time { return t.info.Start.Add(time.Duration(ns)) }
-
 // A pass is what reading the events has shown.
 type pass struct {
 	losses      []Losses // by source

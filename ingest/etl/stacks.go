@@ -79,17 +79,6 @@ func (s *Stacks) Canonical(id StackID) StackID {
 	return s.intern(s.wide)
 }
 
-// Complete reports whether every key of the stack was defined.
-func (s *Stacks) Complete(id StackID) bool {
-	switch n := s.nodes[id]; n.form {
-	case formUnknown:
-		return false
-	case formPair:
-		return s.Complete(StackID(n.a)) && s.Complete(StackID(n.b))
-	}
-	return true
-}
-
 // Plain reports whether the id is that of a stack itself: what Canonical returns.
 func (s *Stacks) Plain(id StackID) bool { return id != NoStack && s.nodes[id].form == formAddresses }
 

@@ -110,13 +110,17 @@ func (v siteView) steps() []step {
 
 // average is the size of a block, with a sign where blocks differ in size; "" where there are none.
 func (v siteView) average() string {
-	if v.Count <= 0 {
+	return averageOf(analysis.Amount{Count: v.Count, Bytes: v.Bytes})
+}
+
+func averageOf(a analysis.Amount) string {
+	if a.Count <= 0 {
 		return ""
 	}
-	if v.Bytes%v.Count == 0 {
-		return exactBytes(v.Bytes / v.Count)
+	if a.Bytes%a.Count == 0 {
+		return exactBytes(a.Bytes / a.Count)
 	}
-	return "≈ " + analysis.Bytes(v.Bytes/v.Count)
+	return "≈ " + analysis.Bytes(a.Bytes/a.Count)
 }
 
 // allocatedType is what the blocks were allocated as, where the compiler recorded it for a call of the stack. A

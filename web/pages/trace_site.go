@@ -24,14 +24,7 @@ func (v siteView) measures() []measure {
 // sizeEach is the size of what the site allocated, with a sign where sizes differ; "" where it allocated nothing.
 func (v siteView) sizeEach() string {
 	l := lives(wholeNumbers(v.SiteRow))
-	sum := analysis.Amount{Count: l.Allocated.Count + l.AOFI.Count + l.AOFO.Count, Bytes: l.Allocated.Bytes + l.AOFI.Bytes + l.AOFO.Bytes}
-	if sum.Count <= 0 {
-		return ""
-	}
-	if sum.Bytes%sum.Count == 0 {
-		return exactBytes(sum.Bytes / sum.Count)
-	}
-	return "≈ " + analysis.Bytes(sum.Bytes/sum.Count)
+	return averageOf(analysis.Amount{Count: l.Allocated.Count + l.AOFI.Count + l.AOFO.Count, Bytes: l.Allocated.Bytes + l.AOFI.Bytes + l.AOFO.Bytes})
 }
 
 // stackText is the stack as debuggers print it, to copy.

@@ -90,19 +90,11 @@ func (a *stretchAdder) wanted(groups []peakGroup, leaves int) (wanted []bool, ch
 	return wanted, changes
 }
 
-// A peakChange is a beginning or an end.
-type peakChange struct {
-	at    int64
-	bytes int64
-	count int32
-	leaf  int32
-}
-
-// A gatherer collects changes in wanted stretches for one goroutine.
+// A gatherer collects changes in wanted stretches for one goroutine; their groups are leaves.
 type gatherer struct {
 	*stretchAdder
 	wanted  []bool
-	changes []peakChange
+	changes []change
 }
 
 // Rows takes rows: it is a Sink.
@@ -114,17 +106,17 @@ func (g *gatherer) Rows(rows []Row) error {
 		}
 		leaf := g.leaf[r.Site]
 		if g.inside(r.AllocTime) && g.wanted[g.stretch(r.AllocTime)] {
-			g.changes = append(g.changes, peakChange{r.AllocTime, int64(r.Size), r.count(), leaf})
+			g.changes = append(g.changes, change{r.AllocTime, leaf, r.count(), int64(r.Size)})
 		}
 		if g.inside(r.FreeTime) && g.wanted[g.stretch(r.FreeTime)] {
-			g.changes = append(g.changes, peakChange{r.FreeTime, -int64(r.Size), -r.count(), leaf})
+			g.changes = append(g.changes, change{r.FreeTime, leaf, -r.count(), -int64(r.Size)})
 		}
 	}
 	return nil
 }
 
 // gather returns the changes in the wanted stretches in the order of time; at one instant ends come first.
-func gather(ctx context.Context, rows Scanner, a *stretchAdder, wanted []bool, cores int) ([]peakChange, error) {
+func gather(ctx context.Context, rows Scanner, a *stretchAdder, wanted []bool, cores int) ([]change, error) {
 	first := slices.Index(wanted, true)
 	if first < 0 {
 		return nil, nil
@@ -141,26 +133,26 @@ func gather(ctx context.Context, rows Scanner, a *stretchAdder, wanted []bool, c
 	if err := rows.Scan(ctx, a.begin(first), a.end(last), sinks...); err != nil {
 		return nil, err
 	}
-	var all []peakChange
+	var all []change
 	for _, p := range parts {
 		all = append(all, p.changes...)
 	}
-	slices.SortFunc(all, func(a, b peakChange) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.bytes, b.bytes)) })
+	slices.SortFunc(all, compareChanges)
 	return all, nil
 }
 
 // peak goes through the changes in a group's candidates. What stood highest as the window began peaks there.
-func (g *peakGroup) peak(changes []peakChange, d division) Peak {
+func (g *peakGroup) peak(changes []change, d division) Peak {
 	peak := Peak{Usage: g.start, At: d.from}
 	for _, c := range g.candidates {
 		level := c.level
-		at, _ := slices.BinarySearchFunc(changes, d.begin(c.stretch), func(c peakChange, at int64) int { return cmp.Compare(c.at, at) })
+		at, _ := slices.BinarySearchFunc(changes, d.begin(c.stretch), func(c change, at int64) int { return cmp.Compare(c.at, at) })
 		end := d.end(c.stretch)
 		for _, c := range changes[at:] {
 			if c.at > end {
 				break
 			}
-			if !slices.Contains(g.leaves, c.leaf) {
+			if !slices.Contains(g.leaves, c.group) {
 				continue
 			}
 			if level = level.Add(Usage{int64(c.count), c.bytes}); level.Bytes > peak.Bytes {

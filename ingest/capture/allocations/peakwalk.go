@@ -1,6 +1,7 @@
 package allocations
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"slices"
@@ -244,4 +245,20 @@ func (k *instantSink) Rows(rows []Row) error {
 		}
 	}
 	return nil
+}
+
+// A change is a beginning or an end inside the window.
+type change struct {
+	at    int64
+	group int32
+	count int32
+	bytes int64
+}
+
+// compareChanges puts changes in the order of time, ends first.
+func compareChanges(a, b change) int {
+	if a.at != b.at {
+		return cmp.Compare(a.at, b.at)
+	}
+	return cmp.Compare(a.bytes, b.bytes)
 }

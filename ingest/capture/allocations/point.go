@@ -13,11 +13,12 @@ type Point struct {
 // Instants are n instants that divide the time [from, to] evenly: its ends, and those between.
 func Instants(from, to int64, n int) []int64 {
 	at := make([]int64, n)
-	step := (float64(to) - float64(from)) / float64(max(n-1, 1))
-	for i := range at {
-		at[i] = min(to, from+int64(math.Round(step*float64(i))))
+	// As unsigned numbers, which the greatest window does not overflow.
+	step := float64(uint64(to)-uint64(from)) / float64(max(n-1, 1))
+	for i := range at[:max(n-1, 0)] {
+		at[i] = from + int64(uint64(math.Round(step*float64(i))))
 	}
-	if n > 1 {
+	if n > 0 {
 		at[n-1] = to
 	}
 	return at

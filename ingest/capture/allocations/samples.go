@@ -1,7 +1,5 @@
 package allocations
 
-import "math"
-
 // Samples adds up what rows have outstanding at evenly spaced instants, by site: From + i × (To − From) / (n − 1).
 // Rows come in any order.
 type Samples struct {
@@ -17,14 +15,8 @@ type Samples struct {
 // each site and instant.
 func NewSamples(from, to int64, n, sites int) *Samples {
 	n = max(n, 2)
-	at := make([]int64, n)
-	// As unsigned numbers, which the greatest window does not overflow.
 	step := float64(uint64(to)-uint64(from)) / float64(n-1)
-	for i := range at[:n-1] {
-		at[i] = from + int64(uint64(math.Round(step*float64(i))))
-	}
-	at[n-1] = to
-	return &Samples{At: at, changes: make([]Usage, (n+1)*sites), perTime: 1 / max(step, 1)}
+	return &Samples{At: Instants(from, to, n), changes: make([]Usage, (n+1)*sites), perTime: 1 / max(step, 1)}
 }
 
 // Rows takes rows: Samples are a Sink. Rows of sites they were not made for are an error.

@@ -73,20 +73,28 @@ func TestWindowLaws(t *testing.T) {
 			if left.UnknownFrees+right.UnknownFrees != both.UnknownFrees {
 				t.Fatalf("unknown frees %+v and %+v, together %+v", left, right, both)
 			}
-			checkPeak(t, rows, a, c)
+			checkPeak(t, rows, sites, a, c)
 		}
 		checkSamples(t, rows, sites)
 	}
 }
 
 // checkPeak compares with the sum at every instant of the window.
-func checkPeak(t *testing.T, rows []allocations.Row, from, to int64) {
+func checkPeak(t *testing.T, rows []allocations.Row, sites int, from, to int64) {
 	t.Helper()
-	p := allocations.NewPeaks(from, to, 1, func(*allocations.Row) int { return 0 })
-	if err := p.Rows(rows); err != nil {
+	spool, err := allocations.NewSpool()
+	if err != nil {
 		t.Fatal(err)
 	}
-	got := p.Result()[0]
+	defer func() { _ = spool.Close() }()
+	if err := spool.Rows(rows); err != nil {
+		t.Fatal(err)
+	}
+	a, err := allocations.Ask(t.Context(), spool, allocations.Question{From: from, To: to, Sites: sites, Peaks: [][]int32{make([]int32, sites)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := a.Peaks[0][0]
 	want := alive(rows, from-1)
 	for at := from; at <= to && at < 2000; at++ {
 		if u := alive(rows, at); u.Bytes > want.Bytes {

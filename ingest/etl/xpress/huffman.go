@@ -132,35 +132,12 @@ func (h *huffman) item() Code {
 	return ""
 }
 
-// long decodes a length that does not fit its symbol: a byte, length − 18; where that is 255 a word, length − 3; where
-// that is 0 a dword.
+// long decodes a length that does not fit its symbol, and returns length − 3.
 func (h *huffman) long() (int, Code) {
-	if h.past > 0 || h.s == len(h.src) { // the words that were read ahead come before these bytes
+	if h.past > 0 { // the words that were read ahead come before these bytes
 		return 0, Truncated
 	}
-	length := int(h.src[h.s])
-	h.s++
-	if length < 255 {
-		return length + 15, ""
-	}
-	if len(h.src)-h.s < 2 {
-		return 0, Truncated
-	}
-	length = int(binary.LittleEndian.Uint16(h.src[h.s:]))
-	h.s += 2
-	if length == 0 {
-		if len(h.src)-h.s < 4 {
-			return 0, Truncated
-		}
-		long := binary.LittleEndian.Uint32(h.src[h.s:])
-		h.s += 4
-		if long > 1<<31-8 { // an int may have 32 bits
-			return 0, BadLength
-		}
-		length = int(long)
-	}
-	if length < 15 {
-		return 0, BadLength
-	}
-	return length, ""
+	length, next, code := longer(h.src, h.s, 15)
+	h.s = next
+	return length, code
 }

@@ -131,34 +131,42 @@ func (p *plain) long() (int, Code) {
 	if length < 15 {
 		return 7 + length, ""
 	}
-	if p.s == len(p.src) {
-		return 0, Truncated
+	length, next, code := longer(p.src, p.s, 7+15)
+	p.s = next
+	return length, code
+}
+
+// longer decodes a length that takes whole bytes, as both codecs write it: a byte, what it has above the least; where that is
+// 255 a word, the length itself; where that is 0 a dword. It returns where the input goes on.
+func longer(src []byte, at, least int) (length, next int, code Code) {
+	if at == len(src) {
+		return 0, at, Truncated
 	}
-	length = int(p.src[p.s])
-	p.s++
+	length = int(src[at])
+	at++
 	if length < 255 {
-		return 7 + 15 + length, ""
+		return least + length, at, ""
 	}
-	if len(p.src)-p.s < 2 {
-		return 0, Truncated
+	if len(src)-at < 2 {
+		return 0, at, Truncated
 	}
-	length = int(binary.LittleEndian.Uint16(p.src[p.s:]))
-	p.s += 2
+	length = int(binary.LittleEndian.Uint16(src[at:]))
+	at += 2
 	if length == 0 {
-		if len(p.src)-p.s < 4 {
-			return 0, Truncated
+		if len(src)-at < 4 {
+			return 0, at, Truncated
 		}
-		long := binary.LittleEndian.Uint32(p.src[p.s:])
-		p.s += 4
+		long := binary.LittleEndian.Uint32(src[at:])
+		at += 4
 		if long > 1<<31-8 { // an int may have 32 bits
-			return 0, BadLength
+			return 0, at, BadLength
 		}
 		length = int(long)
 	}
-	if length < 7+15 {
-		return 0, BadLength
+	if length < least {
+		return 0, at, BadLength
 	}
-	return length, ""
+	return length, at, ""
 }
 
 func (p *plain) fail(code Code, at int) error {

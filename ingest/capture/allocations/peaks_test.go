@@ -1,9 +1,6 @@
 package allocations
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // Peaks finds the most bytes that were outstanding at once inside a window, for groups of rows. It keeps 48 bytes for
 // every row that begins and ends inside the window: for the peaks of a whole trace, Sites and Heaps have them at no
@@ -13,22 +10,6 @@ type Peaks struct {
 	group    func(*Row) int
 	peaks    []Peak // as the window begins, until Result
 	changes  []change
-}
-
-// A change is a beginning or an end inside the window.
-type change struct {
-	at    int64
-	group int32
-	count int32
-	bytes int64
-}
-
-// compareChanges puts changes in the order of time, ends first.
-func compareChanges(a, b change) int {
-	if a.at != b.at {
-		return cmp.Compare(a.at, b.at)
-	}
-	return cmp.Compare(a.bytes, b.bytes)
 }
 
 // NewPeaks makes Peaks over the window [from, to] for groups numbered from 0; rows whose group is none of them are left
