@@ -14,8 +14,8 @@ import (
 	"heapdrift/worker/analysis"
 )
 
-// maxSeconds is the furthest time that a window may be given, in seconds from the trace's start: three years. Times up to
-// there are exact to the ns as floating point numbers of seconds.
+// maxSeconds is the furthest time that a window may be given, in seconds from the trace's start: three years. As floating point
+// numbers, times of the first hundred days are exact to the ns, the furthest to 15 ns.
 const maxSeconds = 1e8
 
 // A timeWindow is the time that the numbers of a page are of, in ns from the trace's start.

@@ -9,8 +9,7 @@ import (
 	"heapdrift/worker/analysis"
 )
 
-// keptWindows is how many windows are kept: people sort and page the one they look at. One of 20,000 sites takes about
-// 6 MB.
+// keptWindows is how many windows are kept: people sort and page the one they look at.
 const keptWindows = 4
 
 // A windowKey names the numbers of a window. report changes with each analysis.
