@@ -33,6 +33,7 @@ const (
 	tagWarnings
 	tagTrace
 	tagLives
+	tagSurvivals
 )
 
 // ErrArtifact is what reading a damaged or foreign artifact gives.
@@ -44,6 +45,7 @@ func (c *Capture) Write(w io.Writer) error {
 		{tagHeader, c.putHeader}, {tagSnapshots, c.putSnapshots}, {tagModules, c.putModules}, {tagHeaps, c.putHeaps},
 		{tagTexts, c.putTexts}, {tagFrames, c.putFrames}, {tagStacks, c.putStacks}, {tagSites, c.putSites},
 		{tagBlocks, c.putBlocks}, {tagWarnings, c.putWarnings}, {tagTrace, c.putTrace}, {tagLives, c.putLives},
+		{tagSurvivals, c.putSurvivals},
 	})
 }
 
@@ -54,6 +56,7 @@ func Read(r io.Reader) (*Capture, error) {
 		tagHeader: c.takeHeader, tagSnapshots: c.takeSnapshots, tagModules: c.takeModules, tagHeaps: c.takeHeaps,
 		tagTexts: c.takeTexts, tagFrames: c.takeFrames, tagStacks: c.takeStacks, tagSites: c.takeSites,
 		tagBlocks: c.takeBlocks, tagWarnings: c.takeWarnings, tagTrace: c.takeTrace, tagLives: c.takeLives,
+		tagSurvivals: c.takeSurvivals,
 	})
 	if err != nil {
 		return nil, err

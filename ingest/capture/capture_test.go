@@ -134,6 +134,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("hdcap\x01"))
 	traces, _ := twoProcesses(f)
 	f.Add(artifact(f, traces[0]))
+	f.Add(artifact(f, withSurvivals(f)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := capture.Read(bytes.NewReader(data))
 		if err != nil {

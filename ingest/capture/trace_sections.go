@@ -31,7 +31,7 @@ func (c *Capture) takeTrace(d *decoder) {
 	if !d.bool() {
 		return
 	}
-	t := &Trace{Start: time.Unix(0, d.int()).UTC(), Bias: time.Duration(d.int())}
+	t := &Trace{Start: time.Unix(0, d.int()).UTC(), Bias: time.Duration(d.int()), Teardown: allocations.Never}
 	for _, v := range []*int64{&t.From, &t.To, &t.Window.From, &t.Window.To, &t.HeapFrom, &t.Began, &t.Exited, &t.Events} {
 		*v = d.int()
 	}

@@ -35,7 +35,7 @@ func twoProcesses(t testing.TB) ([]*capture.Capture, *allocations.Spool) {
 			Heaps: []capture.Heap{{Handle: 0x10000, Line: capture.Line{Points: []allocations.Point{{Time: 1 << 20, Last: 100, Max: 140, MaxAt: 2e6}}}}},
 			Trace: &capture.Trace{
 				Start: time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC), Bias: -2 * time.Hour, From: -5, To: 10e9, Events: 12,
-				Began: allocations.BeforeTrace, Exited: never, Virtual: capture.Line{Points: []allocations.Point{{Time: -4, Last: 1, Max: 2, MaxAt: -3}}},
+				Began: allocations.BeforeTrace, Exited: never, Teardown: never, Virtual: capture.Line{Points: []allocations.Point{{Time: -4, Last: 1, Max: 2, MaxAt: -3}}},
 			},
 		}
 		c.Trace.Window = c.Trace.Whole()

@@ -42,14 +42,17 @@ func InWindow(ctx context.Context, captures []*Capture, rows allocations.Scanner
 		g.add(c)
 		samples = max(samples, len(c.Snapshots))
 	}
-	a, err := allocations.Ask(ctx, rows, allocations.Question{
-		From: w.From, To: w.To, Sites: len(g.sites), Samples: samples, Peaks: [][]int32{g.sites, g.kinds, g.heaps},
-	})
+	q := allocations.Question{From: w.From, To: w.To, Sites: len(g.sites), Samples: samples, Peaks: [][]int32{g.sites, g.kinds, g.heaps}}
+	beyond, err := askSurvivals(ctx, captures, rows, &q)
+	if err != nil {
+		return nil, err
+	}
+	a, err := allocations.Ask(ctx, rows, q)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]*Capture, len(captures))
-	next := answered{answer: a}
+	next := answered{question: &q, answer: a, beyond: int64(beyond)}
 	for i, c := range captures {
 		out[i] = next.capture(c, w)
 	}
@@ -87,7 +90,9 @@ func (g *groupings) add(c *Capture) {
 
 // answered counts the groups of the captures that are done, and holds the answer.
 type answered struct {
+	question            *allocations.Question
 	answer              *allocations.Answer
+	beyond              int64
 	sites, kinds, heaps int
 }
 
@@ -106,14 +111,17 @@ func (n *answered) peak(grouping, group int) allocations.Peak {
 // capture is c with the numbers of the answer.
 func (n *answered) capture(c *Capture, w Window) *Capture {
 	out, trace := *c, *c.Trace
-	out.Trace, trace.Window = &trace, w
+	out.Trace, trace.Window, trace.SurvivalsBeyond = &trace, w, n.beyond
 	samples := n.answer.Samples
 	out.Snapshots = trace.Instants(len(samples.At))
 	out.Sites = slices.Clone(c.Sites)
 	for i := range out.Sites {
 		s := &out.Sites[i]
 		number := s.Life.Number
-		s.Life = &Life{Number: number, Classes: n.answer.Classes[number], Peak: n.peak(0, n.sites+i)}
+		s.Life = &Life{
+			Number: number, Classes: n.answer.Classes[number], Peak: n.peak(0, n.sites+i),
+			Survival: n.answer.Survival(n.question, int(number)),
+		}
 		s.Usage = make([]Usage, 0, len(samples.At))
 		for _, u := range samples.Site(int(number)) {
 			s.Usage = append(s.Usage, Usage{Count: u.Count, Bytes: u.Bytes})

@@ -10,9 +10,10 @@ type Question struct {
 	From, To int64 // ns since the trace's start, both inside
 	// BeforeExit takes what ended with its process as alive, in Classes and Samples.
 	BeforeExit bool
-	Sites      int       // rows have numbers below
-	Samples    int       // instants, evenly spaced, two at least; 0 for none. Each takes 16 bytes for each site and core
-	Peaks      [][]int32 // groupings whose peaks are wanted: for each, the group of each site, −1 for none
+	Sites      int               // rows have numbers below
+	Samples    int               // instants, evenly spaced, two at least; 0 for none. Each takes 16 bytes for each site and core
+	Peaks      [][]int32         // groupings whose peaks are wanted: for each, the group of each site, −1 for none
+	Survivals  *SurvivalQuestion // nil for none
 }
 
 // An Answer is what Ask found.
@@ -20,9 +21,13 @@ type Answer struct {
 	Classes []Classes // by site
 	Samples *Samples  // nil where none were asked for
 	Peaks   [][]Peak  // by grouping and group, from 0 to the greatest that it names
+	// Survivals are by place, Left is by site: what was made inside and was left when it was over. Both are nil where no
+	// survivals were asked for.
+	Survivals []Survival
+	Left      []Usage
 }
 
-// Ask answers a question about rows: classes and samples by one scan on all cores, peaks of few groups mostly by one more,
+// Ask answers a question about rows: classes, samples and survivals by one scan on all cores, peaks of few groups mostly by one more,
 // and others by one for every four million beginnings and ends inside the window, which keeps what is held at a time to
 // 100 MB.
 func Ask(ctx context.Context, rows Scanner, q Question) (*Answer, error) {
@@ -45,9 +50,13 @@ func (q *Question) clamp() { q.From, q.To = max(q.From, BeforeTrace+1), min(q.To
 // ask answers a checked question by going through all changes in the order of time.
 func ask(ctx context.Context, rows Scanner, q Question, atOnce int64) (*Answer, error) {
 	q.clamp()
-	adders := make([]*adder, scanners())
+	plan, err := q.survivalPlan()
+	if err != nil {
+		return nil, err
+	}
+	adders := make([]*adder, min(scanners(), plan.cores()))
 	for i := range adders {
-		adders[i] = newAdder(&q)
+		adders[i] = newAdder(&q, plan)
 	}
 	from := q.From
 	if q.BeforeExit {
@@ -61,6 +70,7 @@ func ask(ctx context.Context, rows Scanner, q Question, atOnce int64) (*Answer, 
 		sum.add(a)
 	}
 	answer := &Answer{Classes: sum.window.Sites, Samples: sum.samples}
+	sum.survivals.into(answer, &q)
 	if len(q.Peaks) > 0 {
 		walk := newPeakWalk(rows, &q, sum.start, atOnce)
 		if err := walk.through(ctx, sum.times); err != nil {
@@ -82,20 +92,21 @@ func (q *Question) check() error {
 			return &Error{Code: CodeBounds, Message: fmt.Sprintf("grouping %d has groups for %d sites of %d", i, len(groups), q.Sites)}
 		}
 	}
-	return nil
+	return q.Survivals.check(q.Sites)
 }
 
 // An adder is what one goroutine adds up in the first scan.
 type adder struct {
-	window  *Window
-	samples *Samples // nil for none
+	window    *Window
+	survivals *survivalAdder
+	samples   *Samples // nil for none
 	// What peaks need, nil where none are wanted: what is alive as the window begins, by site, and when there are changes.
 	start []Usage
 	times *timeCounts
 }
 
-func newAdder(q *Question) *adder {
-	a := &adder{window: NewWindow(q.From, q.To, q.Sites)}
+func newAdder(q *Question, plan *survivalPlan) *adder {
+	a := &adder{window: NewWindow(q.From, q.To, q.Sites), survivals: newSurvivalAdder(plan)}
 	a.window.BeforeExit = q.BeforeExit
 	if q.Samples > 0 {
 		a.samples = NewSamples(q.From, q.To, q.Samples, q.Sites)
@@ -112,6 +123,7 @@ func (a *adder) Rows(rows []Row) error {
 	if err := a.window.Rows(rows); err != nil {
 		return err
 	}
+	a.survivals.rows(rows)
 	if a.samples != nil {
 		if err := a.samples.Rows(rows); err != nil {
 			return err
@@ -134,6 +146,7 @@ func (a *adder) add(b *adder) {
 	for i := range a.window.Sites {
 		a.window.Sites[i] = a.window.Sites[i].Add(b.window.Sites[i])
 	}
+	a.survivals.add(b.survivals)
 	if a.samples != nil {
 		for i := range a.samples.changes {
 			a.samples.changes[i] = a.samples.changes[i].Add(b.samples.changes[i])

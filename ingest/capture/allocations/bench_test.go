@@ -77,6 +77,18 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
+// survivalsOfMany asks for the Survivals of the sites with most rows.
+func survivalsOfMany(sites, wanted int) *SurvivalQuestion {
+	s := &SurvivalQuestion{Places: make([]int32, sites), Heaps: make([]int32, sites)}
+	for i := range s.Places {
+		s.Heaps[i] = int32(i % 13)
+		if s.Places[i] = int32(i); i >= wanted {
+			s.Places[i] = -1
+		}
+	}
+	return s
+}
+
 // BenchmarkAsk asks ten million rows.
 func BenchmarkAsk(b *testing.B) {
 	table, size := benchmarkTable(b)
@@ -93,6 +105,12 @@ func BenchmarkAsk(b *testing.B) {
 		{"a minute", Question{From: hour / 2, To: hour/2 + hour/60}},
 		{"with 200 samples", Question{From: 0, To: hour, Samples: 200}},
 		{"with peaks", Question{From: 0, To: hour, Peaks: [][]int32{sites, all}}},
+		{"with all survivals", Question{From: 0, To: hour, Survivals: survivalsOfMany(len(sites), MaxSurvivals)}},
+		{"with survivals", Question{From: 0, To: hour, Survivals: survivalsOfMany(len(sites), 2000)}},
+		{"half, with few peaks", Question{From: hour / 4, To: hour / 4 * 3, Peaks: [][]int32{all}}},
+		{"half, with few peaks and survivals", Question{From: hour / 4, To: hour / 4 * 3, Peaks: [][]int32{all}, Survivals: survivalsOfMany(len(sites), 2000)}},
+		{"a minute, with few peaks", Question{From: hour / 2, To: hour/2 + hour/60, Peaks: [][]int32{all}}},
+		{"a minute, with few peaks and survivals", Question{From: hour / 2, To: hour/2 + hour/60, Peaks: [][]int32{all}, Survivals: survivalsOfMany(len(sites), 2000)}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.SetBytes(size)

@@ -50,3 +50,45 @@ func Example() {
 	// site 1: impacting 16, transient 4096, before 0
 	// peak of both: 4176 bytes at 250
 }
+
+// What a site allocated in a second, what was left of it, and how long the rest lived.
+func ExampleQuestion_Pick() {
+	ctx := context.Background()
+	spool, err := allocations.NewSpool()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer spool.Close()
+	for i := range int64(10) {
+		row := allocations.Row{AllocTime: i * 100e6, FreeTime: allocations.Never, Size: 64}
+		if i%2 == 0 {
+			row.FreeTime, row.End = row.AllocTime+5e6, allocations.EndFree
+		}
+		if err := spool.Rows([]allocations.Row{row}); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	q := allocations.Question{From: 0, To: 1e9, Sites: 1, Survivals: &allocations.SurvivalQuestion{}}
+	if _, err := q.Pick(ctx, spool, []allocations.Usage{{Count: 10, Bytes: 640}}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	answer, err := allocations.Ask(ctx, spool, q)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s := answer.Survival(&q, 0)
+	born, left := s.Total()
+	fmt.Printf("%d made, %d left, %d bytes\n", born, left.Count, left.Bytes)
+	for bucket, n := range s.Ended {
+		if n > 0 {
+			fmt.Printf("%d lived %.1f ms or more\n", n, float64(allocations.BucketFloor(bucket))/1e6)
+		}
+	}
+	// Output:
+	// 10 made, 5 left, 320 bytes
+	// 5 lived 4.2 ms or more
+}

@@ -20,7 +20,11 @@ const (
 // peaks.
 func byStretches(ctx context.Context, rows Scanner, q *Question) (*Answer, error) {
 	leaf, leaves := leavesOf(q)
-	cores := scanners()
+	plan, err := q.survivalPlan()
+	if err != nil {
+		return nil, err
+	}
+	cores := min(scanners(), plan.cores())
 	n := min(stretchBytes/(cores*max(leaves, 1)*stretchSize), maxStretches)
 	if len(q.Peaks) == 0 || q.BeforeExit || q.Samples > 0 || n < minStretches {
 		return nil, nil
@@ -29,7 +33,7 @@ func byStretches(ctx context.Context, rows Scanner, q *Question) (*Answer, error
 	d := divide(q.From, q.To, n)
 	parts, sinks := make([]*stretchAdder, cores), make([]Sink, cores)
 	for i := range parts {
-		parts[i] = &stretchAdder{division: d, window: NewWindow(q.From, q.To, q.Sites), leaf: leaf, stretches: make([]stretch, leaves*d.n)}
+		parts[i] = &stretchAdder{division: d, window: NewWindow(q.From, q.To, q.Sites), survivals: newSurvivalAdder(plan), leaf: leaf, stretches: make([]stretch, leaves*d.n)}
 		sinks[i] = parts[i]
 	}
 	if err := rows.Scan(ctx, q.From, q.To, sinks...); err != nil {
@@ -49,6 +53,7 @@ func byStretches(ctx context.Context, rows Scanner, q *Question) (*Answer, error
 		return nil, err
 	}
 	answer := &Answer{Classes: sum.window.Sites, Peaks: make([][]Peak, len(q.Peaks))}
+	sum.survivals.into(answer, q)
 	for i := range groups {
 		g := &groups[i]
 		answer.Peaks[g.grouping] = append(answer.Peaks[g.grouping], g.peak(found, d))
@@ -122,6 +127,7 @@ const stretchSize = 24 // bytes
 type stretchAdder struct {
 	division
 	window    *Window
+	survivals *survivalAdder
 	leaf      []int32   // by site
 	stretches []stretch // by leaf and time
 }
@@ -131,6 +137,7 @@ func (a *stretchAdder) Rows(rows []Row) error {
 	if err := a.window.Rows(rows); err != nil {
 		return err
 	}
+	a.survivals.rows(rows)
 	for i := range rows {
 		r := &rows[i]
 		if r.Unknown || r.AllocTime > a.to || r.FreeTime < a.from || a.leaf[r.Site] < 0 {
@@ -156,6 +163,7 @@ func (a *stretchAdder) Rows(rows []Row) error {
 }
 
 func (a *stretchAdder) add(b *stretchAdder) {
+	a.survivals.add(b.survivals)
 	for i := range a.window.Sites {
 		a.window.Sites[i] = a.window.Sites[i].Add(b.window.Sites[i])
 	}

@@ -23,6 +23,9 @@ type builder struct {
 	covered capture.Window // from the first event to the session's end
 	window  capture.Window // the whole trace
 	answer  *allocations.Answer
+	asked   allocations.Question
+	torn    map[uint32]int64            // by process that ended: when it began to free what it held
+	beyond  int                         // sites without a Survival because others have more left
 	lost    []capture.Warning           // what the files lack
 	virtual map[uint32]allocations.Peak // by process, where heaps committed memory
 }
@@ -101,8 +104,8 @@ func (b *builder) build(ctx context.Context) ([]*capture.Capture, error) {
 	return captures, nil
 }
 
-// ask looks through the rows for what the tracker does not know: samples, and the peaks of sites that were several and of
-// virtual memory beside heaps.
+// ask looks through the rows for what the tracker does not know: samples, survivals, and the peaks of sites that were several
+// and of virtual memory beside heaps.
 func (b *builder) ask(ctx context.Context) (err error) {
 	q := allocations.Question{
 		From: b.window.From, To: b.window.To, Sites: len(b.sites),
@@ -119,6 +122,10 @@ func (b *builder) ask(ctx context.Context) (err error) {
 	if n > 0 {
 		q.Peaks = [][]int32{groups}
 	}
+	if err := b.askSurvivals(ctx, &q); err != nil {
+		return err
+	}
+	b.asked = q
 	if b.answer, err = allocations.Ask(ctx, b.rows, q); err != nil {
 		return err
 	}
@@ -139,7 +146,7 @@ func (b *builder) capture(number uint32, lines *lifetimes.Process, heaps []lifet
 		Process: capture.Process{Name: processName(p), PID: p.PID, Bits: b.bits(p)},
 		Trace: &capture.Trace{
 			Start: info.Start, Bias: info.Files[0].LogFile.ZoneBias, From: b.covered.From, To: b.covered.To, Window: b.window, HeapFrom: b.heapFrom(), Began: began(p), Exited: exited(p),
-			Events:  info.Events,
+			Teardown: b.teardown(number), SurvivalsBeyond: int64(b.beyond), Events: info.Events,
 			Heap:    capture.Line{Peak: lines.HeapPeak, Points: lines.HeapTimeline},
 			Virtual: capture.Line{Peak: b.virtualPeak(lines), Points: lines.VirtualTimeline},
 		},
@@ -158,7 +165,7 @@ func (b *builder) capture(number uint32, lines *lifetimes.Process, heaps []lifet
 		frames = c.Stacks.AddAddresses(frames[:0], addresses)
 		out := capture.Site{
 			Stack: c.Stacks.AddStack(frames), Heap: capture.NoHeap, Kind: capture.SiteKind(s.kind),
-			Life: &capture.Life{Number: n, Classes: s.classes, Peak: s.peak},
+			Life: &capture.Life{Number: n, Classes: s.classes, Peak: s.peak, Survival: b.answer.Survival(&b.asked, int(n))},
 		}
 		if s.kind == allocations.KindHeap {
 			out.Heap = places[s.heap]
