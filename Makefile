@@ -5,7 +5,7 @@
 
 # Modules with tests: the product, and the tools that keep their dependencies to themselves (docs/adr/0002).
 TOOL_MODULES := tools/testsummary tools/deploycheck
-GOLANGCI := go tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
+GOLANGCI := go tool -modfile=$(CURDIR)/tools/lint/go.mod golangci-lint
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

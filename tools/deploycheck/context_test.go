@@ -41,7 +41,7 @@ func TestDockerignore(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		".git/HEAD", ".env", "bin/heapdrift", "artifacts/run.png", "tools/go.mod", "docs/adr/0001-record-decisions.md",
+		".git/HEAD", ".env", "bin/heapdrift", "artifacts/run.png", "tools/lint/go.mod", "docs/adr/0001-record-decisions.md",
 		"docker-compose.yml", "web/testdata/axe.min.js", "ingest/umdh/testdata/raw.txt", "ingest/umdh/reader_test.go",
 	} {
 		if !ignored(name) {

@@ -1,5 +1,5 @@
 // The linter, in a module of its own so that its some two hundred dependencies stay out of the product's go.mod
-// (docs/adr/0002). Run it from the repository root: go tool -modfile=tools/go.mod golangci-lint run
+// (docs/adr/0002). Run it from the repository root: go tool -modfile=tools/lint/go.mod golangci-lint run
 module heapdrift/tools
 
 go 1.26.0
