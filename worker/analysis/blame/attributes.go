@@ -1,0 +1,88 @@
+package blame
+
+// Attributes are what a project's rules say of a stack beyond its layers. Each comes with the rule that gave it.
+type Attributes struct {
+	Owner, Known, Group             string
+	OwnerRule, KnownRule, GroupRule string
+}
+
+// attributesOf lists the rules that may give the frame's stack an owner, a reason or a group.
+func (r *Rules) attributesOf(s *subject) []*rule {
+	var list []*rule
+	for _, rule := range r.attributes {
+		if rule.matches(s) {
+			list = append(list, rule)
+		}
+	}
+	return list
+}
+
+// Attributes says whose a stack is, why it is known, and in which group it belongs. Each is asked for apart: of the frame
+// to blame first, then of the next frames toward the root until a rule answers; at one frame the first rule of the file
+// decides. Rules about any frame: of the stack count as if the frame to blame fulfilled them.
+func (p Placed) Attributes(stack []*Class) Attributes {
+	var a Attributes
+	if p.Blame < 0 || p.Blame >= len(stack) {
+		return a
+	}
+	anywhere := anyFrame(stack)
+	for i := p.Blame; i < len(stack); i++ {
+		rules := stack[i].attributes
+		if i == p.Blame {
+			rules = merged(rules, anywhere)
+		}
+		for _, r := range rules {
+			if r.frame.pattern == "" || i == p.Blame {
+				a.take(r)
+			}
+		}
+		if a.Owner != "" && a.Known != "" && a.Group != "" {
+			break
+		}
+	}
+	return a
+}
+
+func (a *Attributes) take(r *rule) {
+	if a.Owner == "" && r.owner != "" {
+		a.Owner, a.OwnerRule = r.owner, r.id
+	}
+	if a.Known == "" && r.known != "" {
+		a.Known, a.KnownRule = r.known, r.id
+	}
+	if a.Group == "" && r.group != "" {
+		a.Group, a.GroupRule = r.group, r.id
+	}
+}
+
+// anyFrame lists the rules about any frame that some frame of the stack fulfils.
+func anyFrame(stack []*Class) []*rule {
+	var list []*rule
+	for _, c := range stack {
+		for _, r := range c.attributes {
+			if r.frame.pattern != "" {
+				list = merged(list, []*rule{r})
+			}
+		}
+	}
+	return list
+}
+
+// merged joins two lists in the order of the file, each rule once.
+func merged(a, b []*rule) []*rule {
+	if len(b) == 0 {
+		return a
+	}
+	list := make([]*rule, 0, len(a)+len(b))
+	for len(a) > 0 || len(b) > 0 {
+		switch {
+		case len(b) == 0 || len(a) > 0 && a[0].line < b[0].line:
+			list, a = append(list, a[0]), a[1:]
+		case len(a) == 0 || b[0].line < a[0].line:
+			list, b = append(list, b[0]), b[1:]
+		default:
+			list, a, b = append(list, a[0]), a[1:], b[1:]
+		}
+	}
+	return list
+}

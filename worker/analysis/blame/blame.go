@@ -1,0 +1,102 @@
+// Package blame says of each frame of a stack what part it has, which one its memory is to be counted against, and by
+// which signature the stack is known in other runs and builds. It goes by names only, so that a stack is judged the same
+// whatever evidence it comes from.
+//
+// Rules.Class judges each distinct frame once, Place each distinct stack, and Sign gives it its Signature.
+//
+// # The rules of a project
+//
+// One rule a line, top to bottom: of the rules that give a layer the first that a frame fulfils counts, before those of the
+// core, and so for each attribute. A rule without a layer stops none behind it.
+//
+//	[module:GLOB] [function:GLOB] [path:GLOB] [origin:ORIGIN] -> ACTION [ACTION…]   # all conditions hold
+//	[frame:GLOB] -> owner=NAME | known="why" | group="name"
+//
+//	module    the image's name, with or without extension; letters of either case are equal
+//	function  the name as the evidence spells it, or as signatures do: operator new, std::vector<T>::push_back
+//	path      the image's path or the source file's, with slashes of either kind; letters of either case are equal
+//	origin    system, third-party or app: what the core says of the frame
+//	frame     any frame of the stack, by function, module, path or source file, as the suppressions of LeakSanitizer do
+//
+// GLOB covers the whole text with * for any characters and ? for any one; what has spaces or # stands in quotes, in which
+// \" is a quote. Actions that give a layer, at most one in a rule:
+//
+//	+app         the team's own. Its operator new and containers stay what they are, unless the rule names a function
+//	-app         a third party's; third-party says the same, system that it is of Windows
+//	alloc        allocates for its caller: skipped at the inner end of stacks
+//	plumbing     whoever uses it is to blame; skipped wherever it stands
+//	base         the start of a thread: dropped at the outer end of stacks
+//	tool         instrumentation: skipped wherever it stands
+//
+// The others say of a whole stack whose it is (owner=), why it is no news (known=) and where it belongs (group=). They are
+// looked for at the frame to blame first, then at the next ones toward the root, as triage.ini of WinDbg is; frame: rules
+// count as if the frame to blame fulfilled them.
+//
+// # Sources
+//
+// The lists of functions follow the public symbols of Windows and of the run-time libraries; that a signature skips what
+// every stack shares follows Socorro's signature generation (prefix and irrelevant lists) and the culling of xperf, and the
+// normalised names follow Socorro's. Suppressions: the documentation of LeakSanitizer. Owners: "Specifying Module and
+// Function Owners" in the documentation of Windows' debuggers.
+package blame
+
+// A Layer says what part a frame has in a stack.
+type Layer string
+
+// The layers.
+const (
+	LayerTool       Layer = "tool"        // instrumentation: skipped
+	LayerAllocator  Layer = "alloc"       // allocates on behalf of its caller: skipped at the inner end
+	LayerHeapGrowth Layer = "heap-growth" // a heap that grows: of memory that heaps take from the system, never blamed
+	LayerPlumbing   Layer = "plumbing"    // containers, strings, thunks: in titles, not blamed
+	LayerBase       Layer = "base"        // the start of a thread, at the outer end: dropped
+	LayerSystem     Layer = "system"
+	LayerThirdParty Layer = "third-party"
+	LayerApp        Layer = "app" // the team's own
+)
+
+// A Module is what is known of the image that frames lie in.
+type Module struct {
+	Name    string // as debuggers print it before the "!", without extension
+	Path    string // as the evidence spells it; "" or a bare name where only that is known
+	Own     bool   // the team uploaded its PDB
+	Private bool   // its symbols name source lines
+	Program bool   // it is the image that the process was started from
+	// Build tells builds of the image apart, for frames without a name.
+	Build string
+}
+
+// A Frame is one call as blame sees it.
+type Frame struct {
+	Module   *Module // nil outside every module
+	Function string  // undecorated; "" where unknown
+	Offset   string  // in the module where the function is unknown, "0x1a2b"
+	File     string  // source, "" where unknown
+	Kernel   bool    // its address is in the kernel's half
+}
+
+// A Class is what can be said of a frame without its stack: which part it has at the inner end, at the outer end, and in
+// between, each with the rule that says so. It is computed once for each distinct frame.
+type Class struct {
+	Inner, Between, Outer Mark
+	// Name is the frame's normalised name, as signatures have it.
+	Name string
+	// Unnamed says that Name holds an offset that the next build will change.
+	Unnamed bool
+
+	scope      string  // of a lambda: the name of the function it is written in
+	attributes []*rule // of the project that the frame fulfils, in the order of the file
+}
+
+// A Mark is a layer and the id of the rule that gave it, as in "alloc/crt" or "project/3".
+type Mark struct {
+	Layer Layer
+	Rule  string
+}
+
+// A Placed is a stack with every frame's part in it.
+type Placed struct {
+	Marks  []Mark
+	Blame  int // index of the frame to blame; −1 for an empty stack
+	Origin int // the first frame behind the allocator's, whoever's it is; −1 for an empty stack
+}

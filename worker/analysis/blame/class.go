@@ -1,0 +1,112 @@
+package blame
+
+import "strings"
+
+// Class says what part a frame has wherever it stands in a stack.
+func (r *Rules) Class(f *Frame) Class {
+	var name moduleName
+	if f.Module != nil {
+		name = newModuleName(f.Module.Name)
+	}
+	function := ""
+	if strings.Trim(f.Function, "?") != "" { // UMDH writes ??? for what it does not know
+		function = Normalize(f.Function)
+	}
+	from := origin(f, &name)
+	s := subject{frame: f, module: &name, function: function, origin: from.Layer}
+	c := Class{attributes: r.attributesOf(&s)}
+	c.Name, c.Unnamed = frameName(f, function)
+	c.scope = lambdaScope(c.Name)
+
+	rule := r.layerOf(&s)
+	if rule != nil && rule.layer.isOrigin() {
+		from = Mark{rule.layer, rule.id}
+	}
+	c.Inner, c.Between, c.Outer = from, from, from
+	if rule == nil || !rule.layer.isOrigin() || rule.function.pattern == "" { // whoever names a function knows better
+		core(&c, f, &name, function)
+	}
+	if rule != nil {
+		rule.mark(&c)
+	}
+	return c
+}
+
+// core marks what the names of functions and modules tell without the project's rules.
+func core(c *Class, f *Frame, name *moduleName, function string) {
+	switch {
+	case f.Kernel:
+		c.Inner = Mark{LayerAllocator, "alloc/kernel"}
+		return
+	case toolModules.match(name):
+		c.Inner = Mark{LayerTool, "tool/module"}
+		c.Between = c.Inner
+		return
+	case function == "":
+		if f.Module == nil {
+			return
+		}
+		if unnamedAllocators.match(name) {
+			c.Inner = Mark{LayerAllocator, "alloc/unnamed"}
+		}
+		if unnamedBases.match(name) {
+			c.Outer = Mark{LayerBase, "base/unnamed"}
+		}
+	}
+	if wow64Modules.match(name) {
+		c.Outer = Mark{LayerBase, "base/wow64"}
+	}
+	if allocatorModules.match(name) {
+		c.Inner = Mark{LayerAllocator, "alloc/module"}
+	}
+	if function == "" {
+		return
+	}
+	if mark := plumbing.find(function); mark != nil {
+		c.Inner, c.Between = *mark, *mark
+	}
+	if mark := allocators.find(function); mark != nil {
+		c.Inner = *mark
+	}
+	if mark := tools.find(function); mark != nil {
+		c.Inner, c.Between = *mark, *mark
+	}
+	if mark := bases.find(function); mark != nil {
+		c.Outer = *mark
+	}
+}
+
+// frameName is the name that signatures know a frame by.
+func frameName(f *Frame, function string) (name string, unnamed bool) {
+	if f.Module == nil {
+		if function != "" {
+			return function, false
+		}
+		return "<unknown>+" + f.Offset, true
+	}
+	module := NormalizeModule(f.Module.Name)
+	if function == "" { // the offset means something in this build only
+		return module + "!<unknown>+" + f.Offset + "@" + f.Module.Build, true
+	}
+	if strings.HasPrefix(function, lambdaName) && f.File != "" { // no function's scope tells it from the other lambdas
+		return module + "!" + baseName(f.File) + "::" + function, false
+	}
+	return module + "!" + function, false
+}
+
+// lambdaScope is the name of the function that a lambda is written in; "" for what is no lambda, or none of a function.
+// The lambda's own operator() counts as the lambda.
+func lambdaScope(name string) string {
+	const scoped = "::" + lambdaName
+	i := strings.LastIndex(name, scoped)
+	if i <= 0 {
+		return ""
+	}
+	switch name[i+len(scoped):] {
+	case "", "::operator()", "::<lambda_invoker>", "::__invoke":
+		return name[:i]
+	}
+	return ""
+}
+
+func (l Layer) isOrigin() bool { return l == LayerSystem || l == LayerThirdParty || l == LayerApp }

@@ -1,0 +1,127 @@
+package blame
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A Drift pairs a signature that one build has with one that another build has in its place.
+type Drift struct {
+	From, To int     // places in the lists
+	Alike    float64 // as Similar says
+	// Omitted says that one is the other without one frame between the first and the last: what compilers do that make
+	// the last call of a function a jump, or inline and leave no trace. It is likely the same leak, and not certain: two
+	// paths of one program may differ so too. Otherwise functions have other names.
+	Omitted bool
+}
+
+// leastAlike is what signatures must have in common to be suggested, and maxCandidates with how many one is compared.
+const leastAlike, maxCandidates = 0.6, 100
+
+// Drifts pairs what only an earlier build has with what only a later one has, the surest first. Both lists are of one kind
+// of memory. Each of the later is paired once at most, and not where several of the earlier are as like it. One of the
+// earlier may have several in its place where frames are omitted: those that had the same frames up to the fifth.
+//
+// A signature is exact, because names cannot tell that a frame is missing: it is here that a leak is found again. Pairs
+// are suggestions. Of signatures that have no counterpart, the test of rebuilt programs pairs 4 in 100 as Omitted.
+func Drifts(from, to []Signature) []Drift {
+	byName := map[string][]int{}
+	for i := range to {
+		for _, key := range driftKeys(to[i].Frames) {
+			byName[key] = append(byName[key], i)
+		}
+	}
+	var all []Drift
+	for i := range from {
+		seen := map[int]bool{}
+		for _, key := range driftKeys(from[i].Frames) {
+			for _, k := range byName[key] {
+				if seen[k] || len(seen) >= maxCandidates {
+					continue
+				}
+				seen[k] = true
+				d := Drift{From: i, To: k, Alike: Similar(from[i].Frames, to[k].Frames), Omitted: omits(from[i].Frames, to[k].Frames) || omits(to[k].Frames, from[i].Frames)}
+				if d.Omitted || d.Alike >= leastAlike {
+					all = append(all, d)
+				}
+			}
+		}
+	}
+	return unambiguous(all)
+}
+
+// driftKeys are what signatures that drifted have in common, the rarest first: two of their first frames, or the name of one
+// of the first two functions without class and module.
+func driftKeys(frames []string) []string {
+	keys := make([]string, 0, 8)
+	near := frames[:min(4, len(frames))]
+	for j := range near {
+		for i := range j {
+			keys = append(keys, near[i]+"\n"+near[j])
+		}
+	}
+	for _, f := range frames[:min(2, len(frames))] {
+		_, function := splitModule(f)
+		if _, name := splitClass(function); !slices.Contains(keys, name) {
+			keys = append(keys, name)
+		}
+	}
+	return keys
+}
+
+// omits reports whether the short list is the long one without one frame between the one to blame and the last. Where the long
+// one is cut at maxFrames, one more may follow in the short one: it was behind the cut.
+func omits(long, short []string) bool {
+	if len(long) < 3 || len(short) < 2 {
+		return false
+	}
+	gap := 0
+	for gap < min(len(long), len(short)) && long[gap] == short[gap] {
+		gap++
+	}
+	if gap == 0 || gap >= len(long)-1 {
+		return false
+	}
+	rest := long[gap+1:]
+	if len(short) < gap+len(rest) || !slices.Equal(rest, short[gap:gap+len(rest)]) {
+		return false
+	}
+	behind := len(short) - gap - len(rest)
+	return behind == 0 || behind == 1 && len(long) == maxFrames
+}
+
+// unambiguous keeps the best pairs, unless another is as good.
+func unambiguous(all []Drift) []Drift {
+	better := func(a, b Drift) int {
+		if a.Omitted != b.Omitted {
+			if a.Omitted {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(b.Alike, a.Alike)
+	}
+	slices.SortStableFunc(all, better)
+	bestFrom, bestTo := map[int]Drift{}, map[int]Drift{}
+	tiedFrom, tiedTo := map[int]bool{}, map[int]bool{}
+	for _, d := range all {
+		if best, ok := bestFrom[d.From]; !ok {
+			bestFrom[d.From] = d
+		} else if better(best, d) == 0 {
+			tiedFrom[d.From] = true
+		}
+		if best, ok := bestTo[d.To]; !ok {
+			bestTo[d.To] = d
+		} else if better(best, d) == 0 {
+			tiedTo[d.To] = true
+		}
+	}
+	var list []Drift
+	for _, d := range all {
+		mutual := bestFrom[d.From] == d && !tiedFrom[d.From]
+		if bestTo[d.To] == d && !tiedTo[d.To] && (mutual || d.Omitted) {
+			list = append(list, d)
+		}
+	}
+	return list
+}

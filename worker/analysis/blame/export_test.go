@@ -1,0 +1,17 @@
+package blame
+
+// CoreRuleIDs lists the ids in the tables of functions.
+func CoreRuleIDs() []string {
+	var ids []string
+	for _, t := range []*table{allocators, plumbing, bases, tools} {
+		for _, m := range t.exact {
+			ids = append(ids, m.Rule)
+		}
+		for _, list := range t.prefixed {
+			for _, p := range list {
+				ids = append(ids, p.mark.Rule)
+			}
+		}
+	}
+	return ids
+}

@@ -1,0 +1,38 @@
+package blame
+
+import "strings"
+
+// Imported are the rules that another tool's file was translated to, and the lines of it that have no translation.
+type Imported struct {
+	Rules    []string // lines for ParseRules, in the order that gives the other tool's meaning
+	Rejected []Rejected
+}
+
+// A Rejected line could not be translated.
+type Rejected struct {
+	Line         int // from 1
+	Text, Reason string
+}
+
+// lines numbers the lines of a text from 1, trimmed.
+func lines(text string) func(yield func(int, string) bool) {
+	return func(yield func(int, string) bool) {
+		text = strings.TrimPrefix(text, "\uFEFF")
+		for n := 1; text != ""; n++ {
+			var line string
+			line, text, _ = strings.Cut(text, "\n")
+			if !yield(n, strings.TrimSpace(line)) {
+				return
+			}
+		}
+	}
+}
+
+// token writes a condition or an action so that ParseRules reads it as one.
+func token(key, value string) string {
+	if !strings.ContainsAny(value, " \t\"#") {
+		return key + value
+	}
+	body := strings.TrimRight(value, `\`) // a backslash before a quote would escape it
+	return key + `"` + strings.ReplaceAll(body, `"`, `\"`) + `"` + value[len(body):]
+}

@@ -1,0 +1,124 @@
+package blame
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// layerActions are the actions that give a layer; at most one stands in a rule.
+var layerActions = map[string]Layer{
+	"+app": LayerApp, "-app": LayerThirdParty, "system": LayerSystem, "third-party": LayerThirdParty,
+	"alloc": LayerAllocator, "plumbing": LayerPlumbing, "base": LayerBase, "tool": LayerTool,
+}
+
+func parseRule(line int, tokens []string) (*rule, error) {
+	r := &rule{line: line, id: ruleID(line)}
+	fail := func(code, message string) (*rule, error) { return nil, &RuleError{line, code, message} }
+	arrow := slices.Index(tokens, "->")
+	switch {
+	case arrow < 0:
+		return fail(CodeNoArrow, `no "->" between conditions and actions; write for example: module:mylib* -> +app`)
+	case arrow == 0:
+		return fail(CodeNoCondition, `no condition before "->"; write module:, function:, path:, frame: or origin:, or function:* for every frame`)
+	case arrow == len(tokens)-1:
+		return fail(CodeNoAction, `no action behind "->"; write +app, -app, system, third-party, alloc, plumbing, base, tool, owner=, known= or group=`)
+	}
+	for _, t := range tokens[:arrow] {
+		if err := r.condition(t); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range tokens[arrow+1:] {
+		if err := r.action(t); err != nil {
+			return nil, err
+		}
+	}
+	if r.frame.pattern != "" && r.layer != "" {
+		return fail(CodeFrameLayer, "frame: looks at the whole stack and gives owner=, known= or group= only; give layers by module:, function: or path:")
+	}
+	return r, nil
+}
+
+func (r *rule) condition(t string) *RuleError {
+	key, value, ok := strings.Cut(t, ":")
+	if !ok {
+		return &RuleError{r.line, CodeUnknownCondition, fmt.Sprintf("%q is no condition; write function:%s or module:%s, in quotes where it has spaces", t, t, t)}
+	}
+	if value == "" {
+		return &RuleError{r.line, CodeEmptyValue, fmt.Sprintf("nothing behind %s:; write a pattern, * for anything", key)}
+	}
+	var at *glob
+	switch key {
+	case "module":
+		at = &r.module
+	case "function":
+		at = &r.function
+	case "path":
+		at = &r.path
+	case "frame":
+		at = &r.frame
+	case "origin":
+		return r.originCondition(value)
+	default:
+		return &RuleError{r.line, CodeUnknownCondition, fmt.Sprintf("no condition is called %q; there are module:, function:, path:, frame: and origin:", key)}
+	}
+	if at.pattern != "" {
+		return &RuleError{r.line, CodeTwice, fmt.Sprintf("%s: stands twice; write a rule for each", key)}
+	}
+	switch key {
+	case "module":
+		*at = newGlob(value, true)
+	case "path":
+		*at = newGlob(backslashes(value), true)
+	case "frame":
+		r.frame, r.frameFile = newGlob(value, false), newGlob(backslashes(value), true)
+	default:
+		*at = newGlob(value, false)
+	}
+	return nil
+}
+
+func (r *rule) originCondition(value string) *RuleError {
+	if r.origin != "" {
+		return &RuleError{r.line, CodeTwice, "origin: stands twice; write a rule for each"}
+	}
+	switch o := Layer(value); o {
+	case LayerSystem, LayerThirdParty, LayerApp:
+		r.origin = o
+		return nil
+	}
+	return &RuleError{r.line, CodeUnknownOrigin, fmt.Sprintf("no origin is called %q; there are origin:system, origin:third-party and origin:app", value)}
+}
+
+func (r *rule) action(t string) *RuleError {
+	if layer, ok := layerActions[t]; ok {
+		if r.layer != "" {
+			return &RuleError{r.line, CodeTwice, fmt.Sprintf("%q after another layer: a rule gives one; a frame gets that of the first rule it fulfils", t)}
+		}
+		r.layer = layer
+		return nil
+	}
+	key, value, ok := strings.Cut(t, "=")
+	var at *string
+	switch key {
+	case "owner":
+		at = &r.owner
+	case "known":
+		at = &r.known
+	case "group":
+		at = &r.group
+	}
+	if !ok || at == nil {
+		return &RuleError{r.line, CodeUnknownAction, fmt.Sprintf(`%q is no action; there are +app, -app, system, third-party, alloc, plumbing, base, tool, owner=NAME, known="why" and group="name"`, t)}
+	}
+	value = strings.TrimSpace(value)
+	if value == "" {
+		return &RuleError{r.line, CodeEmptyValue, fmt.Sprintf("nothing behind %s=; write its text, in quotes where it has spaces", key)}
+	}
+	if *at != "" {
+		return &RuleError{r.line, CodeTwice, fmt.Sprintf("%s= stands twice; keep one", key)}
+	}
+	*at = value
+	return nil
+}

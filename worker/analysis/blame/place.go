@@ -1,0 +1,89 @@
+package blame
+
+// Place says what part each frame of a stack has, innermost first, and which one its memory is counted against.
+func Place(stack []*Class) Placed { return PlaceInto(nil, stack) }
+
+// PlaceInto is Place with the memory of marks that are no longer needed.
+//
+// The thread's start is the run of base frames at the outer end; what allocates is the run of tools, allocators and
+// plumbing at the inner end. Behind it the first frame of the team's own is to blame; where there is none, the first of a
+// third party, else the first of the system. Plumbing is blamed where there is nothing else, and allocators where there is
+// not even plumbing: the outermost of them, nearest to whoever called.
+func PlaceInto(marks []Mark, stack []*Class) Placed {
+	p := Placed{Marks: marks[:0], Blame: -1, Origin: -1}
+	if len(stack) == 0 {
+		return p
+	}
+	outer := len(stack)
+	for outer > 0 && stack[outer-1].Outer.Layer == LayerBase {
+		outer--
+	}
+	inner := 0 // the end of the allocator's run
+	for inner < outer && isInner(stack[inner].Inner.Layer) {
+		inner++
+	}
+	for i, c := range stack {
+		switch {
+		case i < inner:
+			p.Marks = append(p.Marks, c.Inner)
+		case i < outer:
+			p.Marks = append(p.Marks, c.Between)
+		default:
+			p.Marks = append(p.Marks, c.Outer)
+		}
+	}
+	p.Blame = p.toBlame(outer)
+	p.Origin = p.Blame
+	for i := range outer {
+		if l := p.Marks[i].Layer; l != LayerAllocator && l != LayerHeapGrowth && l != LayerTool {
+			p.Origin = i
+			break
+		}
+	}
+	return p
+}
+
+// isInner reports whether a layer belongs to the run at the inner end.
+func isInner(l Layer) bool {
+	return l == LayerAllocator || l == LayerTool || l == LayerHeapGrowth || l == LayerPlumbing
+}
+
+// toBlame looks for the frame to blame before the thread's start.
+func (p *Placed) toBlame(outer int) int {
+	thirdParty, system, plumbing, rest := -1, -1, -1, 0
+	for i := range outer {
+		switch p.Marks[i].Layer {
+		case LayerApp:
+			return i
+		case LayerThirdParty:
+			if thirdParty < 0 {
+				thirdParty = i
+			}
+		case LayerSystem:
+			if system < 0 {
+				system = i
+			}
+		case LayerPlumbing:
+			plumbing = i
+		default:
+			rest = i
+		}
+	}
+	for _, i := range []int{thirdParty, system, plumbing} {
+		if i >= 0 {
+			return i
+		}
+	}
+	return rest
+}
+
+// GrowsHeap reports whether the stack is of a heap that takes memory from the system for its blocks: of heap-virtual
+// memory, or of virtual memory that is counted with the heap's.
+func (p Placed) GrowsHeap() bool {
+	for _, m := range p.Marks {
+		if m.Layer == LayerHeapGrowth {
+			return true
+		}
+	}
+	return false
+}

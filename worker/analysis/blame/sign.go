@@ -1,0 +1,162 @@
+package blame
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"slices"
+)
+
+// maxFrames is how many frames with a name a signature has at most: the blame frame and four of its callers. More would tell leaks
+// of one cause apart by who came by; fewer would merge those of a shared helper.
+const maxFrames = 5
+
+// A Signature is the identity of a leak. It depends on names alone, so that the same leak has the same signature in
+// another run, another build and another kind of evidence. Where a compiler leaves frames out, because the last call of a
+// function became a jump or evidence has no inline frames, it has another one: Drifts finds it again.
+type Signature struct {
+	ID    string // "sig1:" and 32 hex digits
+	Fine  string // of the whole stack but the allocator's inside and the thread's start: "sig1:" and 32 hex digits
+	Leaf  string // of origin and blame frame alone: "sig1:" and 32 hex digits
+	Title string // for people: origin via plumbing | blame; at most 255 characters
+	// Frames are the names that ID is made of, the frame to blame first. Used are their places in the stack.
+	Frames []string
+	Used   []int
+	// Provisional says that a frame of Frames has no name: the signature is one build's, and symbols will replace it.
+	Provisional bool
+}
+
+// Sign makes the signature of a stack that was placed: of the frame to blame and the next frames toward the root of the
+// same layer. Plumbing and other layers between them are left out, recursion counts once, and so does a lambda that is
+// called by the function it is written in.
+//
+// The last is for stability: where the compiler inlines such a lambda and the evidence has no inline frames, as the text of
+// UMDH, only the function remains. The frame to blame is still the lambda, because its file and line say more.
+func Sign(kind string, stack []*Class, p Placed) Signature {
+	var s Signature
+	h := hasher{make([]byte, 0, 512)}
+	if p.Blame < 0 || p.Blame >= len(stack) || len(p.Marks) != len(stack) {
+		s.Title = "no stack"
+		s.ID, s.Fine, s.Leaf = h.sum("id", kind), h.sum("fine", kind), h.sum("leaf", kind)
+		return s
+	}
+	s.Used = used(stack, p)
+	s.Frames = make([]string, len(s.Used))
+	for i, at := range s.Used {
+		s.Frames[i] = stack[at].Name
+		s.Provisional = s.Provisional || stack[at].Unnamed
+	}
+	s.ID = h.sum("id", kind, s.Frames...)
+	s.Leaf = h.sum("leaf", kind, s.Frames[0], stack[p.Origin].Name)
+	s.Fine = h.sum("fine", kind, fine(stack, p)...)
+	s.Title = title(stack, p, s.Frames[0])
+	return s
+}
+
+// used chooses the frames that a signature is made of.
+func used(stack []*Class, p Placed) []int {
+	layer := p.Marks[p.Blame].Layer
+	if !layer.isOrigin() {
+		return []int{p.Blame}
+	}
+	list := make([]int, 0, 16)
+	for i := p.Blame; i < len(stack); i++ {
+		if p.Marks[i].Layer != layer {
+			continue
+		}
+		for n := len(list); n > 0 && stack[list[n-1]].scope == stack[i].Name; n-- {
+			list = list[:n-1]
+		}
+		list = eraseLoop(append(list, i), stack)
+	}
+	return cut(list, stack)
+}
+
+// cut keeps as many frames as a signature has. Those without a name do not count: several of them may be the allocator of
+// which nobody knows it, and behind them two leaks may part. Such a signature is one build's anyway.
+func cut(list []int, stack []*Class) []int {
+	named := 0
+	for k, at := range list {
+		if stack[at].Unnamed {
+			continue
+		}
+		if named++; named == maxFrames {
+			return list[:k+1]
+		}
+	}
+	return list
+}
+
+// eraseLoop takes off the end of a list what lies between two frames of one function, and the second of them: of A B C B the
+// C B. However deep functions recur into each other, and wherever in the cycle the stack begins, the same path is left.
+func eraseLoop(list []int, stack []*Class) []int {
+	end := len(list) - 1
+	for k := range end {
+		if stack[list[k]].Name == stack[list[end]].Name {
+			return list[:k+1]
+		}
+	}
+	return list
+}
+
+// maxPeriod bounds the cycles that are folded.
+const maxPeriod = 64
+
+// foldEnd takes off the end of a list that repeats what is before it: of A B C B C the second B C. A list is folded frame
+// by frame, so one step leaves nothing to fold.
+func foldEnd(list []int, stack []*Class) []int {
+	for period := 1; 2*period <= len(list) && period <= maxPeriod; period++ {
+		first, second := list[len(list)-2*period:len(list)-period], list[len(list)-period:]
+		if slices.EqualFunc(first, second, func(a, b int) bool { return stack[a].Name == stack[b].Name }) {
+			return list[:len(list)-period]
+		}
+	}
+	return list
+}
+
+// fine lists the names from the allocator's entry, malloc or realloc, to the last before the thread's start. Only what
+// repeats at once is folded: plumbing that several functions use must not hide those between.
+func fine(stack []*Class, p Placed) []string {
+	first := 0
+	for first+1 < len(stack) && isAllocating(p.Marks[first+1].Layer) && isAllocating(p.Marks[first].Layer) {
+		first++
+	}
+	list := make([]int, 0, len(stack))
+	for i := first; i < len(stack) && (p.Marks[i].Layer != LayerBase || i == p.Blame); i++ {
+		list = foldEnd(append(list, i), stack)
+	}
+	names := make([]string, len(list))
+	for i, at := range list {
+		names[i] = stack[at].Name
+	}
+	return names
+}
+
+func isAllocating(l Layer) bool {
+	return l == LayerAllocator || l == LayerHeapGrowth || l == LayerTool
+}
+
+// A hasher makes ids of fields. Each field is preceded by its length, so that no two lists of fields collide.
+type hasher struct{ b []byte }
+
+func (h *hasher) field(s string) {
+	h.b = binary.LittleEndian.AppendUint64(h.b, uint64(len(s)))
+	h.b = append(h.b, s...)
+}
+
+// version is hashed with every signature, and begins its id.
+const version = "sig1"
+
+func (h *hasher) sum(part, kind string, names ...string) string {
+	h.b = h.b[:0]
+	h.field(version)
+	h.field(part)
+	h.field(kind)
+	for _, n := range names {
+		h.field(n)
+	}
+	sum := sha256.Sum256(h.b)
+	id := make([]byte, 0, len(version)+1+32)
+	id = append(append(id, version...), ':')
+	return string(hex.AppendEncode(id, sum[:16]))
+}
