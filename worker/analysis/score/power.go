@@ -1,0 +1,105 @@
+package score
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"heapdrift/ingest/capture/allocations"
+)
+
+// A Power is the smallest steady leak that evidence would have shown: one of that rate is classed a leak in 9 of 10 runs.
+type Power struct {
+	Unit  string  `json:"unit"`  // "hour", or the name of the work counter
+	Count float64 `json:"count"` // blocks for each unit; 0 where nothing would have been called a leak
+	Bytes float64 `json:"bytes"` // the same in bytes, for blocks of the given size
+}
+
+// String says it as users read it.
+func (p Power) String() string {
+	if !(p.Count > 0) {
+		return "could not have seen any leak"
+	}
+	s := fmt.Sprintf("would have seen ≥ %s blocks per %s", significant(p.Count), p.Unit)
+	if p.Bytes > 0 {
+		s += " (≥ " + size(p.Bytes) + " per " + p.Unit + ")"
+	}
+	return s
+}
+
+// What a leak has to add to be found in 9 of 10 runs: found by bisection over simulated Poisson leaks, and rounded up.
+// TestPower simulates it again.
+const (
+	// powerTrace is how many survivors are to be expected.
+	powerTrace = 12
+	// powerLate is how many more for each late free of an older block: that keeps the discount at 0.9.
+	powerLate = 2 * lateFrees / 0.1
+)
+
+// powerSnapshots is the growth that is needed over all snapshots, by how many there are from SnapshotsToJudge on, the last one
+// for all above: blocks for a leak without noise, and blocks for each block of noise (standard deviation about the line).
+var powerSnapshots = [...]struct{ blocks, noise float64 }{{30, 15}, {26, 16}, {26, 19}, {26, 20}}
+
+// SnapshotPower is the power of snapshots at the axis' instants over counts whose noise, as Noise measures it, is known, for blocks
+// of the given size in bytes. It is growth ≥ blocks(n) + noise(n)·σ, divided by the axis' range.
+func SnapshotPower(a *Axis, noise float64, block int64) Power {
+	p := Power{Unit: a.Unit}
+	ones := make([]int64, len(a.At))
+	c, ok := clean(&Series{Count: ones, Bytes: ones}, a)
+	if !ok || c.snapshots < SnapshotsToJudge || !(c.span > 0) {
+		return p
+	}
+	if !(noise >= 0) || math.IsInf(noise, 0) {
+		return p
+	}
+	need := powerSnapshots[min(c.snapshots-SnapshotsToJudge, len(powerSnapshots)-1)]
+	return p.of((need.blocks+need.noise*noise)/c.span, block)
+}
+
+// TracePower is the power of a trace's window for one site, whose lifetimes decide how long blocks must be left to settle and
+// whose heap's late frees of older blocks are held against it; for blocks of the given size in bytes. It is the rate at which as
+// many survivors are expected in the judged part as are needed.
+func TracePower(v *allocations.Survival, block int64) Power {
+	p := Power{Unit: "hour"}
+	window := float64(v.Over) - float64(v.From)
+	if window <= 0 {
+		return p
+	}
+	judged := window - settleTime(&v.Ended, window)
+	need := powerTrace + powerLate*float64(max(0, v.LateUnknownFrees))
+	return p.of(need/(judged/nanosecondsPerHour), block)
+}
+
+func (p Power) of(rate float64, block int64) Power {
+	if !(rate > 0) || math.IsInf(rate, 0) {
+		return p
+	}
+	p.Count, p.Bytes = rate, rate*float64(max(0, block))
+	if math.IsInf(p.Bytes, 0) {
+		p.Bytes = 0
+	}
+	return p
+}
+
+// significant prints two digits, rounded up: a power must not be overstated.
+func significant(v float64) string {
+	if v <= 0 {
+		return "0"
+	}
+	scale := math.Pow(10, math.Floor(math.Log10(v))-1)
+	v = math.Ceil(v/scale-1e-9) * scale
+	if v >= 100 {
+		return decimal(v)
+	}
+	return strconv.FormatFloat(v, 'g', 2, 64)
+}
+
+// size prints bytes, 1 KB = 1,024 bytes as Windows tools count.
+func size(bytes float64) string {
+	units := []string{"B", "KB", "MB", "GB", "TB"}
+	i := 0
+	for ; bytes >= 999.5 && i < len(units)-1; i++ {
+		bytes /= 1024
+	}
+	return significant(bytes) + " " + units[i]
+}

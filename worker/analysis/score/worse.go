@@ -1,0 +1,98 @@
+package score
+
+import (
+	"math"
+	"slices"
+)
+
+// noticeable is by how much a rate must be higher before a build counts as worse: less is what another compiler, machine or
+// order of work makes.
+const noticeable = 1.25
+
+// An Exposure is how much one signature grew in one run.
+type Exposure struct {
+	Count float64 // blocks: survivors of a trace, or the sum of the rises of a series
+	Over  float64 // hours or work units; the same unit on both sides
+	// Dispersion is the variance of Count over its mean, 1 for independent blocks, more where they come in bursts. Less than 1
+	// counts as 1.
+	Dispersion float64
+}
+
+// Worse is how sure it is that head grows more than 1.25 times as fast as base: 1 − p of the exact conditional test, in which
+// head's share of all blocks is binomial (Przyborowski & Wilenski 1940). Counts are divided by the greater dispersion, because
+// a burst is one event however many blocks it has. It is 0 where nothing can be said.
+func Worse(base, head Exposure) float64 {
+	for _, e := range []Exposure{base, head} {
+		if !(e.Over > 0) || math.IsInf(e.Over, 0) || !(e.Count >= 0) || math.IsInf(e.Count, 0) {
+			return 0
+		}
+	}
+	dispersion := 1.0
+	for _, e := range []Exposure{base, head} {
+		if e.Dispersion > dispersion && !math.IsInf(e.Dispersion, 0) {
+			dispersion = e.Dispersion
+		}
+	}
+	k := head.Count / dispersion
+	if k == 0 {
+		return 0
+	}
+	share := 1 / (1 + base.Over/head.Over/noticeable)
+	return 1 - betaRegularized(share, k, base.Count/dispersion+1)
+}
+
+// Discoveries says which of many p-values to believe so that the share of false ones among them is q on average (Benjamini &
+// Hochberg 1995).
+func Discoveries(p []float64, q float64) []bool {
+	order := make([]int, len(p))
+	for i := range order {
+		order[i] = i
+	}
+	at := func(i int) float64 {
+		if math.IsNaN(p[i]) {
+			return math.Inf(1)
+		}
+		return p[i]
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch x, y := at(a), at(b); {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	found := make([]bool, len(p))
+	last := -1
+	for rank, i := range order {
+		if at(i) <= q*float64(rank+1)/float64(len(p)) {
+			last = rank
+		}
+	}
+	for _, i := range order[:last+1] {
+		found[i] = true
+	}
+	return found
+}
+
+// RunsToPredict is how many runs of a baseline PredictionLimit needs.
+const RunsToPredict = 5
+
+// PredictionLimit is what one more run of a baseline stays below with a probability of 0.99, from the rates of its runs:
+// ȳ + t·s·√(1+1/n). It is false with fewer than RunsToPredict rates.
+func PredictionLimit(rates []float64) (limit float64, ok bool) {
+	n := float64(len(rates))
+	if len(rates) < RunsToPredict {
+		return 0, false
+	}
+	var mean, squares float64
+	for _, r := range rates {
+		mean += r / n
+	}
+	for _, r := range rates {
+		squares += (r - mean) * (r - mean)
+	}
+	limit = mean + studentQuantile(0.99, n-1)*math.Sqrt(squares/(n-1))*math.Sqrt(1+1/n)
+	return limit, !math.IsNaN(limit) && !math.IsInf(limit, 0)
+}
