@@ -25,9 +25,7 @@ type openTable struct {
 	table *allocations.Table
 	blob  io.Closer
 	head  *analysis.Report
-	sites []analysis.SiteRows
-	heaps []string // handles, as the report has them
-	width int      // the numbers of sites in the table are below
+	sites analysis.TraceSites
 
 	users int  // who are inside
 	gone  bool // the last of them closes it

@@ -68,16 +68,11 @@ func (w *Windows) Window(ctx context.Context, run int64, window capture.Window) 
 		return nil, err
 	}
 	defer leave()
-	q := widened(analysis.Question(window, t.sites, t.heaps), t.width)
-	whole := isWhole(window, t.head.Trace)
-	if whole {
-		q.Peaks = nil // the report knows them
-	}
-	answer, err := allocations.Ask(ctx, t.table, q)
+	whole := isWhole(window, t.head.Trace) // the report knows its peaks
+	windowed, err := t.sites.InWindow(ctx, t.table, window, !whole)
 	if err != nil {
 		return nil, fmt.Errorf("worker: window of run %d: %w", run, err)
 	}
-	windowed := analysis.InWindow(answer, window, t.sites, t.heaps)
 	if whole {
 		takePeaks(windowed, t.head)
 	}
@@ -105,18 +100,6 @@ func takePeaks(w *analysis.Windowed, r *analysis.Report) {
 	}
 }
 
-// widened lets a question about the sites of one process be asked of a table that holds others too.
-func widened(q allocations.Question, sites int) allocations.Question {
-	for i, groups := range q.Peaks {
-		for len(groups) < sites {
-			groups = append(groups, -1)
-		}
-		q.Peaks[i] = groups
-	}
-	q.Sites = max(q.Sites, sites)
-	return q
-}
-
 // open returns the table of a run's report, from those that are open if it is there.
 func (w *Windows) open(ctx context.Context, run int64) (*openTable, error) {
 	report, table, err := w.Store.TraceReport(ctx, run)
@@ -138,9 +121,10 @@ func (w *Windows) load(ctx context.Context, run int64) (*openTable, error) {
 	if trace.Table.Key == "" || trace.Head.Trace == nil {
 		return nil, notATrace()
 	}
-	t := &openTable{key: tableKey{run, trace.Report}, head: trace.Head, sites: trace.Sites, width: trace.Table.Sites}
+	t := &openTable{key: tableKey{run, trace.Report}, head: trace.Head}
+	t.sites = analysis.TraceSites{Trace: trace.Head.Trace, Sites: trace.Sites, Width: trace.Table.Sites}
 	for i := range trace.Head.Heaps {
-		t.heaps = append(t.heaps, trace.Head.Heaps[i].Handle)
+		t.sites.Heaps = append(t.sites.Heaps, trace.Head.Heaps[i].Handle)
 	}
 	t.table, t.blob, err = openAllocations(ctx, w.Blobs, w.Remote, trace.Table.Key)
 	return t, err

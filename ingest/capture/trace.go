@@ -51,7 +51,7 @@ func (t *Trace) Over(w Window) int64 {
 // Since is when the work in a window begins that is seen of one kind of memory: when the window does, or the process, or for heaps
 // the first session that traced them.
 func (t *Trace) Since(w Window, kind SiteKind) int64 {
-	since := max(w.From, t.Began)
+	since := max(w.From, t.From, t.Began) // of a circular trace the beginning is gone
 	if kind == KindHeap {
 		since = max(since, t.HeapFrom)
 	}

@@ -221,20 +221,7 @@ func (w *traceWindows) Window(ctx context.Context, run int64, at capture.Window)
 	if !ok {
 		return nil, &analysis.Error{Code: "table-missing", Message: "the allocation table of the trace is not there any more"}
 	}
-	var sites []analysis.SiteRows
-	var heaps []string
-	for i := range r.report.Sites {
-		s := &r.report.Sites[i]
-		sites = append(sites, analysis.SiteRows{Ordinal: i, Kind: s.Kind, Heap: s.Heap, Numbers: s.Rows})
-	}
-	for i := range r.report.Heaps {
-		heaps = append(heaps, r.report.Heaps[i].Handle)
-	}
-	answer, err := allocations.Ask(ctx, r.rows, analysis.Question(at, sites, heaps))
-	if err != nil {
-		return nil, err
-	}
-	return analysis.InWindow(answer, at, sites, heaps), nil
+	return r.report.TraceSites().InWindow(ctx, r.rows, at, true)
 }
 
 // addTrace stores a run with the report of a process's trace and returns the run's id.

@@ -175,7 +175,7 @@ func TestMatching(t *testing.T) {
 				app.snapshot(row{id: 1, stack: app.in(-0x10, 0x20), heap: 1, count: 2, bytes: 30}),
 				restarted.snapshot(row{id: 7, stack: restarted.in(-0x10, 0x20), heap: 1, count: 3, bytes: 50}),
 			},
-			want: "app+0x20 3/50 +1/+20 growing\n", codes: "pid-changed", by: "stack",
+			want: "app+0x20 3/50 +1/+20 unknown\n", codes: "pid-changed", by: "stack",
 		},
 		{
 			name: "an id of another process means nothing",
@@ -183,7 +183,7 @@ func TestMatching(t *testing.T) {
 				app.snapshot(row{id: 1, stack: app.in(0x20), count: 2, bytes: 30}),
 				restarted.snapshot(row{id: 1, stack: restarted.in(0x40), count: 3, bytes: 50}),
 			},
-			want: "app+0x40 3/50 +3/+50 growing\napp+0x20 0/0 -2/-30 stable\n", codes: "pid-changed", by: "stack",
+			want: "app+0x40 3/50 +3/+50 unknown\napp+0x20 0/0 -2/-30 unknown\n", codes: "pid-changed", by: "stack",
 		},
 		{
 			name: "a moved image is another life of the same process id",
@@ -191,7 +191,7 @@ func TestMatching(t *testing.T) {
 				app.snapshot(row{id: 1, stack: app.in(0x20), count: 2, bytes: 30}),
 				samePID.snapshot(row{id: 5, stack: samePID.in(0x20), count: 3, bytes: 50}),
 			},
-			want: "app+0x20 3/50 +1/+20 growing\n", codes: "module-moved", by: "stack",
+			want: "app+0x20 3/50 +1/+20 unknown\n", codes: "module-moved", by: "stack",
 		},
 		{
 			name: "aliases are flagged and not split",
@@ -284,9 +284,10 @@ func TestVerdict(t *testing.T) {
 	}{
 		{"one", grow(1, 1), analysis.StatusInconclusive, 4, "app.exe holds 10.0 KB in 10 blocks at one instant; 4 more snapshots of the same process would decide whether it leaks."},
 		{"three", grow(3, 2), analysis.StatusInconclusive, 2, "app.exe grew by 4.00 KB in 4 blocks over 3 snapshots; the most, 4.00 KB in 4 blocks, from app+0x20; 2 more snapshots of the same process would decide whether it leaks."},
-		{"four", grow(4, 0), analysis.StatusInconclusive, 1, "nothing grew over 4 snapshots"},
-		{"five that do not grow", grow(5, 0), analysis.StatusNoLeak, 0, "no leak seen."},
-		{"five that grow", grow(5, 1), analysis.StatusInconclusive, 0, "a leak and a cache that is not full yet both do."},
+		{"four", grow(4, 0), analysis.StatusInconclusive, 1, "nothing keeps growing over 4 snapshots"},
+		{"five that do not grow", grow(5, 0), analysis.StatusNoLeak, 0, "no leak seen; it would have seen ≥ "},
+		{"five that grow", grow(5, 1), analysis.StatusInconclusive, 0, "1 place probably leaking, which a cache that is not full yet would look like as well; run longer."},
+		{"eight that grow", grow(8, 100), analysis.StatusLeak, 0, "app.exe leaks 700 KB in 700 blocks from app+0x20, 100 KB per snapshot."},
 		{"five, one cut short", cut, analysis.StatusInconclusive, 0, "inconclusive because of the evidence (truncated)."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -352,14 +353,14 @@ func TestLayers(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		stack string // outermost last
-		want  string // one letter a frame: a allocator, b base, . plain
+		want  string // one letter a frame: a allocator, b base, p app, t third party, s system, i instrumentation
 	}{
-		{"usual", "ntdll!RtlAllocateHeap ucrtbase!_malloc_base ucrtbase!malloc app!operator new app!operator new[] app!Foo app!main app!__scrt_common_main_seh kernel32!BaseThreadInitThunk ntdll!RtlUserThreadStart", "aaaaa..bbb"},
-		{"debug run time", "ntdll!RtlDebugAllocateHeap ntdll!RtlAllocateHeapSlowly ntdll!RtlAllocateHeap MSVCR80D!_heap_alloc_base MSVCR80D!_heap_alloc_dbg MSVCR80D!_nh_malloc_dbg MSVCR80D!malloc Test!readdir", "aaaaaaa."},
-		{"nothing but the allocator", "ntdll!RtlAllocateHeap ntdll!RtlpAllocateHeap", "a."},
-		{"allocator in the middle is no allocator frame", "ntdll!RtlAllocateHeap app!Foo ucrtbase!malloc app!main", "a..."},
-		{"nothing but thread start", "kernel32!BaseThreadInitThunk ntdll!RtlUserThreadStart", ".b"},
-		{"without names", "ntdll! ucrtbase! app! app! kernel32! ntdll!", "aa..bb"},
+		{"usual", "ntdll!RtlAllocateHeap ucrtbase!_malloc_base ucrtbase!malloc app!operator new app!operator new[] app!Foo app!main app!__scrt_common_main_seh kernel32!BaseThreadInitThunk ntdll!RtlUserThreadStart", "aaaaattbbb"},
+		{"debug run time", "ntdll!RtlDebugAllocateHeap ntdll!RtlAllocateHeapSlowly ntdll!RtlAllocateHeap MSVCR80D!_heap_alloc_base MSVCR80D!_heap_alloc_dbg MSVCR80D!_nh_malloc_dbg MSVCR80D!malloc Test!readdir", "iaaaaaat"},
+		{"nothing but the allocator", "ntdll!RtlAllocateHeap ntdll!RtlpAllocateHeap", "aa"},
+		{"allocator in the middle is no allocator frame", "ntdll!RtlAllocateHeap app!Foo ucrtbase!malloc app!main", "atst"},
+		{"nothing but thread start", "kernel32!BaseThreadInitThunk ntdll!RtlUserThreadStart", "bb"},
+		{"without names", "ntdll! ucrtbase! app! app! kernel32! ntdll!", "aattbb"},
 	} {
 		c := difference()
 		c.Snapshots = c.Snapshots[:1]
@@ -372,7 +373,7 @@ func TestLayers(t *testing.T) {
 		c.Sites = []capture.Site{{Stack: c.Stacks.AddStack(frames), Heap: capture.NoHeap, Usage: []capture.Usage{{Count: 1, Bytes: 1}}}}
 		got := ""
 		for _, f := range analyze(t, inputs(c)).Sites[0].Stack {
-			got += map[analysis.Layer]string{analysis.LayerAllocator: "a", analysis.LayerBase: "b", analysis.LayerNone: "."}[f.Layer]
+			got += map[analysis.Layer]string{"alloc": "a", "base": "b", "system": "s", "third-party": "t", "app": "p", "tool": "i"}[f.Layer]
 		}
 		if got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)

@@ -19,13 +19,34 @@ const depthLimit, oldDepthLimit = 32, 16
 // timeLayout prints a wall clock without a zone.
 const timeLayout = "2006-01-02T15:04:05"
 
-// Analyze makes the report on one process from evidence in the order of time. Its error is an *Error where the
+// Analyze makes the report on one process from evidence in the order of time. Where the evidence is of several kinds, the
+// report is about the one that says most, and the others are witnesses of its findings. Its error is an *Error where the
 // input cannot be analysed, else the context's.
 func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) {
-	parts, warnings, err := choose(inputs, opt)
+	c, err := choose(inputs, opt)
 	if err != nil {
 		return nil, err
 	}
+	r, err := report(ctx, c.parts, &opt)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.witnesses) > 0 {
+		other, err := report(ctx, c.witnesses, &opt)
+		if err != nil {
+			return nil, err
+		}
+		takeWitness(r, other)
+		c.warnings = append(c.warnings, witnessWarnings(other.Warnings)...)
+	}
+	r.Evidence = evidence(inputs, slices.Concat(c.witnesses, c.parts))
+	r.Warnings = append(c.warnings, r.Warnings...)
+	r.Verdict = decide(r)
+	return r, nil
+}
+
+// report makes the report on parts that are of one shape, without the evidence that they stem from and without a verdict.
+func report(ctx context.Context, parts []part, opt *Options) (*Report, error) {
 	s, err := merge(ctx, parts)
 	if err != nil {
 		return nil, err
@@ -34,17 +55,20 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 	r := &Report{
 		Schema:    Schema,
 		Process:   processOf(last.Process),
-		Evidence:  evidence(inputs, parts),
 		Modules:   modules(parts, opt.Names),
 		Snapshots: s.snapshots(),
 		Heaps:     []Heap{},
 		MatchedBy: s.matchedBy(),
+		Work:      s.work(opt.WorkUnit),
 	}
 	if trace := last.Trace; trace != nil {
 		r.Trace, r.Window = traceOf(trace), new(windowOf(trace.Window))
 		s.checkCoverage(last)
 	}
-	if err := s.fillSites(ctx, r, opt.Names); err != nil {
+	judge := s.judgeOf(r)
+	r.judged = r.Snapshots[judge.first:judge.last]
+	sites, err := s.fillSites(ctx, r, judge, opt)
+	if err != nil {
 		return nil, err
 	}
 	if last.Trace != nil {
@@ -52,10 +76,10 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 	} else {
 		s.fillTotals(r)
 	}
+	r.Power = judge.power(r, sites)
 	countFrames(r)
-	r.Warnings = append(append(append([]Warning{}, warnings...), readerWarnings(parts)...), s.warnings...)
+	r.Warnings = append(append([]Warning{}, readerWarnings(parts)...), s.warnings...)
 	r.Warnings = append(r.Warnings, symbolWarnings(r)...)
-	r.Verdict = decide(r)
 	return r, nil
 }
 
@@ -133,28 +157,42 @@ func (s *series) snapshots() []Snapshot {
 	return list
 }
 
-// fillSites makes the report's sites, most growth first, and behind them those that are in no total.
-func (s *series) fillSites(ctx context.Context, r *Report, names *capture.Names) error {
+// fillSites makes the report's sites, most growth first, and behind them those that are in no total, and the findings that
+// they are.
+func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, opt *Options) ([]*judgedSite, error) {
+	survivors, err := s.survivors(ctx)
+	if err != nil {
+		return nil, err
+	}
 	made := make([]*frames, len(s.parts))
-	sites := make([]*Site, len(s.order)) // sorted as pointers: a Site is large
+	sites := make([]*judgedSite, len(s.order)) // sorted as pointers: a Site is large
 	for i, m := range s.order {
 		if i%1024 == 0 && ctx.Err() != nil {
-			return fmt.Errorf("analysis: %w", context.Cause(ctx))
+			return nil, fmt.Errorf("analysis: %w", context.Cause(ctx))
 		}
 		if made[m.stackOf] == nil {
-			made[m.stackOf] = newFrames(s.keys[m.stackOf], names)
+			made[m.stackOf] = newFrames(s.keys[m.stackOf], opt, s.parts[m.stackOf].Process)
 		}
-		sites[i] = s.site(m, made[m.stackOf], r.Snapshots)
+		site := s.site(m, made[m.stackOf], r.Snapshots)
+		site.sample.survivors = survivors[i]
+		site.result = judge.of(&site.sample)
+		site.Verdict = site.result.Class
+		if site.result.Class != ClassUnknown {
+			site.Score = new(site.result.Score)
+		}
+		sites[i] = site
 	}
-	slices.SortStableFunc(sites, func(a, b *Site) int {
+	slices.SortStableFunc(sites, func(x, y *judgedSite) int {
+		a, b := x.Site, y.Site
 		return cmp.Or(compareKind(a, b), compareGrowth(b, a), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes), compareAllocated(b, a),
-			cmp.Compare(a.Signature, b.Signature), cmp.Compare(a.Heap, b.Heap))
+			cmp.Compare(a.Signature, b.Signature), slices.Compare(a.Key.Stack[:], b.Key.Stack[:]), cmp.Compare(a.Heap, b.Heap))
 	})
 	r.Sites = make([]Site, len(sites))
 	for i, site := range sites {
-		r.Sites[i] = *site
+		r.Sites[i] = *site.Site
 	}
-	return nil
+	r.Findings, err = s.findings(ctx, judge, sites)
+	return sites, err
 }
 
 // compareKind puts what heaps took from the system last: the heaps' own sites say where it went.
@@ -183,10 +221,11 @@ func compareAllocated(a, b *Site) int {
 }
 
 // site makes one site of the report.
-func (s *series) site(m *merged, f *frames, snapshots []Snapshot) *Site {
+func (s *series) site(m *merged, f *frames, snapshots []Snapshot) *judgedSite {
+	stack := f.of(m.stack, m.key.Kind)
 	out := &Site{
 		Kind: m.key.Kind.String(), Amounts: amounts(m.usage), Key: m.key, Flags: []string{},
-		Stack: f.of(m.stack), Series: make([]Point, len(m.usage)),
+		Signature: stack.signatures[m.key.Kind], Stack: stack.frames, Blame: stack.blamed(), Series: make([]Point, len(m.usage)),
 	}
 	for i, u := range m.usage {
 		out.Series[i] = Point{snapshots[i].AtNS, Amount{u.Count, u.Bytes}}
@@ -198,7 +237,7 @@ func (s *series) site(m *merged, f *frames, snapshots []Snapshot) *Site {
 		out.Traces = append(out.Traces, strings.ToUpper(fmt.Sprintf("%x", trace)))
 	}
 	for _, alias := range m.aliases {
-		out.Aliases = append(out.Aliases, f.of(alias))
+		out.Aliases = append(out.Aliases, f.of(alias, m.key.Kind).frames)
 	}
 	if len(out.Aliases) > 0 {
 		out.Flags = append(out.Flags, FlagAmbiguous)
@@ -209,23 +248,19 @@ func (s *series) site(m *merged, f *frames, snapshots []Snapshot) *Site {
 	if len(out.Stack) == 0 {
 		out.Flags = append(out.Flags, FlagNoStack)
 	}
-	if i := BlameFrame(out.Stack); i >= 0 {
-		b := out.Stack[i]
-		out.Blame = &Blame{b.Module, b.Function, b.Offset, b.File, b.Line}
-	}
-	out.Signature = signature(&s.h, m.key, out.Stack)
+	site := &judgedSite{Site: out, kind: m.key.Kind, tell: func() told { return f.tell(m.stack, m.key.Kind) }, sample: sample{kind: m.key.Kind, usage: m.usage, survivors: -1}}
 	if len(m.lives) > 0 {
-		out.takeLives(m)
+		site.takeLives(m, s.parts[m.part].Trace)
 	} else {
-		out.Verdict = classify(out.Amounts, snapshots)
+		site.sample.amounts = out.Amounts
 	}
-	return out
+	return site
 }
 
 // isTruncated reports whether a stack of that many return addresses ends because no more were recorded. At the old
 // limit only a stack that does not end in the start of a thread counts.
 func isTruncated(depth int, stack []*Frame) bool {
-	return depth >= depthLimit || depth == oldDepthLimit && !isThreadStart(stack[len(stack)-1])
+	return depth >= depthLimit || depth == oldDepthLimit && stack[len(stack)-1].Layer != LayerBase
 }
 
 // amounts gives outstanding and growth of a series of usages.
@@ -263,20 +298,4 @@ func (s *series) fillTotals(r *Report) {
 		sum := kinds[capture.KindHeap][i].Add(kinds[capture.KindVirtual][i])
 		r.Snapshots[i].Amount = Amount{sum.Count, sum.Bytes}
 	}
-}
-
-// signature names a site's stack so that it can be told in other runs: by its functions where they are known,
-// else by module and offset. It stays the same over address changes and, with symbols, over rebuilds that
-// leave the calls as they are. The prefix says by which rule it was made.
-func signature(h *hasher, key SiteKey, stack []*Frame) string {
-	h.string(key.Kind.String())
-	for _, f := range stack {
-		h.string(strings.ToLower(f.Module))
-		if f.Function != "" {
-			h.string(f.Function)
-		} else {
-			h.string(f.Offset)
-		}
-	}
-	return "sig0:" + h.key().String()
 }

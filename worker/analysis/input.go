@@ -10,6 +10,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
+	"heapdrift/worker/analysis/blame"
 )
 
 // An Input is evidence that was read together, one file mostly, and the captures that came of it in the order of the
@@ -17,6 +18,8 @@ import (
 type Input struct {
 	Files    []File
 	Captures []*capture.Capture
+	// Work is how much work the process had done when the evidence was taken, in Options.WorkUnit; nil where nobody says.
+	Work *float64
 }
 
 // A File is one file of evidence.
@@ -41,6 +44,12 @@ type Options struct {
 	Process string
 	// Names are what symbols tell about the return addresses; nil for nothing.
 	Names *capture.Names
+	// Rules are the project's; nil for none.
+	Rules *blame.Rules
+	// Own names the modules whose symbols the team has uploaded, as debuggers print them, in lower case.
+	Own map[string]bool
+	// WorkUnit is what Input.Work counts, as in "document".
+	WorkUnit string
 }
 
 // An Error says why captures cannot be analysed; its Code is stable.
@@ -59,10 +68,18 @@ type part struct {
 	*capture.Capture
 	file  string
 	input int
+	work  *float64
+}
+
+// A choice is what a report is made of.
+type choice struct {
+	parts     []part // of one shape
+	witnesses []part // of another: they say something of the same signatures
+	warnings  []Warning
 }
 
 // choose picks the captures of the one program that the report is about. What it leaves out, a warning names.
-func choose(inputs []Input, opt Options) ([]part, []Warning, error) {
+func choose(inputs []Input, opt Options) (*choice, error) {
 	byProgram, order := map[string][]part{}, []string(nil)
 	for i := range inputs {
 		lives := map[uint32]int{}
@@ -75,17 +92,17 @@ func choose(inputs []Input, opt Options) ([]part, []Warning, error) {
 			if byProgram[program] == nil {
 				order = append(order, program)
 			}
-			byProgram[program] = append(byProgram[program], part{c, inputs[i].name(), i})
+			byProgram[program] = append(byProgram[program], part{c, inputs[i].name(), i, inputs[i].Work})
 		}
 	}
 	switch len(order) {
 	case 0:
 		if opt.Process == "" {
-			return nil, nil, &Error{"no-captures", "analysis: nothing to analyse: the evidence holds no capture"}
+			return nil, &Error{"no-captures", "analysis: nothing to analyse: the evidence holds no capture"}
 		}
-		return nil, nil, &Error{CodeNoSuchProcess, fmt.Sprintf("analysis: no evidence of process %q; it holds %s", opt.Process, strings.Join(processes(inputs), ", "))}
+		return nil, &Error{CodeNoSuchProcess, fmt.Sprintf("analysis: no evidence of process %q; it holds %s", opt.Process, strings.Join(processes(inputs), ", "))}
 	case 1:
-		return oneShape(byProgram[order[0]], nil)
+		return oneShape(byProgram[order[0]], nil), nil
 	}
 	most := order[0]
 	for _, program := range order[1:] {
@@ -97,7 +114,7 @@ func choose(inputs []Input, opt Options) ([]part, []Warning, error) {
 		Code: capture.SeveralProcesses, Count: int64(len(order)),
 		Message: fmt.Sprintf("the evidence holds %d programs (%s); this report is about %s, which holds the most; %s%s",
 			len(order), strings.Join(processes(inputs), ", "), named(byProgram[most][0].Process), chooseAnother, heapsOf(byProgram, order, most)),
-	}})
+	}}), nil
 }
 
 // chooseAnother says how, where a report is made by the command and where it is made by the server.
@@ -143,9 +160,11 @@ func held(parts []part) int64 {
 	return most
 }
 
-// oneShape keeps one trace where there is any; else snapshots, else the last difference: the rows of a difference are
-// only those that changed, so differences can neither be chained nor mixed with snapshots.
-func oneShape(parts []part, warnings []Warning) ([]part, []Warning, error) {
+// oneShape keeps one trace where there is any, and snapshots beside it as witnesses; else snapshots, else the last
+// difference: the rows of a difference are only those that changed, so differences can neither be chained nor mixed with
+// snapshots.
+func oneShape(parts []part, warnings []Warning) *choice {
+	c := &choice{warnings: warnings}
 	var snapshots, differences, traces []part
 	for _, p := range parts {
 		switch p.Shape {
@@ -159,20 +178,22 @@ func oneShape(parts []part, warnings []Warning) ([]part, []Warning, error) {
 	}
 	if len(traces) > 0 {
 		chosen, more := oneTrace(traces)
-		for _, p := range slices.Concat(snapshots, differences) {
-			more = append(more, Warning{Code: capture.Unsupported, File: p.file, Count: 1, Message: p.file + " is left out: the trace says more"})
-		}
-		return []part{chosen}, append(warnings, more...), nil
+		c.parts, c.warnings = []part{chosen}, append(c.warnings, more...)
 	}
-	left, reason := differences, "the snapshots say more"
-	if len(snapshots) == 0 {
-		snapshots, left = differences[len(differences)-1:], differences[:len(differences)-1]
+	series, left, reason := snapshots, differences, "the snapshots say more"
+	if len(snapshots) == 0 && len(differences) > 0 {
+		series, left = differences[len(differences)-1:], differences[:len(differences)-1]
 		reason = "a difference lists changed stacks only, so differences cannot be chained; give the snapshots instead"
 	}
-	for _, p := range left {
-		warnings = append(warnings, Warning{Code: capture.Unsupported, File: p.file, Count: 1, Message: p.file + " is left out: " + reason})
+	if c.parts == nil {
+		c.parts = series
+	} else {
+		c.witnesses = series
 	}
-	return snapshots, warnings, nil
+	for _, p := range left {
+		c.warnings = append(c.warnings, Warning{Code: capture.Unsupported, File: p.file, Count: 1, Message: p.file + " is left out: " + reason})
+	}
+	return c
 }
 
 // oneTrace chooses the process that holds most: of the last input that knows what its processes had loaded, or else of

@@ -33,6 +33,22 @@ func (s *series) findLives() {
 	}
 }
 
+// longestLife is the instants [first, last) of the process life that most snapshots show, the latest of several: growth from
+// one life to another is none.
+func (s *series) longestLife() (first, last int) {
+	for at := 0; at < len(s.instants); {
+		end := at
+		for end < len(s.instants) && s.lives[s.instants[end].part] == s.lives[s.instants[at].part] {
+			end++
+		}
+		if end-at >= last-first {
+			first, last = at, end
+		}
+		at = end
+	}
+	return first, last
+}
+
 // checkOrder says when the clocks of two neighbours contradict the order given. Equal times are no
 // contradiction: the clock may be as coarse as a minute.
 func (s *series) checkOrder(before, now part) {

@@ -55,34 +55,46 @@ func countFrames(r *Report) {
 		byName[strings.ToLower(capture.Module{Path: m.Path}.Name())] = i
 	}
 	named := make([]bool, len(r.Modules))
+	places := map[*Frame]int{} // of a frame's module; −1 for none. Many stacks share a frame
 	seen := map[Frame]bool{}
+	place := func(f *Frame) int {
+		at, ok := byPath[f.module]
+		if f.module == "" {
+			at, ok = byName[strings.ToLower(f.Module)]
+		}
+		if !ok {
+			return -1
+		}
+		named[at] = named[at] || f.Function != ""
+		key := Frame{module: f.module, Module: f.Module, Function: f.Function, Offset: f.Offset}
+		if f.Inline || seen[key] { // an inlined function has no return address of its own
+			return at
+		}
+		seen[key] = true
+		r.Modules[at].Frames++
+		if f.Function == "" {
+			r.Modules[at].Unnamed++
+		}
+		return at
+	}
+	staked := make([]int, len(r.Modules)) // by module: 1 + the last site that counts for it
 	for i := range r.Sites {
 		site := &r.Sites[i]
-		staked := map[int]bool{}
 		for _, f := range site.Stack {
-			at, ok := byPath[f.module]
-			if f.module == "" {
-				at, ok = byName[strings.ToLower(f.Module)]
-			}
+			at, ok := places[f]
 			if !ok {
+				at = place(f)
+				places[f] = at
+			}
+			if at < 0 {
 				continue
 			}
-			named[at] = named[at] || f.Function != ""
 			m := &r.Modules[at]
 			guessed := f.Approx && m.Symbols == capture.SymbolsExport // by a nearest export, which symbols may contradict
-			if (f.Function == "" || guessed) && !staked[at] {
-				staked[at] = true
+			if (f.Function == "" || guessed) && staked[at] != i+1 {
+				staked[at] = i + 1
 				m.Stake.Count += site.Outstanding.Count
 				m.Stake.Bytes += site.Outstanding.Bytes
-			}
-			key := Frame{module: f.module, Module: f.Module, Function: f.Function, Offset: f.Offset}
-			if f.Inline || seen[key] { // an inlined function has no return address of its own
-				continue
-			}
-			seen[key] = true
-			m.Frames++
-			if f.Function == "" {
-				m.Unnamed++
 			}
 		}
 	}

@@ -2,7 +2,11 @@
 // stacks across them, says what grew and what may be concluded. It knows captures only, no file format.
 package analysis
 
-import "heapdrift/ingest/capture"
+import (
+	"heapdrift/ingest/capture"
+	"heapdrift/worker/analysis/blame"
+	"heapdrift/worker/analysis/score"
+)
 
 // Schema names the layout of Report as JSON. Fields are added freely; a change of meaning needs a new name.
 const Schema = "heapdrift.report/v1"
@@ -23,7 +27,68 @@ type Report struct {
 	Snapshots []Snapshot `json:"snapshots"`
 	// MatchedBy says how stacks were matched across snapshots: "id", "stack", or "" for a single capture.
 	MatchedBy string `json:"matched_by,omitempty"`
-	Sites     []Site `json:"sites"` // merged by stack, heap and kind; most growth first, heap-virtual last
+	// Work is how much work was done by each snapshot, where the uploads say; else growth counts by time.
+	Work *Work `json:"work,omitempty"`
+	// Power says which leaks the evidence would have shown; nil where it can show none.
+	Power *Power `json:"power,omitempty"`
+	// Findings are the signatures of the sites, leaks first.
+	Findings []Finding `json:"findings"`
+	Sites    []Site    `json:"sites"` // merged by stack, heap and kind; most growth first, heap-virtual last
+
+	judged []Snapshot // those that findings are judged by: of the longest life of the process
+}
+
+// Work is a counter of what the program did, such as documents or requests.
+type Work struct {
+	Unit string    `json:"unit"`
+	At   []float64 `json:"at"` // by snapshot
+}
+
+// Power is the smallest leak that the evidence would have shown, nine times of ten.
+type Power struct {
+	score.Power
+	Sentence string `json:"sentence"`
+}
+
+// A Finding is a signature in a report: all its sites together. Its growth is that of the longest life of the process, which it is
+// judged by; a site's is from the first snapshot to the last.
+type Finding struct {
+	Signature string   `json:"signature"`
+	Kind      string   `json:"kind"`
+	Title     string   `json:"title"`
+	Verdict   Class    `json:"verdict"`
+	Score     *float64 `json:"score,omitempty"` // probability that it is a leak; nil where nothing can be said
+	// Certain says that it is a leak by every clause of the rule: what may fail a gate.
+	Certain bool `json:"certain"`
+	Amounts
+	Sites  int    `json:"sites"` // how many
+	Blame  *Blame `json:"blame"` // nil without a stack
+	Origin *Blame `json:"origin"`
+	// Frames are what the signature is made of, normalised, the one to blame first.
+	Frames []string `json:"frames"`
+	// Fine and Leaf are a finer signature, of all frames, and a coarser one, of blame and origin alone.
+	Fine string `json:"fine"`
+	Leaf string `json:"leaf"`
+	// Outline is the signature that evidence without inlined calls gives the same leak; "" where it is no other.
+	Outline string `json:"outline,omitempty"`
+	// Provisional says that a frame has no name: symbols will give another signature.
+	Provisional bool           `json:"provisional,omitempty"`
+	Clauses     []score.Clause `json:"clauses,omitempty"` // why: one line of evidence for each clause of the rule
+	Rate        *score.Rate    `json:"rate,omitempty"`
+	Witnesses   []Witness      `json:"witnesses"`
+	// Owner, Known and Group are what the project's rules say of the frames: whose it is, why it is tolerated, and under
+	// which name it goes with others.
+	Owner string `json:"owner,omitempty"`
+	Known string `json:"known,omitempty"`
+	Group string `json:"group,omitempty"`
+}
+
+// A Witness is one kind of evidence that shows a finding, and what it says by itself.
+type Witness struct {
+	Kind    string   `json:"kind"`
+	Verdict Class    `json:"verdict"`
+	Score   *float64 `json:"score,omitempty"`
+	Amounts
 }
 
 // Evidence is one file that the report rests on. Kind names what it is.
@@ -125,14 +190,17 @@ type Point struct {
 }
 
 // A Class is what the growth of a site looks like.
-type Class string
+type Class = score.Class
 
 // The classes that a report may give.
 const (
-	ClassGrowing   Class = "growing"
-	ClassTransient Class = "transient" // of traces: allocated inside the window and nothing of it left
-	ClassStable    Class = "stable"
-	ClassUnknown   Class = "unknown"
+	ClassLeak      = score.Leak
+	ClassGrowing   = score.Growing // grows, and the evidence does not decide
+	ClassCache     = score.Cache
+	ClassOneTime   = score.OneTime
+	ClassTransient = score.Transient // of traces: allocated inside the window and nothing of it left
+	ClassStable    = score.Stable
+	ClassUnknown   = score.Unknown
 )
 
 // Flags of a site.
@@ -173,13 +241,12 @@ type Blame struct {
 }
 
 // A Layer says what part a frame has in a stack.
-type Layer string
+type Layer = blame.Layer
 
-// The layers that are told apart: allocator frames at the inner end, thread start frames at the outer end.
+// The layers at the ends of stacks: what allocates, and what starts a thread.
 const (
-	LayerNone      Layer = ""
-	LayerAllocator Layer = "alloc"
-	LayerBase      Layer = "base"
+	LayerAllocator = blame.LayerAllocator
+	LayerBase      = blame.LayerBase
 )
 
 // A Frame is one call. Without Function, Offset counts from the start of the module; without Module, Address is
@@ -193,6 +260,7 @@ type Frame struct {
 	Line     uint32 `json:"line"`
 	Inline   bool   `json:"inline"`
 	Layer    Layer  `json:"layer,omitempty"`
+	Rule     string `json:"rule,omitempty"`   // that decided the layer
 	Type     string `json:"type,omitempty"`   // what the call allocates, where the compiler recorded it
 	Approx   bool   `json:"approx,omitempty"` // the function is only the nearest symbol below
 
@@ -212,7 +280,8 @@ const (
 // A Verdict is the report's conclusion and the sentence that says it.
 type Verdict struct {
 	Status   Status `json:"status"`
-	Leaks    int    `json:"leaks"`
+	Leaks    int    `json:"leaks"` // findings that are leaks, those that are known not counted
+	Known    int    `json:"known"` // findings that leak or grow and that the project's rules know
 	Sentence string `json:"sentence"`
 	// SnapshotsMissing is how many more snapshots a verdict needs; 0 when more would not decide.
 	SnapshotsMissing int `json:"snapshots_missing,omitempty"`

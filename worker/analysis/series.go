@@ -17,6 +17,7 @@ type series struct {
 	heaps    []uint64     // handle of each heap slot, as in the last part that has it
 	sites    map[SiteKey]*merged
 	order    []*merged // by first appearance
+	places   [][]int32 // by part and site of its capture: place in order
 	warnings []Warning
 	h        hasher
 }
@@ -27,7 +28,8 @@ type instant struct{ part, snapshot int }
 // merged is one site over the whole series.
 type merged struct {
 	key     SiteKey
-	part    int // the last part that has it, for addresses and ids
+	place   int32 // in series.order
+	part    int   // the last part that has it, for addresses and ids
 	site    *capture.Site
 	stack   capture.StackID // in the part stackOf
 	aliases []capture.StackID
@@ -49,21 +51,23 @@ func merge(ctx context.Context, parts []part) (*series, error) {
 	s.findLives()
 	ids := s.resolveIDs()
 	slots := s.heapSlots()
+	s.places = make([][]int32, len(parts))
 	first := 0
 	for p := range parts {
+		s.places[p] = make([]int32, len(parts[p].Sites))
 		for i := range parts[p].Sites {
 			if i%4096 == 0 && ctx.Err() != nil {
 				return nil, fmt.Errorf("analysis: %w", context.Cause(ctx))
 			}
-			s.add(p, &parts[p].Sites[i], first, ids[s.lives[p]], slots[p])
+			s.places[p][i] = s.add(p, &parts[p].Sites[i], first, ids[s.lives[p]], slots[p])
 		}
 		first += len(parts[p].Snapshots)
 	}
 	return s, nil
 }
 
-// add counts one site of one part in; first is the index of the part's first instant.
-func (s *series) add(p int, site *capture.Site, first int, ids map[uint64]origin, slots []int32) {
+// add counts one site of one part in and returns its place in order; first is the index of the part's first instant.
+func (s *series) add(p int, site *capture.Site, first int, ids map[uint64]origin, slots []int32) int32 {
 	from := origin{part: p, site: site, candidates: s.keys[p].candidates(site)}
 	if known, ok := ids[site.Trace]; ok && site.Trace != 0 && covers(known.candidates, from.candidates) {
 		from = known
@@ -80,7 +84,7 @@ func (s *series) add(p int, site *capture.Site, first int, ids map[uint64]origin
 	}
 	m := s.sites[key]
 	if m == nil {
-		m = &merged{key: key, part: -1, usage: make([]capture.Usage, len(s.instants))}
+		m = &merged{key: key, place: int32(len(s.order)), part: -1, usage: make([]capture.Usage, len(s.instants))}
 		s.sites[key] = m
 		s.order = append(s.order, m)
 	}
@@ -99,6 +103,7 @@ func (s *series) add(p int, site *capture.Site, first int, ids map[uint64]origin
 	for i, u := range site.Usage {
 		m.usage[first+i] = m.usage[first+i].Add(u)
 	}
+	return m.place
 }
 
 // An origin is a site whose stack or stacks stand for an id.

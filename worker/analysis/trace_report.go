@@ -23,6 +23,9 @@ type Lifetimes struct {
 	// UnknownFrees are frees inside the window whose allocation is not in the trace. They are in no other number.
 	UnknownFrees int64 `json:"unknown_frees"`
 	Peak         *Peak `json:"peak,omitempty"` // nil where it was not asked for
+	// Teardown is what was allocated inside and outstanding when the process began to free what it held in order to end;
+	// nil where it did not, or where next to nothing was left.
+	Teardown *Amount `json:"teardown,omitempty"`
 }
 
 // A Peak is the most bytes that were outstanding at once, in how many blocks, and since when.
@@ -44,10 +47,14 @@ type Trace struct {
 	// FromNS and ToNS are the time that the trace covers: from its first event to the session's end.
 	FromNS int64 `json:"from_ns"`
 	ToNS   int64 `json:"to_ns"`
-	Events int64 `json:"events"`
+	// HeapFromNS is when the first session that traced heaps began.
+	HeapFromNS int64 `json:"heap_from_ns"`
+	Events     int64 `json:"events"`
 	// BeganNS and ExitedNS are when the process began and ended, where that is inside the trace.
 	BeganNS  *int64 `json:"began_ns,omitempty"`
 	ExitedNS *int64 `json:"exited_ns,omitempty"`
+	// TeardownNS is the last instant before the process began to free what it held in order to end, where it did.
+	TeardownNS *int64 `json:"teardown_ns,omitempty"`
 	// Heap and Virtual are outstanding bytes over the whole trace, of all heaps and of virtual memory.
 	Heap    Timeline `json:"heap_timeline"`
 	Virtual Timeline `json:"virtual_timeline"`
@@ -106,11 +113,14 @@ func lifetimesOf(c *allocations.Classes, peak *allocations.Peak) Amounts {
 
 func amount(u allocations.Usage) Amount { return Amount{u.Count, u.Bytes} }
 
-// BeforeExit is growth as of the instant before the process ended, which is what a verdict goes by. Without an end it
-// is Growth.
+// BeforeExit is growth as of the instant before the process ended, or began to free what it held in order to end, which is
+// what a verdict goes by. Without an end it is Growth.
 func (a *Amounts) BeforeExit() Amount {
 	if a.Growth == nil {
 		return Amount{}
+	}
+	if a.Lifetimes != nil && a.Teardown != nil {
+		return *a.Teardown
 	}
 	g := *a.Growth
 	if a.Lifetimes != nil {
@@ -130,7 +140,7 @@ const (
 
 func traceOf(t *capture.Trace) *Trace {
 	out := &Trace{
-		Start: t.Start.Format(time.RFC3339Nano), FromNS: t.From, ToNS: t.To, Events: t.Events,
+		Start: t.Start.Format(time.RFC3339Nano), FromNS: t.From, ToNS: t.To, HeapFromNS: t.HeapFrom, Events: t.Events,
 		Heap: timelineOf(t.Heap.Points, processPoints), Virtual: timelineOf(t.Virtual.Points, processPoints),
 	}
 	if t.Began != allocations.BeforeTrace {
@@ -139,22 +149,48 @@ func traceOf(t *capture.Trace) *Trace {
 	if t.Exited != allocations.Never {
 		out.ExitedNS = &t.Exited
 	}
+	if t.Teardown != allocations.Never {
+		out.TeardownNS = &t.Teardown
+	}
 	return out
 }
 
 // takeLives gives the site the figures of its allocations. The peak of several together is not known.
-func (s *Site) takeLives(m *merged) {
+func (s *judgedSite) takeLives(m *merged, t *capture.Trace) {
 	var sum allocations.Classes
 	for _, l := range m.lives {
 		sum = sum.Add(l.Classes)
 		s.Rows = append(s.Rows, l.Number)
+		s.sample.takeSurvival(l.Survival)
 	}
 	var peak *allocations.Peak
 	if len(m.lives) == 1 {
 		peak = &m.lives[0].Peak
 	}
-	s.Amounts = lifetimesOf(&sum, peak)
-	s.Verdict = classifyTrace(m.key.Kind, &s.Amounts)
+	s.sample.amounts = lifetimesOf(&sum, peak)
+	s.sample.tear(isTorn(t.Teardown, t.Window))
+	s.Amounts = s.sample.amounts
+}
+
+// isTorn reports whether a process begins to end inside a window.
+func isTorn(teardown int64, w capture.Window) bool {
+	return teardown != allocations.Never && teardown >= w.From && teardown < w.To
+}
+
+func (t *Trace) isTorn(w capture.Window) bool { return t.TeardownNS != nil && isTorn(*t.TeardownNS, w) }
+
+// capture is the times of the trace as the capture had them.
+func (t *Trace) capture() *capture.Trace {
+	orElse := func(at *int64, other int64) int64 {
+		if at == nil {
+			return other
+		}
+		return *at
+	}
+	return &capture.Trace{
+		From: t.FromNS, To: t.ToNS, HeapFrom: t.HeapFromNS, Began: orElse(t.BeganNS, allocations.BeforeTrace),
+		Exited: orElse(t.ExitedNS, allocations.Never), Teardown: orElse(t.TeardownNS, allocations.Never),
+	}
 }
 
 // fillTraceTotals sums the sites of a trace by kind, by heap and by instant.

@@ -2,16 +2,14 @@ package analysis
 
 import (
 	"fmt"
-	"strconv"
 	"time"
+
+	"heapdrift/ingest/capture"
 )
 
 // whatOfTrace says what was seen in the window of a trace.
-func whatOfTrace(r *Report, growing int) string {
-	name := r.Process.Name
-	if name == "" {
-		name = "Process " + strconv.FormatUint(uint64(r.Process.PID), 10)
-	}
+func whatOfTrace(r *Report, t *tally) string {
+	name := nameOf(r)
 	if isAbsent(r) {
 		return name + " did not run in the window"
 	}
@@ -26,12 +24,17 @@ func whatOfTrace(r *Report, growing int) string {
 		return fmt.Sprintf("%s allocated nothing in %s%s", name, span, end)
 	}
 	s := fmt.Sprintf("%s allocated %s in %s over %s%s", name, Bytes(allocated.Bytes), blocks(allocated.Count), span, end)
-	if growing == 0 {
-		return s + "; nothing that it allocated was left"
+	if t.top == nil {
+		return s + "; nothing kept growing"
+	}
+	grown := t.top.BeforeExit()
+	if t.top.Lifetimes == nil { // of snapshots beside the trace
+		return fmt.Sprintf("%s; snapshots show growth that it does not, the most, %s in %s, from %s", s, Bytes(grown.Bytes), blocks(grown.Count), t.top.Where())
 	}
 	growth := sum(r.Totals.Heap.BeforeExit(), r.Totals.Virtual.BeforeExit())
-	top := mostGrown(r.Sites)
-	grown := top.BeforeExit()
+	if growth.Bytes <= 0 && r.Trace.isTorn(capture.Window{From: r.Window.FromNS, To: r.Window.ToNS}) { // totals are of the time behind
+		return fmt.Sprintf("%s; before it began to free what it held, the most, %s in %s, was outstanding from %s", s, Bytes(grown.Bytes), blocks(grown.Count), t.top.Where())
+	}
 	when := "; at the end"
 	if end != "" {
 		when = "; just before"
@@ -41,21 +44,9 @@ func whatOfTrace(r *Report, growing int) string {
 		more = "at most " + more
 	}
 	if growth.Bytes <= 0 {
-		more = fmt.Sprintf("%s less was outstanding in all while %s grew", Bytes(-growth.Bytes), stacks(growing))
+		more = fmt.Sprintf("%s less was outstanding in all while %s grew", Bytes(-growth.Bytes), places(t))
 	}
-	return fmt.Sprintf("%s%s %s, the most, %s in %s, from %s", s, when, more, Bytes(grown.Bytes), blocks(grown.Count), top.Where())
-}
-
-// mostGrown is the site that grew most as of the instant before the process ended.
-func mostGrown(sites []Site) *Site {
-	best := &sites[0]
-	for i := range sites {
-		s := &sites[i]
-		if s.Verdict == ClassGrowing && (best.Verdict != ClassGrowing || s.BeforeExit().Bytes > best.BeforeExit().Bytes) {
-			best = s
-		}
-	}
-	return best
+	return fmt.Sprintf("%s%s %s, the most, %s in %s, from %s", s, when, more, Bytes(grown.Bytes), blocks(grown.Count), t.top.Where())
 }
 
 func sum(a, b Amount) Amount { return Amount{a.Count + b.Count, a.Bytes + b.Bytes} }

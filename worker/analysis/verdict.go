@@ -3,82 +3,141 @@ package analysis
 import (
 	"fmt"
 	"strconv"
+
+	"heapdrift/worker/analysis/score"
 )
 
 // SnapshotsToDecide is how many snapshots a statement about a leak needs: with fewer, growth that has come to
 // its end looks the same as growth that goes on.
-const SnapshotsToDecide = 5
+const SnapshotsToDecide = score.SnapshotsToJudge
 
-// classify says what the growth of a site looks like. A snapshot that ends early can hide blocks, so it never
-// makes a site stable.
-func classify(a Amounts, snapshots []Snapshot) Class {
-	switch {
-	case a.Growth == nil:
-		return ClassUnknown
-	case a.Growth.Bytes > 0 || a.Growth.Count > 0:
-		return ClassGrowing
-	case snapshots[0].LowerBound || snapshots[len(snapshots)-1].LowerBound:
-		return ClassUnknown
+// A tally counts what the findings of a report say. Those that the project's rules know are in known only.
+type tally struct {
+	certain, leaks, growing, known int
+	leaked                         Amount   // by leaks, as of the instant before the process ended
+	top                            *Finding // the leak, else what grows, that holds most
+}
+
+func tallyOf(findings []Finding) tally {
+	var t tally
+	for i := range findings {
+		f := &findings[i]
+		if !f.IsSuspect() {
+			continue
+		}
+		if f.Known != "" {
+			t.known++
+			continue
+		}
+		if f.Verdict == ClassGrowing {
+			t.growing++
+		} else {
+			t.leaks++
+			t.leaked = sum(t.leaked, f.BeforeExit())
+			if f.Certain {
+				t.certain++
+			}
+		}
+		if t.top == nil || gravity[f.Verdict] > gravity[t.top.Verdict] || f.Verdict == t.top.Verdict && f.BeforeExit().Bytes > t.top.BeforeExit().Bytes {
+			t.top = f
+		}
 	}
-	return ClassStable
+	return t
 }
 
 // decide draws the conclusion.
 func decide(r *Report) Verdict {
-	v := Verdict{Status: StatusInconclusive}
-	n := len(r.Snapshots)
-	growing := 0
-	for i := range r.Sites {
-		if r.Sites[i].Verdict == ClassGrowing {
-			growing++
-		}
-	}
-	if n < SnapshotsToDecide && r.Trace == nil {
+	t, lossy := tallyOf(r.Findings), firstLossy(r.Warnings)
+	v := Verdict{Status: StatusInconclusive, Leaks: t.leaks, Known: t.known}
+	if n := len(r.judged); n < SnapshotsToDecide && r.Trace == nil {
 		v.SnapshotsMissing = SnapshotsToDecide - n
 	}
-	lossy := firstLossy(r.Warnings)
-	if growing == 0 && v.SnapshotsMissing == 0 && lossy == nil && !isAbsent(r) && !isInstant(r) {
-		v.Status = StatusNoLeak
+	if v.SnapshotsMissing == 0 && lossy == nil && !isAbsent(r) && !isInstant(r) {
+		switch {
+		case t.certain > 0:
+			v.Status = StatusLeak
+		case t.leaks+t.growing == 0:
+			v.Status = StatusNoLeak
+		}
 	}
-	seen := what
-	if r.Trace != nil {
-		seen = whatOfTrace
-	}
-	v.Sentence = seen(r, growing) + "; " + conclusion(v, growing, lossy) + "."
+	v.Sentence = sentence(r, &v, &t, lossy)
 	return v
 }
 
-// what says what was seen.
-func what(r *Report, growing int) string {
-	name, n := r.Process.Name, len(r.Snapshots)
-	if name == "" {
-		name = "The process"
+// sentence says what the verdict is, and by what.
+func sentence(r *Report, v *Verdict, t *tally, lossy *Warning) string {
+	var s string
+	switch {
+	case v.Status == StatusLeak:
+		s = leaks(r, t)
+	case r.Trace != nil:
+		s = whatOfTrace(r, t) + "; " + conclusion(r, v, t, lossy)
+	default:
+		s = what(r, t) + "; " + conclusion(r, v, t, lossy)
 	}
-	total := r.Totals.Heap.Outstanding
-	total.Bytes += r.Totals.Virtual.Outstanding.Bytes
-	total.Count += r.Totals.Virtual.Outstanding.Count
+	if t.known > 0 {
+		s += "; " + Plural(int64(t.known), "known finding") + " not counted"
+	}
+	return s + "."
+}
+
+// leaks says who leaks how much, and from where.
+func leaks(r *Report, t *tally) string {
+	top := t.top.BeforeExit()
+	if t.leaks == 1 {
+		return fmt.Sprintf("%s leaks %s in %s from %s%s", nameOf(r), Bytes(top.Bytes), blocks(top.Count), t.top.Where(), perUnit(t.top))
+	}
+	return fmt.Sprintf("%s leaks %s in %s from %d places; the most, %s in %s, from %s%s", nameOf(r), Bytes(t.leaked.Bytes), blocks(t.leaked.Count), t.leaks,
+		Bytes(top.Bytes), blocks(top.Count), t.top.Where(), perUnit(t.top))
+}
+
+// perUnit says how fast a finding grows.
+func perUnit(f *Finding) string {
+	if f.Rate == nil || f.Rate.Bytes < 1 {
+		return ""
+	}
+	return fmt.Sprintf(", %s per %s", Bytes(int64(f.Rate.Bytes)), f.Rate.Unit)
+}
+
+// nameOf is how a sentence calls the process.
+func nameOf(r *Report) string {
+	switch {
+	case r.Process.Name != "":
+		return r.Process.Name
+	case r.Trace != nil:
+		return "Process " + strconv.FormatUint(uint64(r.Process.PID), 10)
+	}
+	return "The process"
+}
+
+// what says what was seen over snapshots.
+func what(r *Report, t *tally) string {
+	name, n := nameOf(r), len(r.judged)
+	total := sum(r.Totals.Heap.Outstanding, r.Totals.Virtual.Outstanding)
 	if n == 1 {
 		return fmt.Sprintf("%s holds %s in %s at one instant", name, Bytes(total.Bytes), blocks(total.Count))
 	}
-	if len(r.Sites) == 0 {
-		return fmt.Sprintf("%s: no stack changed between the two instants", name)
+	if len(r.Sites) == 0 && n == 2 {
+		return name + ": no stack changed between the two instants"
 	}
-	if growing == 0 {
-		return fmt.Sprintf("%s: nothing grew over %d snapshots; it holds %s in %s", name, n, Bytes(total.Bytes), blocks(total.Count))
+	if t.top == nil {
+		return fmt.Sprintf("%s: nothing keeps growing over %d snapshots; it holds %s in %s", name, n, Bytes(total.Bytes), blocks(total.Count))
 	}
-	growth := *r.Totals.Heap.Growth
-	growth.Bytes += r.Totals.Virtual.Growth.Bytes
-	growth.Count += r.Totals.Virtual.Growth.Count
-	top := &r.Sites[0]
+	from, to := r.judged[0], r.judged[n-1]
+	growth := Amount{to.Count - from.Count, to.Bytes - from.Bytes}
+	top := t.top.BeforeExit()
 	s := fmt.Sprintf("%s grew by %s in %s over %d snapshots", name, Bytes(growth.Bytes), blocks(growth.Count), n)
 	if growth.Bytes <= 0 {
-		s = fmt.Sprintf("%s shrank by %s in all over %d snapshots while %s grew", name, Bytes(-growth.Bytes), n, stacks(growing))
+		s = fmt.Sprintf("%s shrank by %s in all over %d snapshots while %s grew", name, Bytes(-growth.Bytes), n, places(t))
 	}
-	return fmt.Sprintf("%s; the most, %s in %s, from %s", s, Bytes(top.Growth.Bytes), blocks(top.Growth.Count), top.Where())
+	return fmt.Sprintf("%s; the most, %s in %s, from %s", s, Bytes(top.Bytes), blocks(top.Count), t.top.Where())
 }
 
+// places counts what leaks or grows.
+func places(t *tally) string { return Plural(int64(t.leaks+t.growing), "place") }
+
 // conclusion says what may be concluded, and what it takes to know more.
-func conclusion(v Verdict, growing int, lossy *Warning) string {
+func conclusion(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 	if lossy != nil && v.SnapshotsMissing == 0 {
 		return fmt.Sprintf("inconclusive because of the evidence (%s)", lossy.Code)
 	}
@@ -92,12 +151,16 @@ func conclusion(v Verdict, growing int, lossy *Warning) string {
 			s += fmt.Sprintf(" (the evidence is damaged as well: %s)", lossy.Code)
 		}
 		return s
-	case growing == 0 && v.Status == StatusInconclusive:
-		return "choose a window that shows more of it"
-	case growing == 0:
+	case v.Status == StatusNoLeak && r.Power != nil:
+		return "no leak seen; it " + r.Power.Sentence
+	case v.Status == StatusNoLeak:
 		return "no leak seen"
+	case t.leaks > 0:
+		return Plural(int64(t.leaks), "place") + " probably leaking, which a cache that is not full yet would look like as well; run longer"
+	case t.growing > 0:
+		return Plural(int64(t.growing), "place") + " growing, which a leak and a cache that is not full yet both do; run longer"
 	}
-	return stacks(growing) + " grew, which a leak and a cache that is not full yet both do"
+	return "choose a window that shows more of it"
 }
 
 func firstLossy(warnings []Warning) *Warning {
@@ -107,64 +170,6 @@ func firstLossy(warnings []Warning) *Warning {
 		}
 	}
 	return nil
-}
-
-// Where names a site in a sentence: its blame frame, with file and line where known.
-func (s *Site) Where() string {
-	i := BlameFrame(s.Stack)
-	if i < 0 {
-		return "allocations without a stack"
-	}
-	f := s.Stack[i]
-	if f.File == "" {
-		return f.Name()
-	}
-	return f.Name() + " (" + f.Place() + ")"
-}
-
-func blocks(n int64) string { return Plural(n, "block") }
-func stacks(n int) string   { return Plural(int64(n), "stack") }
-
-// Plural prints how many there are of something, "1 block", "2,041 blocks".
-func Plural(n int64, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return Count(n) + " " + word + "s"
-}
-
-// Count prints a number with thousands separated by commas and a true minus sign.
-func Count(n int64) string {
-	digits, sign := strconv.FormatInt(n, 10), ""
-	if n < 0 {
-		digits, sign = digits[1:], "−"
-	}
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return sign + digits
-}
-
-// Bytes prints a size with three significant digits, 1 KB = 1,024 bytes as Windows tools count.
-func Bytes(n int64) string {
-	v, unit, sign := float64(n), 0, ""
-	if n < 0 {
-		v, sign = -v, "−"
-	}
-	if v < 1024 {
-		return Count(n) + " B"
-	}
-	for v >= 999.5 && unit < 4 {
-		v /= 1024
-		unit++
-	}
-	decimals := 2
-	if v >= 99.95 {
-		decimals = 0
-	} else if v >= 9.995 {
-		decimals = 1
-	}
-	return sign + strconv.FormatFloat(v, 'f', decimals, 64) + " " + [...]string{"B", "KB", "MB", "GB", "TB"}[unit]
 }
 
 // readerWarnings passes on what the readers said, each with its file.

@@ -1,10 +1,13 @@
 package analysis
 
 import (
+	"context"
+	"fmt"
 	"math"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
+	"heapdrift/worker/analysis/score"
 )
 
 // A SiteRows says of one site of a report which allocations of the trace's table are its own.
@@ -30,39 +33,97 @@ type WindowedSite struct {
 	Verdict Class
 }
 
-// Question is what to ask the allocation table for the numbers of sites in a window. Peaks are of each kind and heap;
-// those of single sites take longer, and need only be asked for the sites that are shown.
-func Question(w capture.Window, sites []SiteRows, heaps []string) allocations.Question {
-	kinds, byHeap := make([]int32, tableSites(sites)), make([]int32, tableSites(sites))
-	for i := range kinds {
-		kinds[i], byHeap[i] = -1, -1
+// TraceSites are the sites of a report of a trace, which can be asked for in windows of it.
+type TraceSites struct {
+	Trace *Trace
+	Sites []SiteRows
+	Heaps []string // handles, as the report has them
+	Width int      // the numbers of sites in the table are below; the table may hold other processes too
+}
+
+// TraceSites are the sites of the report, with as wide a table as they need.
+func (r *Report) TraceSites() *TraceSites {
+	t := &TraceSites{Trace: r.Trace}
+	for i := range r.Sites {
+		s := &r.Sites[i]
+		t.Sites = append(t.Sites, SiteRows{Ordinal: i, Kind: s.Kind, Heap: s.Heap, Numbers: s.Rows})
+		for _, n := range s.Rows {
+			t.Width = max(t.Width, int(n)+1)
+		}
 	}
+	for i := range r.Heaps {
+		t.Heaps = append(t.Heaps, r.Heaps[i].Handle)
+	}
+	return t
+}
+
+// InWindow gives the numbers of a window by the rows of the trace's allocation table. Peaks are of each kind and heap;
+// those of the whole trace the report knows better, so they need not be asked for.
+func (t *TraceSites) InWindow(ctx context.Context, rows allocations.Scanner, w capture.Window, peaks bool) (*Windowed, error) {
+	q := t.question(w, peaks)
+	if _, err := q.Pick(ctx, rows, t.most()); err != nil {
+		return nil, fmt.Errorf("analysis: window: %w", err)
+	}
+	a, err := allocations.Ask(ctx, rows, q)
+	if err != nil {
+		return nil, fmt.Errorf("analysis: window: %w", err)
+	}
+	return t.answer(&q, a, w), nil
+}
+
+// question is what to ask the allocation table.
+func (t *TraceSites) question(w capture.Window, peaks bool) allocations.Question {
+	kinds, byHeap := t.each(-1), t.each(-1)
+	s := &allocations.SurvivalQuestion{From: make([]int64, t.Width), Over: make([]int64, t.Width), Heaps: t.each(-1)}
 	place := map[string]int32{}
-	for i, h := range heaps {
+	for i, h := range t.Heaps {
 		place[h] = int32(i)
 	}
-	for i := range sites {
-		for _, n := range sites[i].Numbers {
-			kinds[n] = int32(kindOf(sites[i].Kind))
-			if at, ok := place[sites[i].Heap]; ok && sites[i].Kind == capture.KindHeap.String() {
-				byHeap[n] = at
+	trace := t.Trace.capture()
+	over := trace.Over(w)
+	for i := range t.Sites {
+		kind := kindOf(t.Sites[i].Kind)
+		at, inHeap := place[t.Sites[i].Heap]
+		inHeap = inHeap && kind == capture.KindHeap
+		for _, n := range t.Sites[i].Numbers {
+			kinds[n] = int32(kind)
+			s.From[n], s.Over[n] = trace.Since(w, kind), over
+			if inHeap {
+				byHeap[n], s.Heaps[n] = at, at
+			} else if kind != capture.KindHeapVirtual {
+				s.Heaps[n] = int32(len(t.Heaps)) // virtual memory
 			}
 		}
 	}
-	return allocations.Question{From: w.From, To: w.To, Sites: len(kinds), Peaks: [][]int32{kinds, byHeap}}
+	q := allocations.Question{From: w.From, To: w.To, Sites: t.Width, Survivals: s}
+	if peaks {
+		q.Peaks = [][]int32{kinds, byHeap}
+	}
+	return q
 }
 
-// tableSites is one more than the largest number.
-func tableSites(sites []SiteRows) int {
-	n := 0
-	for i := range sites {
-		for _, number := range sites[i].Numbers {
-			n = max(n, int(number)+1)
+func (t *TraceSites) each(v int32) []int32 {
+	list := make([]int32, t.Width)
+	for i := range list {
+		list[i] = v
+	}
+	return list
+}
+
+// most is what each site has left at most in any window: nothing bounds it. What heaps took from the system is not judged.
+func (t *TraceSites) most() []allocations.Usage {
+	list := make([]allocations.Usage, t.Width)
+	for i := range t.Sites {
+		if kindOf(t.Sites[i].Kind) != capture.KindHeapVirtual {
+			for _, n := range t.Sites[i].Numbers {
+				list[n].Count = allocations.SurvivalLeast
+			}
 		}
 	}
-	return n
+	return list
 }
 
+// kindOf is the kind that reports call by a name.
 func kindOf(name string) capture.SiteKind {
 	for k := capture.KindHeap; k <= capture.KindHeapVirtual; k++ {
 		if k.String() == name {
@@ -72,27 +133,30 @@ func kindOf(name string) capture.SiteKind {
 	return capture.KindHeap
 }
 
-// InWindow makes the numbers of a window from the table's answer to Question.
-func InWindow(a *allocations.Answer, w capture.Window, sites []SiteRows, heaps []string) *Windowed {
-	out := &Windowed{Window: windowOf(w), Sites: make([]WindowedSite, len(sites))}
+// answer makes the numbers of a window from what the table says.
+func (t *TraceSites) answer(q *allocations.Question, a *allocations.Answer, w capture.Window) *Windowed {
+	out := &Windowed{Window: windowOf(w), Sites: make([]WindowedSite, len(t.Sites))}
 	kinds, byHeap := [capture.KindHeapVirtual + 1]allocations.Classes{}, map[string]allocations.Classes{}
-	for i := range sites {
+	torn, idle := t.Trace.isTorn(w), newIdleness(t.Trace)
+	for i := range t.Sites {
 		var sum allocations.Classes
-		for _, n := range sites[i].Numbers {
+		kind := kindOf(t.Sites[i].Kind)
+		s := sample{kind: kind}
+		for _, n := range t.Sites[i].Numbers {
 			sum = sum.Add(a.Classes[n])
+			s.takeSurvival(a.Survival(q, int(n)))
 		}
-		kind := kindOf(sites[i].Kind)
 		kinds[kind] = kinds[kind].Add(sum)
 		if kind == capture.KindHeap {
-			byHeap[sites[i].Heap] = byHeap[sites[i].Heap].Add(sum)
+			byHeap[t.Sites[i].Heap] = byHeap[t.Sites[i].Heap].Add(sum)
 		}
-		site := WindowedSite{SiteRows: sites[i], Amounts: lifetimesOf(&sum, nil)}
-		site.Verdict = classifyTrace(kind, &site.Amounts)
-		out.Sites[i] = site
+		s.amounts = lifetimesOf(&sum, nil)
+		s.tear(torn)
+		out.Sites[i] = WindowedSite{SiteRows: t.Sites[i], Amounts: s.amounts, Verdict: judgeTrace(&s, idle, score.Trace).Class}
 	}
 	out.Totals = totalsOf(kinds, peaksOf(a, 0))
 	peaks := peaksOf(a, 1)
-	for i, handle := range heaps {
+	for i, handle := range t.Heaps {
 		sum := byHeap[handle]
 		var peak *allocations.Peak
 		if i < len(peaks) {
@@ -130,19 +194,4 @@ func windowOf(w capture.Window) Window {
 		length = math.MaxInt64
 	}
 	return Window{w.From, w.To, length}
-}
-
-// classifyTrace says what a site looks like over the window of a trace. What ended with its process is taken as still
-// there.
-func classifyTrace(kind capture.SiteKind, a *Amounts) Class {
-	growth := a.BeforeExit()
-	switch {
-	case kind == capture.KindHeapVirtual: // the heap's blocks tell
-		return ClassUnknown
-	case growth.Bytes > 0 || growth.Count > 0:
-		return ClassGrowing
-	case a.AIFI.Count > 0 && a.AIFO.Count == 0:
-		return ClassTransient
-	}
-	return ClassStable
 }

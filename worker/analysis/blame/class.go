@@ -62,7 +62,7 @@ func core(c *Class, f *Frame, name *moduleName, function string) {
 	if function == "" {
 		return
 	}
-	if mark := plumbing.find(function); mark != nil {
+	if mark := plumbing.find(function); mark != nil && (mark.Rule != plumbingCRT || c.Between.Layer != LayerApp || f.File == "") { // the CRT's sources are the system's
 		c.Inner, c.Between = *mark, *mark
 	}
 	if mark := allocators.find(function); mark != nil {
@@ -73,6 +73,9 @@ func core(c *Class, f *Frame, name *moduleName, function string) {
 	}
 	if mark := bases.find(function); mark != nil {
 		c.Outer = *mark
+		if mark.Rule == "base/crt" && c.Between.Layer.isOrigin() { // a DLL that is loaded on the way: the run time's, with a source line or without
+			c.Between = Mark{LayerSystem, mark.Rule}
+		}
 	}
 }
 

@@ -21,7 +21,7 @@ var allocators = newTable([]coreRule{
 	{"alloc/com", LayerAllocator, `CoTaskMemAlloc CoTaskMemRealloc CRetailMalloc_* CSpyMalloc_* CRetailMalloc::* CSpyMalloc::* IMallocAlloc APP_DATA::* SysAllocString* SysReAllocString*
 		SafeArrayAlloc* SafeArrayCreate* VariantCopy* MIDL_user_allocate midl_user_allocate NdrAllocate* NdrOleAllocate NdrpAlloc* I_RpcAllocate I_RpcBCacheAllocate RpcSsAllocate AllocWrapper SHAlloc CoGetMalloc*`},
 	{"alloc/clr", LayerAllocator, `EEHeapAlloc* EEVirtualAlloc* ClrAlloc* ClrHeapAlloc* ClrVirtualAlloc* CExecutionEngine::* UnlockedLoaderHeap::* LoaderHeap::* ExecutableAllocator::* EEHeapReAlloc*
-		JIT_New* JIT_NewArr* RhpNewFast* RhpNewArray*`},
+		JIT_New* JIT_NewArr* RhpNewFast* RhpNewArray* RhpGcAlloc* RhpNewFinalizable* RhNewObject* RhNewArray* RhNewString* RhNewVariableSizeObject*`},
 	{"alloc/mimalloc", LayerAllocator, `mi_malloc* mi_zalloc* mi_calloc* mi_realloc* mi_heap_*alloc* mi_new* mi_aligned_alloc* mi_strdup* mi_page_* mi_segment_* mi_os_alloc* mi_arena_* mi_prim_alloc* mi_theap_*`},
 	{"alloc/jemalloc", LayerAllocator, `je_*alloc* je_arena_* je_tcache_* je_large_* je_extent_* je_pages_* arena_malloc* tcache_alloc* do_rallocx* mallocx rallocx`},
 	{"alloc/tcmalloc", LayerAllocator, `tc_malloc* tc_calloc* tc_realloc* tc_new* tc_memalign* tcmalloc::*`},
@@ -31,5 +31,6 @@ var allocators = newTable([]coreRule{
 		ShimRealloc ShimCppNew* WTF::Partitions::* WTF::fastMalloc* g_malloc* g_realloc* g_try_malloc* g_slice_alloc* moz_xmalloc* moz_xrealloc* moz_xcalloc* snmalloc::* hoardmalloc* sqlite3MemMalloc sqlite3Malloc sqlite3MallocZero
 		sqlite3_malloc* sqlite3_realloc* sqlite3DbMalloc* sqlite3Realloc* CRYPTO_malloc* CRYPTO_zalloc* CRYPTO_realloc* CRYPTO_strdup* PyMem_Malloc PyMem_RawMalloc PyMem_Realloc PyObject_Malloc PyObject_Realloc PyMem_Calloc
 		rdl_alloc rdl_realloc rdl_alloc_zeroed rust_alloc rust_realloc rust_alloc_zeroed rg_alloc rg_realloc alloc::alloc::* alloc::raw_vec::* std::sys::alloc::* std::sys::windows::alloc::* std::sys::pal::windows::alloc::*
-		System.@GetMem System.@ReallocMem System.@NewAnsiString System.@NewUnicodeString SysGetMem SysReallocMem`},
+		System.@GetMem System.@ReallocMem System.@AllocMem System.@NewAnsiString System.@NewUnicodeString System.@NewWideString System.SysGetMem System.SysReallocMem System.SysAllocMem System.GetMem System.ReallocMem
+		System.AllocMem FastMM4.* FastMM5.* SysGetMem SysReallocMem SysAllocMem`},
 })

@@ -6,10 +6,10 @@ var bases = newTable([]coreRule{
 		LdrInitializeThunk LdrpInitialize LdrpInitializeProcess LdrpInitialize* LdrpInitializeThread LdrpInitializeNode LdrpInitializeGraphRecurse LdrpCallInitRoutine* LdrpCallTlsInitializers LdrpRunInitializeRoutines LdrxCallInitRoutine
 		PspUserThreadStartup KiStartUserThread PspSystemThreadStartup KiStartSystemThread`},
 	{"base/crt", LayerBase, `mainCRTStartup wmainCRTStartup WinMainCRTStartup wWinMainCRTStartup scrt_common_main* invoke_main tmainCRTStartup DllMainCRTStartup* CRT_INIT* DllMainDispatch dllmain_crt_dispatch dllmain_dispatch dllmain_crt_process_attach
-		dllmain_raw CRTDLL_INIT* initterm initterm_e startThread thread_start threadstart threadstartex callthreadstart callthreadstartex invoke_thread_procedure* AfxWinMain AfxThreadEntry
+		dllmain_raw CRTDLL_INIT* initterm initterm_e thread_start threadstart threadstartex callthreadstart callthreadstartex invoke_thread_procedure* AfxWinMain AfxThreadEntry
 		std::thread::Invoke std::thread::_Invoke std::_LaunchPad* std::_Pad::* rust_begin_short_backtrace std::sys::backtrace::* std::sys_common::backtrace::* std::rt::lang_start*`},
 	{"base/pool", LayerBase, `TppWorkerThread TppWorkpExecuteCallback TppSimplepExecuteCallback TppTimerpExecuteCallback TppWaitpExecuteCallback TppIopExecuteCallback TppExecuteWaitCallback TppAlpcpExecuteCallback TppWorkPost* RtlpTpWorkCallback RtlpTpTimerCallback RtlpTpWaitCallback RtlpTpIoCallback
-		RtlpWorkerThread RtlpWorkerCallout RtlpApcCallout RtlpExecuteWorkerRequest RtlpQueueWorkItem* BasepTpIoCallback BasepTpWorkCallback BasepTpTimerCallback CThreadPool* ThreadpoolMgr::*`},
+		RtlpWorkerThread RtlpWorkerCallout RtlpApcCallout RtlpExecuteWorkerRequest RtlpQueueWorkItem* BasepTpIoCallback BasepTpWorkCallback BasepTpTimerCallback ATL::CThreadPool<* CThreadPool<* ThreadpoolMgr::*`},
 	{"base/window", LayerBase, `UserCallWinProc* InternalCallWinProc UserCallDlgProc* DispatchMessage* DispatchClientMessage DispatchHookA DispatchHookW CallWindowProc* KiUserCallbackDispatch* KiUserApcDispatch* KiUserExceptionDispatch* fnDWORD fnINLPCREATESTRUCT fnINOUTLPPOINT5 ClientThreadSetup`},
 	{"base/clr", LayerBase, `ThreadNative::KickOffThread* ManagedThreadBase* CorExeMain* ThreadPoolMgr::*`},
 })

@@ -1,8 +1,11 @@
 package blame
 
+// plumbingCRT is the rule of functions of the CRT. Their names, getpath or system, are those of other functions as well.
+const plumbingCRT = "plumbing/crt"
+
 // plumbing are containers, strings, smart pointers and thunks: whoever uses them is to blame, not they.
 var plumbing = newTable([]coreRule{
-	{"plumbing/crt", LayerPlumbing, `fopen fopen_s wfopen wfopen_s fsopen wfsopen openfile wopenfile freopen fdopen popen wpopen tmpfile tmpfile_s common_fsopen* getbuf stbuf ftbuf getstream acrt_stdio_allocate_* alloc_osfhnd* ioinit initstdio
+	{plumbingCRT, LayerPlumbing, `fopen fopen_s wfopen wfopen_s fsopen wfsopen openfile wopenfile freopen fdopen popen wpopen tmpfile tmpfile_s common_fsopen* getbuf stbuf ftbuf getstream acrt_stdio_allocate_* alloc_osfhnd* ioinit initstdio
 		getptd getptd_noexit acrt_getptd* vcrt_getptd* mtinit mtinitlocknum mtinitlocks* onexit onexit_nolock dllonexit register_onexit_function atexit setargv wsetargv setenvp wsetenvp common_setenvp* crtsetenv* putenv putenv_s wputenv wputenv_s common_putenv*
 		setlocale wsetlocale create_locale wcreate_locale updatetlocinfo* setlocale_nolock* getenv_s dupenv_s wdupenv_s common_dupenv* fullpath wfullpath common_full_path* getcwd wgetcwd getdcwd wgetdcwd tempnam wtempnam mbtow_environ* wtomb_environ* crtGetEnvironmentStrings* crtGetStringType* crtLCMapString* crtCompareString*
 		CxxThrowException localtime64 gmtime64 getgmtimebuf asctime wasctime strerror wcserror getpath* spawnv* wspawnv* system wsystem input_l output_l woutput_l* printf_l* vsnprintf_l* vfprintf_l* common_vfprintf* common_vsprintf* cenvarg* beginthreadex beginthread create_thread_parameter* initp_heap_handler* setmbcp* setvbuf`},
@@ -17,6 +20,8 @@ var plumbing = newTable([]coreRule{
 	{"plumbing/qt", LayerPlumbing, `QArrayData::* QTypedArrayData<* QArrayDataPointer<* QArrayDataOps* QtPrivate::* QListData::* QHashData::* QMapData* QVectorData::* QString::* QStringBuilder<* QByteArray::* QVector<* QList<* QHash<* QMap<* QSet<* QMultiHash<* QMultiMap<*
 		QSharedPointer<* QScopedPointer<* QVarLengthArray<* QVariant::* QStringList::* QHashPrivate::* QExplicitlySharedDataPointer<* QSharedDataPointer<* qBadAlloc QContiguousCache* QLinkedList<*`},
 	{"plumbing/com-support", LayerPlumbing, `bstr_t::* variant_t::* _bstr_t::* _variant_t::* com_util::* com_ptr_t<* _com_ptr_t<* Microsoft::WRL::* wil::* winrt::impl::* winrt::hstring::* winrt::com_ptr<* winrt::make* winrt::com_array<* winrt::detail::* Platform::String::*`},
+	{"plumbing/gdiplus", LayerPlumbing, `Gdiplus::*`},
+	{"plumbing/delphi", LayerPlumbing, `System.@* System.TObject.NewInstance System.TObject.Create System.DynArraySetLength System.SysUtils.Format* System.SysUtils.StrNew* System.SysUtils.WideFormat*`},
 	{"plumbing/thunk", LayerPlumbing, `guard_dispatch_icall* guard_xfg_dispatch_icall* guard_check_icall* chkstk alloca_probe* *::<lambda_invoker>* <lambda_invoker>* *::<lambda>::invoke *::<lambda>::__invoke *::<lambda>::_FUN`},
 	{"plumbing/serialisation", LayerPlumbing, `google::protobuf::* nlohmann::* rapidjson::* Json::* pugi::* tinyxml2::* TiXml* YAML::* fmt::* absl::container_internal::* absl::strings_internal::* absl::flat_hash_map<* absl::InlinedVector<* absl::Cord::* flatbuffers::* folly::fbstring_core* folly::fbvector* eastl::* msgpack::*
 		simdjson::* cereal::* tinyxml_* spdlog::*`},

@@ -36,7 +36,10 @@ func Drifts(from, to []Signature) []Drift {
 		seen := map[int]bool{}
 		for _, key := range driftKeys(from[i].Frames) {
 			for _, k := range byName[key] {
-				if seen[k] || len(seen) >= maxCandidates {
+				if len(seen) == maxCandidates {
+					break
+				}
+				if seen[k] {
 					continue
 				}
 				seen[k] = true

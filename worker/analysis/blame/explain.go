@@ -39,6 +39,8 @@ var explanations = map[string]string{
 	"plumbing/mfc":           "A string or container of MFC: whoever uses it is to blame.",
 	"plumbing/qt":            "A string or container of Qt: whoever uses it is to blame.",
 	"plumbing/com-support":   "A helper class for COM such as _bstr_t, WRL or C++/WinRT: whoever uses it is to blame.",
+	"plumbing/gdiplus":       "The wrapper classes of GDI+: whoever uses them is to blame.",
+	"plumbing/delphi":        "A helper of Delphi's run-time library: whoever uses it is to blame.",
 	"plumbing/thunk":         "A thunk or check that the compiler put between two functions.",
 	"plumbing/serialisation": "Code of a library for formats or formatting such as JSON, XML or protobuf: whoever uses it is to blame.",
 	"plumbing/abseil":        "Code of Abseil: whoever uses it is to blame.",
@@ -46,7 +48,7 @@ var explanations = map[string]string{
 	"plumbing/chromium":      "A container, string or callback of Chromium or Mozilla: whoever uses it is to blame.",
 
 	"base/thread":  "Windows starts the thread here: every stack has it, so it tells nothing.",
-	"base/crt":     "The C run time starts the program or the thread here: every stack has it, so it tells nothing.",
+	"base/crt":     "The C run time starts the program, the thread or a DLL here: its own code, which tells nothing.",
 	"base/pool":    "Windows' thread pool calls its work here: many stacks have it, so it tells nothing.",
 	"base/window":  "Windows delivers a message or a callback here: many stacks have it, so it tells nothing.",
 	"base/clr":     "The .NET run time starts the thread here: every stack has it, so it tells nothing.",

@@ -53,6 +53,7 @@ func stripTail(s string) string {
 				break
 			}
 		}
+		s = stripFunclet(s, unnumbered)
 		if i := len(s) - len("::h") - hashDigits; i > 0 && s[i:i+3] == "::h" && strings.Trim(s[i+3:], "0123456789abcdef") == "" {
 			s = s[:i]
 		}
@@ -65,6 +66,28 @@ func stripTail(s string) string {
 			return s
 		}
 	}
+}
+
+// funclets are the names that MSVC gives the blocks of a function that handle exceptions, in the function's scope.
+var funclets = []string{"::catch$", "::fin$", "::filt$", "::dtor$"}
+
+// stripFunclet leads from `f'::`1'::catch$0 to f: x64 calls such a block as a function, x86 has it in its own. Unnumbered is the
+// name without the number at its end.
+func stripFunclet(s, unnumbered string) string {
+	for _, f := range funclets {
+		name, ok := strings.CutSuffix(unnumbered, f)
+		if !ok || name == "" || unnumbered == s {
+			continue
+		}
+		if i := strings.LastIndex(name, "::`"); i > 0 && strings.HasSuffix(name, "'") && isDigits(name[i+3:len(name)-1]) {
+			name = name[:i]
+		}
+		if quoted, ok := strings.CutPrefix(name, "`"); ok && closingQuote(name, 0) == len(name)-1 {
+			name = quoted[:len(quoted)-1]
+		}
+		return name
+	}
+	return s
 }
 
 // hashDigits is the length of the hash that ends the names of Rust.

@@ -76,7 +76,7 @@ func isRuntimeSource(file, function string) bool {
 	if file == "" {
 		return false
 	}
-	lower := strings.ToLower(backslashes(file))
+	lower := `\` + strings.ToLower(backslashes(file)) // the PDBs of the UCRT name minkernel\crts\… without a drive
 	return containsAny(lower, runtimeSources) || isHeaderFunction(function) && containsAny(lower, runtimeHeaders)
 }
 

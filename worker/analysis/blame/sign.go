@@ -53,6 +53,19 @@ func Sign(kind string, stack []*Class, p Placed) Signature {
 	return s
 }
 
+// ID is that of Sign alone, for the many stacks of which nobody asks more.
+func ID(kind string, stack []*Class, p Placed) string {
+	h := hasher{make([]byte, 0, 512)}
+	if p.Blame < 0 || p.Blame >= len(stack) || len(p.Marks) != len(stack) {
+		return h.sum("id", kind)
+	}
+	names := make([]string, 0, 8)
+	for _, at := range used(stack, p) {
+		names = append(names, stack[at].Name)
+	}
+	return h.sum("id", kind, names...)
+}
+
 // used chooses the frames that a signature is made of.
 func used(stack []*Class, p Placed) []int {
 	layer := p.Marks[p.Blame].Layer

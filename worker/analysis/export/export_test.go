@@ -10,6 +10,7 @@ import (
 	"heapdrift/internal/golden"
 	"heapdrift/worker/analysis"
 	"heapdrift/worker/analysis/export"
+	"heapdrift/worker/analysis/score"
 )
 
 // report is a small report whose names try to break each format.
@@ -34,6 +35,16 @@ func report() *analysis.Report {
 		Heaps:     []analysis.Heap{{Handle: "0x1d147000000", Amounts: amounts(120, 1<<20, 110, 1<<20-2048)}},
 		Warnings:  []analysis.Warning{{Code: "truncated", Message: "the log is cut: totals are *lower* bounds", Count: 1, File: "snap2.txt", Place: "line 9"}},
 		Verdict:   analysis.Verdict{Status: analysis.StatusInconclusive, Sentence: "app.exe grew by 1.00 MB."},
+		Power:     &analysis.Power{Power: score.Power{Unit: "hour", Count: 12, Bytes: 1228}, Sentence: "it would have seen one of 1.20 KB per hour"},
+		Findings: []analysis.Finding{
+			{Signature: "sig1:1", Kind: "heap", Title: "app!ns::<anonymous>::Map<T>::operator[] | plugin", Verdict: analysis.ClassLeak, Score: new(0.9712), Certain: true, Amounts: amounts(100, 1000000, 95, 998000), Sites: 2,
+				Blame: &analysis.Blame{Module: "app", Function: leak.Function, File: leak.File, Line: 12}, Frames: []string{"app!ns::<anonymous>::Map<T>::operator[]", "app!main"}, Fine: "sig1:f", Leaf: "sig1:l", Outline: "sig1:o",
+				Clauses: []score.Clause{{Rule: "rises", Holds: new(true), Text: "grew in 5 of 5 intervals"}, {Rule: "survival", Text: "addresses are not known"}, {Rule: "fit", Holds: new(false), Text: "R² is 0.41 | *low*"}},
+				Rate:    &score.Rate{Unit: "hour", Count: 5700, Bytes: 59880000}, Owner: "team_a", Known: "since <2019>", Group: "maps",
+				Witnesses: []analysis.Witness{{Kind: "umdh-snapshot", Verdict: analysis.ClassLeak}, {Kind: "etl", Verdict: analysis.ClassGrowing, Score: new(0.55)}}},
+			{Signature: "sig1:2", Kind: "heap", Title: "plugin!<unknown>+0x2a40", Verdict: analysis.ClassCache, Amounts: amounts(20, 48576, 15, 48528), Sites: 1, Provisional: true, Frames: []string{"plugin!<unknown>+0x2a40"}},
+			{Signature: "sig1:3", Kind: "heap", Title: "no stack", Verdict: analysis.ClassStable, Amounts: amounts(0, 0, -5, -48), Sites: 1, Frames: []string{}},
+		},
 		Sites: []analysis.Site{
 			{Signature: "sig0:1", Kind: "heap", Heap: "0x1d147000000", Amounts: amounts(100, 1000000, 95, 998000), Verdict: analysis.ClassGrowing, Series: points(2000, 500000, 1000000),
 				Stack: []*analysis.Frame{alloc, leak, raw}, Aliases: [][]*analysis.Frame{{alloc, raw}}, Flags: []string{"ambiguous-stack"}, Blame: &analysis.Blame{Module: "app", Function: leak.Function, File: leak.File, Line: 12}},

@@ -10,6 +10,7 @@ import (
 func markdown(p *printer, r *analysis.Report, opt Options) {
 	p.line("**%s** %s", cell(string(r.Verdict.Status)), cell(r.Verdict.Sentence))
 	p.line("")
+	markdownFindings(p, r, opt)
 	p.line("| | Where | Growth | Blocks | Now | Class |")
 	p.line("| ---: | --- | ---: | ---: | ---: | --- |")
 	shown, left := top(r, opt)

@@ -39,7 +39,7 @@ func csv(p *printer, r *analysis.Report, _ Options) {
 	_ = w.Write([]string{"signature", "kind", "heap", "verdict", "growth_bytes", "growth_count", "outstanding_bytes", "outstanding_count",
 		"blame_module", "blame_function", "blame_file", "blame_line", "flags", "stack",
 		"allocated_bytes", "allocated_count", "freed_bytes", "freed_count", "aifo_bytes", "aifo_count", "aifi_bytes", "aifi_count",
-		"aofi_bytes", "aofi_count", "aofo_bytes", "aofo_count", "at_exit_bytes", "at_exit_count", "peak_bytes"})
+		"aofi_bytes", "aofi_count", "aofo_bytes", "aofo_count", "at_exit_bytes", "at_exit_count", "peak_bytes", "score"})
 	for i := range r.Sites {
 		s := &r.Sites[i]
 		row := []string{s.Signature, s.Kind, s.Heap, string(s.Verdict), "", "", number(s.Outstanding.Bytes), number(s.Outstanding.Count),
@@ -50,7 +50,11 @@ func csv(p *printer, r *analysis.Report, _ Options) {
 		if b := s.Blame; b != nil {
 			row[8], row[9], row[10], row[11] = b.Module, formula(b.Function), formula(b.File), number(int64(b.Line))
 		}
-		_ = w.Write(append(row, lifetimeCells(s.Lifetimes)...)) // the error stays in the writer below
+		score := ""
+		if s.Score != nil {
+			score = strconv.FormatFloat(*s.Score, 'f', 4, 64)
+		}
+		_ = w.Write(append(append(row, lifetimeCells(s.Lifetimes)...), score)) // the error stays in the writer below
 	}
 	w.Flush()
 }

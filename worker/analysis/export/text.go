@@ -25,6 +25,7 @@ func text(p *printer, r *analysis.Report, opt Options) {
 	for _, w := range r.Warnings {
 		p.line("warning: %s", Warning(w))
 	}
+	textFindings(p, r, opt)
 	shown, left := top(r, opt)
 	for i := range shown {
 		textSite(p, i+1, &shown[i])
@@ -90,7 +91,8 @@ func textSite(p *printer, number int, s *analysis.Site) {
 		heap = "  heap " + s.Heap
 	}
 	p.line("#%d %s  %s in %s%s  %s%s%s", number, s.Where(), analysis.Bytes(s.Outstanding.Bytes),
-		analysis.Plural(s.Outstanding.Count, "block"), growthNote(s.Growth), s.Verdict, heap, flags)
+		analysis.Plural(s.Outstanding.Count, "block"), growthNote(s.Growth), classNote(s.Verdict, s.Score), heap, flags)
+	p.line("    %s", s.Signature)
 	if note := lifetimeNote(&s.Amounts); note != "" {
 		p.line("%s", note)
 	} else if len(s.Series) > 2 {

@@ -34,6 +34,10 @@ type Rate struct {
 	Bytes     float64 `json:"bytes"`
 	BytesLow  float64 `json:"bytes_low"`
 	BytesHigh float64 `json:"bytes_high"`
+	// Over is for how many units it was watched. Dispersion is the variance of what came in stretches of that over its mean,
+	// 1 at least: how much it comes in bursts.
+	Over       float64 `json:"over"`
+	Dispersion float64 `json:"dispersion"`
 }
 
 // A Result is the judgement on one signature.

@@ -29,6 +29,7 @@ type snapshotView struct {
 	survival    float64 // the veto; 1 where addresses are not known
 	survivors   int64
 	rises       int
+	dispersion  float64 // of the rises
 	first, last float64 // slopes of the halves
 	raw         float64 // product of the factors, before calibration
 }
@@ -79,6 +80,7 @@ func viewSnapshots(s *Series, a *Axis) (v snapshotView, ok bool) {
 	}
 	if rose > fell && v.line.slope > 0 { // most stacks of a program do not grow, and a shape costs more than all the rest
 		v.dips = max(0, 1-2*fell/rose)
+		v.dispersion = dispersion(d[:m], e[:m])
 		v.shape = judge(d[:m], e[:m])
 	}
 	half := p.n / 2
@@ -160,5 +162,6 @@ func (v *snapshotView) rate(unit string) *Rate {
 	bytes, bytesLow, bytesHigh := theilSen(p.x[:p.n], p.y[:p.n])
 	r.Count, r.CountLow, r.CountHigh = per(count), per(countLow), per(countHigh)
 	r.Bytes, r.BytesLow, r.BytesHigh = per(bytes), per(bytesLow), per(bytesHigh)
+	r.Over, r.Dispersion = (p.x[p.n-1]-p.x[0])*v.span, max(1, v.dispersion)
 	return r
 }

@@ -42,6 +42,7 @@ type traceView struct {
 	survivors int64
 	bytes     int64 // of the survivors
 	bins      int   // of traceBins, those with survivors
+	last      int   // of traceBins, the last one with survivors
 	shape     shape
 	plateau   plateau
 	veto      float64 // 1 where the plateau confirms the survivors
@@ -49,6 +50,8 @@ type traceView struct {
 	late      float64 // discount for late frees of older blocks
 	lateFrees int64
 	raw       float64
+	// dispersion is that of the survivors in stretches.
+	dispersion float64
 }
 
 // Trace judges one site over a window of a trace. Like Snapshots it makes no texts; ExplainTrace does.
@@ -121,6 +124,7 @@ func viewTrace(v *allocations.Survival, idle *Idle) (t traceView, ok bool) {
 	for i := range d {
 		if d[i] > 0 {
 			t.bins++
+			t.last = i
 		}
 		if t.births > 0 {
 			// What was freed tells how busy the site was. What was not is what is to be explained, and explains nothing.
@@ -132,6 +136,7 @@ func viewTrace(v *allocations.Survival, idle *Idle) (t traceView, ok bool) {
 		return t, true
 	}
 	t.shape = judge(d[:], e[:])
+	t.dispersion = dispersion(d[:], e[:])
 	t.plateau = kaplanMeier(v)
 	t.veto = min(1, t.plateau.forever*float64(t.births)/(plateauExpect*float64(t.survivors)))
 	t.late = max(0, 1-lateFrees*float64(t.lateFrees)/(float64(t.survivors)/2))
@@ -157,6 +162,8 @@ func (t *traceView) class() Class {
 	case t.left == 0 || t.survivors == 0:
 		return Transient
 	case t.survivors < leastBlocks || t.bins <= 2:
+		return OneTime
+	case t.bins < leastBins && t.last < traceBins/2: // and nothing since
 		return OneTime
 	case t.bins < leastBins:
 		return Growing
@@ -191,6 +198,7 @@ func (t *traceView) rate() *Rate {
 	size := float64(t.bytes) / float64(t.survivors)
 	r := &Rate{Unit: "hour", Count: float64(t.survivors) / hours, CountLow: low / hours, CountHigh: high / hours}
 	r.Bytes, r.BytesLow, r.BytesHigh = r.Count*size, r.CountLow*size, r.CountHigh*size
+	r.Over, r.Dispersion = hours, max(1, t.dispersion)
 	return r
 }
 

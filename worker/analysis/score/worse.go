@@ -76,23 +76,27 @@ func Discoveries(p []float64, q float64) []bool {
 	return found
 }
 
-// RunsToPredict is how many runs of a baseline PredictionLimit needs.
-const RunsToPredict = 5
-
-// PredictionLimit is what one more run of a baseline stays below with a probability of 0.99, from the rates of its runs:
-// ȳ + t·s·√(1+1/n). It is false with fewer than RunsToPredict rates.
-func PredictionLimit(rates []float64) (limit float64, ok bool) {
-	n := float64(len(rates))
-	if len(rates) < RunsToPredict {
-		return 0, false
+// dispersion is how much more what came in stretches varies than independent blocks would: χ² of the counts against the
+// exposures, over its degrees of freedom.
+func dispersion(d, e []float64) float64 {
+	var came, exposed float64
+	n := 0
+	for i := range d {
+		if e[i] > 0 {
+			came, exposed, n = came+d[i], exposed+e[i], n+1
+		}
 	}
-	var mean, squares float64
-	for _, r := range rates {
-		mean += r / n
+	if n < 2 || !(came > 0) {
+		return 1
 	}
-	for _, r := range rates {
-		squares += (r - mean) * (r - mean)
+	var chi float64
+	for i := range d {
+		if expected := came * e[i] / exposed; expected > 0 {
+			chi += (d[i] - expected) * (d[i] - expected) / expected
+		}
 	}
-	limit = mean + studentQuantile(0.99, n-1)*math.Sqrt(squares/(n-1))*math.Sqrt(1+1/n)
-	return limit, !math.IsNaN(limit) && !math.IsInf(limit, 0)
+	if q := chi / float64(n-1); q > 1 && !math.IsInf(q, 0) {
+		return q
+	}
+	return 1
 }

@@ -50,14 +50,3 @@ func TestDiscoveries(t *testing.T) {
 		t.Error("found something in nothing")
 	}
 }
-
-func TestPredictionLimit(t *testing.T) {
-	if _, ok := score.PredictionLimit([]float64{1, 2, 3, 4}); ok {
-		t.Error("four runs are too few")
-	}
-	// t(0.99, 4) = 3.74695, s = 1.58114.
-	got, ok := score.PredictionLimit([]float64{1, 2, 3, 4, 5})
-	if want := 3 + 3.746947*1.5811388*math.Sqrt(1.2); !ok || math.Abs(got-want) > 1e-4 {
-		t.Errorf("%v, want %v", got, want)
-	}
-}

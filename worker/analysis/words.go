@@ -1,0 +1,67 @@
+package analysis
+
+import "strconv"
+
+// Where names a site in a sentence: its blame frame, with file and line where known.
+func (s *Site) Where() string { return s.Blame.where() }
+
+// Where names a finding in a sentence, as that of a site.
+func (f *Finding) Where() string { return f.Blame.where() }
+
+func (b *Blame) where() string {
+	if b == nil {
+		return "allocations without a stack"
+	}
+	f := Frame{Module: b.Module, Function: b.Function, Offset: b.Offset, File: b.File, Line: b.Line}
+	switch {
+	case b.Module == "" && b.Function == "":
+		return "outside every module"
+	case b.File == "":
+		return f.Name()
+	}
+	return f.Name() + " (" + f.Place() + ")"
+}
+
+func blocks(n int64) string { return Plural(n, "block") }
+
+// Plural prints how many there are of something, "1 block", "2,041 blocks".
+func Plural(n int64, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return Count(n) + " " + word + "s"
+}
+
+// Count prints a number with thousands separated by commas and a true minus sign.
+func Count(n int64) string {
+	digits, sign := strconv.FormatInt(n, 10), ""
+	if n < 0 {
+		digits, sign = digits[1:], "−"
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return sign + digits
+}
+
+// Bytes prints a size with three significant digits, 1 KB = 1,024 bytes as Windows tools count.
+func Bytes(n int64) string {
+	v, unit, sign := float64(n), 0, ""
+	if n < 0 {
+		v, sign = -v, "−"
+	}
+	if v < 1024 {
+		return Count(n) + " B"
+	}
+	for v >= 999.5 && unit < 4 {
+		v /= 1024
+		unit++
+	}
+	decimals := 2
+	if v >= 99.95 {
+		decimals = 0
+	} else if v >= 9.995 {
+		decimals = 1
+	}
+	return sign + strconv.FormatFloat(v, 'f', decimals, 64) + " " + [...]string{"B", "KB", "MB", "GB", "TB"}[unit]
+}
