@@ -17,6 +17,7 @@ import (
 	"heapdrift/internal/queue"
 	"heapdrift/internal/store"
 	"heapdrift/worker/analysis"
+	"heapdrift/worker/analysis/blame"
 )
 
 // analyse makes a run's report from all captures that have been read for it.
@@ -34,7 +35,7 @@ func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
 		return err
 	}
 	job.Progress(50, "analysing")
-	report, err := analyzeChosen(ctx, inputsOf(list), analysis.Options{Process: in.Process, Names: names})
+	report, err := reportOn(ctx, in, list, names)
 	var refused *analysis.Error
 	if errors.As(err, &refused) {
 		return &queue.Error{Code: refused.Code, Message: refused.Message, Final: true}
@@ -50,6 +51,29 @@ func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
 	}
 	job.Progress(85, "storing sites")
 	return w.Store.SaveResult(ctx, job.Lease, store.Result{Report: report, Key: blob.ContentKey(digest.SHA256), Revision: in.Revision, Table: tableOf(report, list)})
+}
+
+// reportOn reports on the process that was chosen for the run.
+func reportOn(ctx context.Context, in store.Input, list []loaded, names *capture.Names) (*analysis.Report, error) {
+	opt, err := optionsOf(in, names)
+	if err != nil {
+		return nil, err
+	}
+	opt.Process = in.Process
+	return analyzeChosen(ctx, inputsOf(list), opt)
+}
+
+// optionsOf is what the run's project says of its own.
+func optionsOf(in store.Input, names *capture.Names) (analysis.Options, error) {
+	opt := analysis.Options{Names: names, WorkUnit: in.WorkUnit, Own: map[string]bool{}}
+	for _, name := range in.OwnModules {
+		opt.Own[name] = true
+	}
+	var err error
+	if opt.Rules, err = blame.ParseRules(in.Rules.Text); err != nil {
+		return opt, &analysis.Error{Code: "bad-rules", Message: fmt.Sprintf("version %d of the project's rules: %v; mend them on the page of rules", in.Rules.Version, err)}
+	}
+	return opt, nil
 }
 
 // analyzeChosen reports on the process that was chosen, or by itself where evidence has been replaced by such as does not
@@ -100,6 +124,9 @@ func load(ctx context.Context, blobs blob.Store, refs []store.CaptureRef, progre
 			}
 			for _, f := range ref.Files {
 				in.Files = append(in.Files, analysis.File{Name: f.Name, SHA256: f.SHA256, Bytes: f.Bytes})
+				if f.Work != nil {
+					in.Work = f.Work
+				}
 			}
 			list = append(list, in)
 		}

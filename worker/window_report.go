@@ -37,7 +37,11 @@ func (w *Windows) Report(ctx context.Context, run int64, window capture.Window) 
 	if err := w.narrow(ctx, list, head, window); err != nil {
 		return nil, err
 	}
-	r, err := analysis.Analyze(ctx, inputsOf(list), analysis.Options{Names: names})
+	opt, err := optionsOf(in, names)
+	if err != nil {
+		return nil, err
+	}
+	r, err := analysis.Analyze(ctx, inputsOf(list), opt)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package pipelinetest
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"heapdrift/worker/symbols/pdb/pdbtest"
@@ -23,6 +24,19 @@ func TillLog(minute int) string {
 
 *- - - - - - - - - - End of data for heap @ 1B0003F0000 - - - - - - - - - -
 `, minute, 100+minute)
+}
+
+// TillLeak is TillLog with blocks that stay: n of 64 bytes, each after the ones before it.
+func TillLeak(minute, n int) string {
+	head, rest, _ := strings.Cut(TillLog(minute), fmt.Sprintf("%X bytes + ", 100+minute))
+	_, tail, _ := strings.Cut(rest, "*- - -")
+	var b strings.Builder
+	b.WriteString(head)
+	for i := range n {
+		fmt.Fprintf(&b, "40 bytes + 10 at %X by BackTrace1B000000A1\n\t7FF600001035\n\t7FF600001055\n\n", 0x1B0003F0880+0x60*i)
+	}
+	b.WriteString("*- - -" + tail)
+	return b.String()
 }
 
 // Till are the PDB and the image of till.exe.

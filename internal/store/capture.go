@@ -108,6 +108,7 @@ type EvidenceFile struct {
 	Name   string
 	SHA256 string
 	Bytes  int64
+	Work   *float64 // done when it was taken, in the run's WorkUnit; nil where not declared
 }
 
 // An Input is what a run's report rests on.
@@ -117,22 +118,45 @@ type Input struct {
 	NamesError string       // why the last search for symbols gave none
 	Process    string       // that was chosen, as analysis.Options.Process; "" for the one that holds most
 	Revision   int64        // SaveResult wants to know it
+	WorkUnit   string       // of EvidenceFile.Work; "" where not declared
+	Rules      RuleFile     // of the project
+	OwnModules []string     // stems of modules whose PDBs the team has uploaded, in lower case
 }
 
 // InputOfRun returns what an analysis of the run has to look at.
 func (s *Store) InputOfRun(ctx context.Context, run int64) (Input, error) {
 	var in Input
 	err := s.tx(ctx, "input of run", func(tx pgx.Tx) (err error) {
-		// The share lock keeps other jobs from adding to it between the two queries.
-		err = tx.QueryRow(ctx, `select names_key, names_error, process, input_rev from runs where id = $1 for share`, run).
-			Scan(&in.Names, &in.NamesError, &in.Process, &in.Revision)
+		// The share lock keeps other jobs from adding to it between the queries.
+		err = tx.QueryRow(ctx, `select names_key, names_error, process, input_rev, work_unit from runs where id = $1 for share`, run).
+			Scan(&in.Names, &in.NamesError, &in.Process, &in.Revision, &in.WorkUnit)
 		if err != nil {
 			return wrap("input of run", err)
+		}
+		var project int64
+		if err := tx.QueryRow(ctx, `select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1`, run).Scan(&project); err != nil {
+			return err
+		}
+		if in.Rules, err = rulesOf(ctx, tx, project); err != nil {
+			return err
+		}
+		if in.OwnModules, err = ownModules(ctx, tx); err != nil {
+			return err
 		}
 		in.Captures, err = capturesOf(ctx, tx, run)
 		return err
 	})
 	return in, err
+}
+
+// ownModules lists the stems of the modules whose PDBs the team has uploaded, and of the images that name these.
+func ownModules(ctx context.Context, tx pgx.Tx) ([]string, error) {
+	rows, _ := tx.Query(ctx, `
+		with pdbs as (select distinct folded from symbol_files where origin = 'upload' and kind = 'pdb')
+		select regexp_replace(folded, '\.[^.]*$', '') from pdbs
+		union select regexp_replace(i.folded, '\.[^.]*$', '') from symbol_files i join pdbs p on p.folded = lower(i.pdb) where i.kind = 'image'
+		order by 1`)
+	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
 func capturesOf(ctx context.Context, tx pgx.Tx, run int64) ([]CaptureRef, error) {
@@ -152,14 +176,14 @@ func capturesOf(ctx context.Context, tx pgx.Tx, run int64) ([]CaptureRef, error)
 
 // filesOf lists the files of a run by the evidence that their captures hang on, in the order of upload.
 func filesOf(ctx context.Context, tx pgx.Tx, run int64) (map[int64][]EvidenceFile, error) {
-	rows, err := tx.Query(ctx, `select coalesce(read_with, id), name, sha256, bytes from evidence where run_id = $1 order by id`, run)
+	rows, err := tx.Query(ctx, `select coalesce(read_with, id), name, sha256, bytes, work from evidence where run_id = $1 order by id`, run)
 	if err != nil {
 		return nil, err
 	}
 	files := map[int64][]EvidenceFile{}
 	var owner int64
 	var f EvidenceFile
-	_, err = pgx.ForEachRow(rows, []any{&owner, &f.Name, &f.SHA256, &f.Bytes}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&owner, &f.Name, &f.SHA256, &f.Bytes, &f.Work}, func() error {
 		same := func(other EvidenceFile) bool { return other.SHA256 == f.SHA256 }
 		if !slices.ContainsFunc(files[owner], same) { // a file that was uploaded twice was read once
 			files[owner] = append(files[owner], f)

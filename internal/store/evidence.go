@@ -2,9 +2,11 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Evidence is an uploaded file.
@@ -20,33 +22,83 @@ type Evidence struct {
 	Error      string
 	UploadedAt time.Time
 	ReadWith   *int64 // the evidence that has the captures of this one too: several files may be one trace
+	Work       *float64
+	ExpiredAt  *time.Time // when the file was deleted; what was read of it stays
 }
 
-const evidenceColumns = `id, run_id, name, sha256, bytes, kind, state, error_code, error, uploaded_at, read_with`
+const evidenceColumns = `id, run_id, name, sha256, bytes, kind, state, error_code, error, uploaded_at, read_with, work, expired_at`
 
 // AddEvidence records a stored file under its target and queues the job that reads it, in one transaction.
-// The same file under the same name in the same run is recorded once; a failed one is queued again.
+// The same file under the same name in the same run is recorded once; a failed one is queued again, and one whose
+// work is declared anew has its run analysed again.
 func (s *Store) AddEvidence(ctx context.Context, t Target, e Evidence) (Evidence, error) {
+	for attempt := 1; ; attempt++ {
+		added, err := s.addEvidence(ctx, t, e)
+		if attempt == maxAttempts || !isDeadlock(err) {
+			return added, err
+		}
+	}
+}
+
+// maxAttempts is how often evidence is recorded anew where the database ends the attempt to resolve a deadlock: it locks
+// from the project down, jobs from the run up.
+const maxAttempts = 5
+
+func isDeadlock(err error) bool {
+	var refused *pgconn.PgError
+	return errors.As(err, &refused) && refused.Code == "40P01"
+}
+
+func (s *Store) addEvidence(ctx context.Context, t Target, e Evidence) (Evidence, error) {
 	err := s.tx(ctx, "add evidence "+e.Name, func(tx pgx.Tx) error {
 		run, err := ensureRun(ctx, tx, t)
 		if err != nil {
 			return err
 		}
+		if err := lockDigest(ctx, tx, e.SHA256); err != nil {
+			return err
+		}
+		var worked *float64
+		err = tx.QueryRow(ctx, `select work from evidence where run_id = $1 and name = $2 and sha256 = $3 for update`, run, e.Name, e.SHA256).Scan(&worked)
+		known := err == nil
+		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
 		rows, _ := tx.Query(ctx, `
-			insert into evidence (run_id, name, sha256, bytes, kind) values ($1, $2, $3, $4, $5)
+			insert into evidence (run_id, name, sha256, bytes, kind, work) values ($1, $2, $3, $4, $5, $6)
 			on conflict (run_id, name, sha256) do update set
 				state = case when evidence.state = 'failed' then 'stored' else evidence.state end,
-				error_code = '', error = ''
-			returning `+evidenceColumns, run, e.Name, e.SHA256, e.Bytes, e.Kind)
+				error_code = '', error = '', work = coalesce(excluded.work, evidence.work), expired_at = null
+			returning `+evidenceColumns, run, e.Name, e.SHA256, e.Bytes, e.Kind, t.Work)
 		if e, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Evidence]); err != nil {
 			return err
 		}
 		if e.State != "stored" {
+			if known && e.State == "read" && e.Work != nil && (worked == nil || *worked != *e.Work) {
+				return analyseAgain(ctx, tx, run)
+			}
 			return nil
 		}
 		return queueRead(ctx, tx, run, e.ID)
 	})
 	return e, err
+}
+
+// lockDigest makes those who record and who delete the file of a digest take turns.
+func lockDigest(ctx context.Context, tx pgx.Tx, digest string) error {
+	_, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1::int, hashtext($2))`, digestLock, digest)
+	return err
+}
+
+// digestLock is the class of the advisory locks of digests.
+const digestLock = 0x44494745
+
+// analyseAgain queues the analysis of a run whose input changed; a result under way is of the input before.
+func analyseAgain(ctx context.Context, tx pgx.Tx, run int64) error {
+	if _, err := tx.Exec(ctx, `update runs set input_rev = input_rev + 1 where id = $1`, run); err != nil {
+		return err
+	}
+	return queueJob(ctx, tx, JobAnalyse, run)
 }
 
 // queueRead queues the reading of a piece of evidence, unless that is under way.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/store"
 	"heapdrift/migrations"
 )
 
@@ -29,5 +30,32 @@ func TestSymbolsMigrationDownAndUp(t *testing.T) {
 	}
 	if added := addFile(t, s, appPDB()); !added.New || added.Runs != 1 {
 		t.Errorf("%+v", added)
+	}
+}
+
+// The migration of leaks can be taken back with data in the database, and made again: then all that has a report is to be
+// analysed once more, for signatures of the new kind.
+func TestLeaksMigrationDownAndUp(t *testing.T) {
+	l := newLab(t)
+	run := l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 7}, finding{signature: "B", class: stable}))
+	text := string(must[[]byte](t)(migrations.FS.ReadFile("00004_leaks.sql")))
+	up, down, _ := strings.Cut(text, "-- +goose Down")
+	l.sql(down)
+	var found, verdict string
+	if err := l.conn.QueryRow(t.Context(), `
+		select s.signature, f.verdict from sites s join findings f on f.run_id = s.run_id and f.signature = s.signature where f.growth_bytes = 7`).Scan(&found, &verdict); err != nil || found != "A" || verdict != "leak" {
+		t.Errorf("%q %q %v", found, verdict, err)
+	}
+	l.sql(up)
+	if a := l.signature("A"); a.Kind != "heap" || a.Title == "" {
+		t.Errorf("%+v", a)
+	}
+	findings, n, err := l.Findings(t.Context(), store.FindingQuery{Run: run, All: true, Limit: 9})
+	if err != nil || n != 2 || findings[0].Signature != "A" || findings[0].Growth.Bytes != 7 {
+		t.Errorf("%d %v %+v", n, err, findings)
+	}
+	l.save(run, leaksReport(finding{signature: "A2", stack: "A", class: leak, bytes: 7}))
+	if got := l.visible(); got != "A2:new" {
+		t.Error(got)
 	}
 }

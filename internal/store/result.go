@@ -9,8 +9,10 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"heapdrift/worker/analysis"
+	"heapdrift/worker/analysis/compare"
 )
 
 // A Result is the report of a run and what it rests on.
@@ -21,11 +23,16 @@ type Result struct {
 	Table    Table  // that the sites' rows are numbers of; zero where the report is of snapshots
 }
 
-// SaveResult replaces a run's result and ends the job, in one transaction. A result that rests on older captures
-// or names than the one that is stored is dropped: the newer one stays. It returns ErrFenced when the lease is lost.
+// SaveResult replaces a run's result and ends the job, in one transaction: with it go the signatures that its sites had
+// and have, and what the project knows of them. A result that rests on older captures, names or rules than the one that is
+// stored is dropped: the newer one stays. It returns ErrFenced when the lease is lost.
 func (s *Store) SaveResult(ctx context.Context, l Lease, result Result) error {
-	// Stacks are content: to have some that no site names does no harm, so they need not be in the transaction.
+	// Stacks and signatures are content: to have some that no site names does no harm, so they need not be in the transaction.
 	stacks, err := s.internStacks(ctx, result.Report.Sites)
+	if err != nil {
+		return err
+	}
+	named, err := s.internSignatures(ctx, l.RunID, result.Report)
 	if err != nil {
 		return err
 	}
@@ -33,39 +40,56 @@ func (s *Store) SaveResult(ctx context.Context, l Lease, result Result) error {
 		if err := finish(ctx, tx, l); err != nil {
 			return err
 		}
-		var stored int64
-		if err := tx.QueryRow(ctx, `select report_rev from runs where id = $1 for update`, l.RunID).Scan(&stored); err != nil {
+		var stored, input int64
+		if err := tx.QueryRow(ctx, `select report_rev, input_rev from runs where id = $1 for update`, l.RunID).Scan(&stored, &input); err != nil {
 			return err
 		}
 		if stored > result.Revision {
 			return nil
 		}
-		if err := replaceSites(ctx, tx, l.RunID, result.Report, stacks); err != nil {
+		before, err := sitesBefore(ctx, tx, l.RunID)
+		if err != nil {
+			return err
+		}
+		if err := replaceSites(ctx, tx, l.RunID, result.Report, stacks, named); err != nil {
 			return err
 		}
 		if err := replaceModules(ctx, tx, l.RunID, result.Report); err != nil {
 			return err
 		}
-		return updateRun(ctx, tx, l.RunID, result)
+		if err := updateRun(ctx, tx, l.RunID, result); err != nil {
+			return err
+		}
+		c := consequences{tx: tx, project: named.project, build: named.build, run: l.RunID, latest: result.Revision >= input}
+		return c.draw(ctx, before, named, result.Report.Sites)
 	})
 }
 
 func updateRun(ctx context.Context, tx pgx.Tx, run int64, result Result) error {
 	head := *result.Report
-	head.Sites = nil
+	head.Sites, head.Findings = nil, nil
 	summary, err := json.Marshal(&head)
 	if err != nil {
 		return fmt.Errorf("store: summary: %w", err)
 	}
+	var power []byte
+	if head.Power != nil {
+		if power, err = json.Marshal(head.Power); err != nil {
+			return fmt.Errorf("store: power: %w", err)
+		}
+	}
 	_, err = tx.Exec(ctx, `
 		update runs set report_rev = $2, analysed_at = now(), report_key = $3, summary = $4, status = $5, sentence = $6, site_count = $7,
-			table_key = $8, table_bytes = $9, table_site_count = $10, error_code = '', error = '' where id = $1`,
-		run, result.Revision, result.Key, summary, string(head.Verdict.Status), head.Verdict.Sentence, len(result.Report.Sites), result.Table.Key, result.Table.Bytes, result.Table.Sites)
+			table_key = $8, table_bytes = $9, table_site_count = $10, error_code = '', error = '',
+			trace = $11, lossy = $12, power = $13, seen = $14 where id = $1`,
+		run, result.Revision, result.Key, summary, string(head.Verdict.Status), head.Verdict.Sentence, len(result.Report.Sites), result.Table.Key, result.Table.Bytes, result.Table.Sites,
+		head.Trace != nil, slices.ContainsFunc(head.Warnings, func(w analysis.Warning) bool { return w.Code.Lossy() }), power,
+		compare.SeenIn(result.Report.Findings).Bytes())
 	return err
 }
 
 // replaceSites puts the report's sites and findings in the place of those stored before.
-func replaceSites(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Report, stacks []siteStacks) error {
+func replaceSites(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Report, stacks []siteStacks, named *interned) error {
 	batch := &pgx.Batch{}
 	batch.Queue(`delete from sites where run_id = $1`, run)
 	batch.Queue(`delete from site_names where run_id = $1`, run)
@@ -73,24 +97,20 @@ func replaceSites(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Report,
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return err
 	}
-	_, err := tx.CopyFrom(ctx, pgx.Identifier{"sites"}, []string{"run_id", "ordinal", "signature", "kind", "heap", "verdict", "blame", "place",
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"sites"}, []string{"run_id", "ordinal", "signature_id", "kind", "heap", "verdict", "blame", "place",
 		"outstanding_count", "outstanding_bytes", "growth_count", "growth_bytes", "series", "flags", "traces", "stack_id", "alias_ids",
 		"aifo_count", "aifo_bytes", "aifi_count", "aifi_bytes", "aofi_count", "aofi_bytes", "aofo_count", "aofo_bytes", "at_exit_count", "at_exit_bytes",
-		"unknown_frees", "peak_count", "peak_bytes", "peak_at_ns", "table_sites"},
-		pgx.CopyFromSlice(len(r.Sites), func(i int) ([]any, error) { return siteRow(run, i, &r.Sites[i], stacks[i]), nil }))
+		"unknown_frees", "peak_count", "peak_bytes", "peak_at_ns", "table_sites", "stack_key", "score"},
+		pgx.CopyFromSlice(len(r.Sites), func(i int) ([]any, error) {
+			return siteRow(run, i, &r.Sites[i], stacks[i], named.id(r.Sites[i].Signature)), nil
+		}))
 	if err != nil {
 		return err
 	}
 	if err := insertNames(ctx, tx, run, r); err != nil {
 		return err
 	}
-	// A finding takes the gravest class of its sites.
-	_, err = tx.Exec(ctx, `
-		insert into findings (run_id, signature, verdict, title, sites, outstanding_count, outstanding_bytes, growth_count, growth_bytes)
-		select run_id, signature, (array_agg(verdict order by array_position(array['leak', 'growing', 'cache', 'one-time', 'transient', 'unknown', 'stable'], verdict)))[1],
-			min(blame), count(*), sum(outstanding_count), sum(outstanding_bytes), sum(growth_count), sum(growth_bytes)
-		from sites where run_id = $1 group by run_id, signature`, run)
-	return err
+	return insertFindings(ctx, tx, run, named)
 }
 
 // insertNames stores what text finds which sites.
@@ -136,7 +156,7 @@ func insertNames(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Report) 
 	return err
 }
 
-func siteRow(run int64, ordinal int, s *analysis.Site, stacks siteStacks) []any {
+func siteRow(run int64, ordinal int, s *analysis.Site, stacks siteStacks, signature *int64) []any {
 	blame, place := "", ""
 	if i := analysis.BlameFrame(s.Stack); i >= 0 {
 		blame, place = s.Stack[i].Name(), s.Stack[i].Place()
@@ -149,9 +169,10 @@ func siteRow(run int64, ordinal int, s *analysis.Site, stacks siteStacks) []any 
 	if s.Growth != nil {
 		growthCount, growthBytes = &s.Growth.Count, &s.Growth.Bytes
 	}
-	row := []any{run, ordinal, s.Signature, s.Kind, s.Heap, string(s.Verdict), blame, place, s.Outstanding.Count, s.Outstanding.Bytes,
+	row := []any{run, ordinal, signature, s.Kind, s.Heap, string(s.Verdict), blame, place, s.Outstanding.Count, s.Outstanding.Bytes,
 		growthCount, growthBytes, series, orEmpty(s.Flags), orEmpty(s.Traces), stacks.stack, stacks.aliases}
-	return append(append(row, lifetimeColumns(s.Lifetimes)...), orEmpty(s.Rows))
+	key := pgtype.UUID{Bytes: s.Key.Stack, Valid: s.Key.Stack != analysis.Key{}}
+	return append(append(row, lifetimeColumns(s.Lifetimes)...), orEmpty(s.Rows), key, s.Score)
 }
 
 // lifetimeColumns are what a trace tells of a site; nulls for snapshots.

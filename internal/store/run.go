@@ -107,6 +107,7 @@ type Build struct {
 	Name     string
 	Sequence *int64
 	Branch   string
+	Pinned   bool // a release
 	Runs     []Run
 }
 
@@ -117,9 +118,9 @@ func (s *Store) BuildsOf(ctx context.Context, project string) ([]Build, error) {
 	if err := s.pool.QueryRow(ctx, `select id from projects where name = $1`, project).Scan(&id); err != nil {
 		return nil, wrap("project", err)
 	}
-	rows, _ := s.pool.Query(ctx, `select name, sequence, branch from builds where project_id = $1 order by sequence desc nulls last, id desc`, id)
+	rows, _ := s.pool.Query(ctx, `select name, sequence, branch, pinned from builds where project_id = $1 order by sequence desc nulls last, id desc`, id)
 	builds, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (b Build, err error) {
-		err = row.Scan(&b.Name, &b.Sequence, &b.Branch)
+		err = row.Scan(&b.Name, &b.Sequence, &b.Branch, &b.Pinned)
 		return b, err
 	})
 	if err != nil {

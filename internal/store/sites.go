@@ -13,7 +13,7 @@ import (
 // A SiteRow is one site as a table shows it.
 type SiteRow struct {
 	Ordinal     int
-	Signature   string
+	Signature   string // of the project: where the report's own became part of another, the other
 	Kind        string
 	Heap        string
 	Verdict     string
@@ -30,6 +30,7 @@ type SiteRow struct {
 	AliasIDs    []int64
 	Life        *analysis.Lifetimes // of traces, over the whole trace; else nil
 	TableSites  []uint32            // numbers in the allocation table of the trace
+	Score       *float64            // probability that it is a leak; nil where nothing can be said
 }
 
 // A SiteOrder is a column that sites can be sorted by.
@@ -67,9 +68,9 @@ type SiteQuery struct {
 	Offset   int
 }
 
-const siteColumns = `ordinal, signature, kind, heap, verdict, blame, place, outstanding_count, outstanding_bytes, growth_count, growth_bytes, series, flags, traces, stack_id, alias_ids,
+const siteColumns = `ordinal, coalesce((select root.text from signatures own join signatures root on root.id = own.root_id where own.id = signature_id), ''), kind, heap, verdict, blame, place, outstanding_count, outstanding_bytes, growth_count, growth_bytes, series, flags, traces, stack_id, alias_ids,
 	aifo_count, aifo_bytes, aifi_count, aifi_bytes, aofi_count, aofi_bytes, aofo_count, aofo_bytes, at_exit_count, at_exit_bytes,
-	unknown_frees, peak_count, peak_bytes, peak_at_ns, table_sites`
+	unknown_frees, peak_count, peak_bytes, peak_at_ns, table_sites, score`
 
 // scanSite reads siteColumns.
 func scanSite(row pgx.CollectableRow) (s SiteRow, err error) {
@@ -83,7 +84,7 @@ func scanSite(row pgx.CollectableRow) (s SiteRow, err error) {
 	for i := range peak {
 		fields = append(fields, &peak[i])
 	}
-	if err := row.Scan(append(fields, &s.TableSites)...); err != nil || life[0] == nil {
+	if err := row.Scan(append(fields, &s.TableSites, &s.Score)...); err != nil || life[0] == nil {
 		return s, err
 	}
 	amount := func(i int) analysis.Amount { return analysis.Amount{Count: *life[i], Bytes: *life[i+1]} }
@@ -118,7 +119,9 @@ func (s *Store) Sites(ctx context.Context, q SiteQuery) (page []SiteRow, total i
 		return nil, 0, wrap("count sites", err)
 	}
 	args["limit"], args["offset"] = q.Limit, q.Offset
-	rows, _ := s.pool.Query(ctx, `select `+siteColumns+` from sites where `+where+` order by `+order+` limit @limit offset @offset`, args)
+	// The page is chosen before signatures are looked up: of what an offset passes over nobody wants them.
+	rows, _ := s.pool.Query(ctx, `
+		select `+siteColumns+` from (select * from sites where `+where+` order by `+order+` limit @limit offset @offset) page order by `+order, args)
 	page, err = pgx.CollectRows(rows, scanSite)
 	return page, total, wrap("sites", err)
 }
@@ -147,13 +150,21 @@ func (q SiteQuery) where() (string, pgx.NamedArgs) {
 		conditions, args["ordinals"] = append(conditions, `ordinal = any(@ordinals)`), q.Ordinals
 	}
 	if q.Filter != "" {
-		args["like"] = "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(q.Filter)) + "%"
+		args["like"] = likeText(q.Filter)
 		args["id"] = strings.ToUpper(strings.TrimPrefix(strings.ToLower(q.Filter), "backtrace"))
 		args["signature"] = q.Filter
-		conditions = append(conditions, `(signature = @signature or @id = any(traces)
+		conditions = append(conditions, `(signature_id in (
+				select own.id from runs r join builds b on b.id = r.build_id
+					join signatures asked on asked.project_id = b.project_id and asked.text = @signature join signatures own on own.root_id = asked.root_id
+				where r.id = @run) or @id = any(traces)
 			or ordinal in (select unnest(ordinals) from site_names where run_id = @run and name like @like))`)
 	}
 	return strings.Join(conditions, " and "), args
+}
+
+// likeText is a pattern for text that is anywhere in something in lower case.
+func likeText(text string) string {
+	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(text)) + "%"
 }
 
 // Site returns one site by its rank, or ErrNotFound.
@@ -166,7 +177,7 @@ func (s *Store) Site(ctx context.Context, run int64, ordinal int) (SiteRow, erro
 // StackFrames returns the frames of stacks by their ids, innermost first.
 func (s *Store) StackFrames(ctx context.Context, ids []int64) (map[int64][]*analysis.Frame, error) {
 	rows, err := s.pool.Query(ctx, `
-		select st.id, f.module, f.function, f."offset", f.file, f.line, f.inline, f.layer, f.address
+		select st.id, f.module, f.function, f."offset", f.file, f.line, f.inline, f.layer, f.address, f.rule
 		from stacks st cross join unnest(st.frames) with ordinality as u(frame, place) join frames f on f.id = u.frame
 		where st.id = any($1) order by st.id, u.place`, ids)
 	if err != nil {
@@ -175,7 +186,7 @@ func (s *Store) StackFrames(ctx context.Context, ids []int64) (map[int64][]*anal
 	stacks := map[int64][]*analysis.Frame{}
 	var id, line int64
 	var f analysis.Frame
-	_, err = pgx.ForEachRow(rows, []any{&id, &f.Module, &f.Function, &f.Offset, &f.File, &line, &f.Inline, &f.Layer, &f.Address}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&id, &f.Module, &f.Function, &f.Offset, &f.File, &line, &f.Inline, &f.Layer, &f.Address, &f.Rule}, func() error {
 		frame := f
 		frame.Line = uint32(line)
 		stacks[id] = append(stacks[id], &frame)

@@ -24,6 +24,7 @@ func frameHash(f *analysis.Frame) [16]byte {
 		b = append(b, 1)
 	}
 	b = append(b, bareAddress(f)...)
+	b = append(append(b, 0), f.Rule...)
 	sum := sha256.Sum256(b)
 	return [16]byte(sum[:16])
 }
@@ -85,7 +86,7 @@ func (s *Store) internStacks(ctx context.Context, sites []analysis.Site) ([]site
 	var ids map[[16]byte]int64
 	err := s.tx(ctx, "intern stacks", func(tx pgx.Tx) error {
 		frameIDs, err := intern(ctx, tx, frameTable, frames, func(hash [16]byte, f *analysis.Frame) []any {
-			return []any{pgtype.UUID{Bytes: hash, Valid: true}, f.Module, f.Function, f.Offset, f.File, int64(f.Line), f.Inline, string(f.Layer), bareAddress(f)}
+			return []any{pgtype.UUID{Bytes: hash, Valid: true}, f.Module, f.Function, f.Offset, f.File, int64(f.Line), f.Inline, string(f.Layer), bareAddress(f), f.Rule}
 		})
 		if err != nil {
 			return err
@@ -125,9 +126,9 @@ type internTable struct {
 
 var frameTable = internTable{
 	name: "frames", create: `create temp table new_frames (like frames) on commit drop`,
-	columns: []string{"hash", "module", "function", "offset", "file", "line", "inline", "layer", "address"},
-	insert: `insert into frames (hash, module, function, "offset", file, line, inline, layer, address)
-		select hash, module, function, "offset", file, line, inline, layer, address from new_frames order by hash on conflict (hash) do nothing`,
+	columns: []string{"hash", "module", "function", "offset", "file", "line", "inline", "layer", "address", "rule"},
+	insert: `insert into frames (hash, module, function, "offset", file, line, inline, layer, address, rule)
+		select hash, module, function, "offset", file, line, inline, layer, address, rule from new_frames order by hash on conflict (hash) do nothing`,
 }
 
 var stackTable = internTable{

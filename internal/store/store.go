@@ -89,7 +89,8 @@ type querier interface {
 // tx runs f in a transaction.
 func (s *Store) tx(ctx context.Context, what string, f func(pgx.Tx) error) error {
 	if err := pgx.BeginFunc(ctx, s.pool, f); err != nil {
-		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrFenced) {
+		var wrong *TargetError
+		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrFenced) || errors.Is(err, ErrConflict) || errors.As(err, &wrong) {
 			return err
 		}
 		return fmt.Errorf("store: %s: %w", what, err)

@@ -1,0 +1,234 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/embedded"
+	"heapdrift/internal/store"
+	"heapdrift/worker/analysis/compare"
+)
+
+// withoutIndexes does something with tables that have no indexes meanwhile, which makes filling them a matter of minutes.
+func (l *lab) withoutIndexes(tables []string, fill func()) {
+	rows, err := l.conn.Query(l.Context(), `
+		select case when c.oid is null then format('drop index %s', i.indexrelid::regclass) else format('alter table %s drop constraint %s', i.indrelid::regclass, c.conname) end,
+			case when c.oid is null then pg_get_indexdef(i.indexrelid) else format('alter table %s add %s', i.indrelid::regclass, pg_get_constraintdef(c.oid)) end
+		from pg_index i left join pg_constraint c on c.conindid = i.indexrelid where i.indrelid::regclass::text = any($1)`, tables)
+	if err != nil {
+		l.Fatal(err)
+	}
+	var drop, add string
+	var drops, adds []string
+	if _, err := pgx.ForEachRow(rows, []any{&drop, &add}, func() error {
+		drops, adds = append(drops, drop), append(adds, add)
+		return nil
+	}); err != nil {
+		l.Fatal(err)
+	}
+	for _, statement := range drops {
+		l.sql(statement)
+	}
+	fill()
+	l.sql(`set maintenance_work_mem = '512MB'`)
+	for _, statement := range adds {
+		l.sql(statement)
+	}
+}
+
+// history is a project with a long history. HEAPDRIFT_HISTORY_DIR keeps that of large size for the next time.
+func history(b *testing.B) *lab {
+	size := scaleOf()
+	url := historyServer(b)
+	s, err := store.Open(b.Context(), url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(s.Close)
+	conn, err := pgx.Connect(b.Context(), url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = conn.Close(context.Background()) })
+	l := &lab{b, s, conn, map[string]int64{}}
+	var there bool
+	if err := conn.QueryRow(b.Context(), `select exists (select from projects)`).Scan(&there); err != nil || there {
+		return l
+	}
+	began := time.Now()
+	numbers := func(from, to int) *strings.Replacer {
+		return strings.NewReplacer("@runs", fmt.Sprint(size.runs), "@sites", fmt.Sprint(size.sites), "@shared", fmt.Sprint(size.shared), "@bad", fmt.Sprint(size.bad),
+			"@from", fmt.Sprint(from), "@to", fmt.Sprint(to))
+	}
+	for _, statement := range slices.Concat(historySQL, historyTemplateSQL) {
+		l.sql(numbers(0, 0).Replace(statement))
+	}
+	l.withoutIndexes([]string{"sites", "findings"}, func() {
+		for from := 1; from <= size.runs; from += 50 {
+			for _, statement := range historyRunsSQL {
+				l.sql(numbers(from, min(from+49, size.runs)).Replace(statement))
+			}
+		}
+	})
+	b.Logf("filled in %v", time.Since(began).Round(time.Second))
+	l.sql(`vacuum analyze`)
+	b.Logf("generated %d runs of %d sites in %v", size.runs, size.sites, time.Since(began).Round(time.Second))
+	// The states of all that ever leaked follow with the next result.
+	began = time.Now()
+	l.sql(`insert into reordered (project_id) values (1)`)
+	l.run("1001/soak", leaksReport(finding{signature: "news", class: leak}))
+	b.Logf("followed the history of all that leaked in %v", time.Since(began).Round(time.Millisecond))
+	l.sql(`vacuum analyze signatures`)
+	return l
+}
+
+// historyServer is a server with the settings of a small installation: what is measured shall not depend on those of tests.
+func historyServer(b *testing.B) string {
+	dir := os.Getenv("HEAPDRIFT_HISTORY_DIR")
+	if dir == "" {
+		dir = b.TempDir()
+		if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // the server may run as another account
+			b.Fatal(err)
+		}
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		b.Fatal(err)
+	}
+	settings := map[string]string{"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off", "wal_level": "minimal", "max_wal_senders": "0"}
+	postgres, err := embedded.StartPostgres(b.Context(), embedded.PostgresOptions{Dir: filepath.Join(dir, "postgres"), Settings: settings})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := postgres.Stop(); err != nil {
+			b.Error(err)
+		}
+	})
+	if err := store.Migrate(b.Context(), postgres.URL()); err != nil {
+		b.Fatal(err)
+	}
+	return postgres.URL()
+}
+
+func BenchmarkHistory(b *testing.B) {
+	l := history(b)
+	var head, base string
+	var run int64
+	err := l.conn.QueryRow(b.Context(), `
+		select b.name, (select name from builds where sequence = b.sequence - 1), r.id from runs r join builds b on b.id = r.build_id
+		where b.sequence = (select max(sequence) from builds) order by r.id limit 1`).Scan(&head, &base, &run)
+	if err != nil {
+		b.Fatal(err)
+	}
+	text := must[store.Signature](b)(l.SignatureByText(b.Context(), "demo", fmt.Sprintf("sig1:%s", l.text(`select md5('s7')`)))).Text
+	for _, page := range []struct {
+		name string
+		load func() error
+	}{
+		{"project", func() error {
+			if _, err := l.BuildsOf(b.Context(), "demo"); err != nil {
+				return err
+			}
+			_, err := l.Signatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: 20, Strip: 30})
+			return err
+		}},
+		{"signatures", func() error {
+			_, err := l.Signatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: 50, Strip: 60})
+			return err
+		}},
+		{"signatures by last seen and text", func() error {
+			_, err := l.Signatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: 50, Strip: 60, Order: "last-seen", Text: "function1"})
+			return err
+		}},
+		{"compare", func() error {
+			var sides [2]*compare.Side
+			for i, build := range []string{base, head} {
+				var err error
+				if sides[i], err = l.SideOf(b.Context(), "demo", "soak", build); err != nil {
+					return err
+				}
+			}
+			if c := compare.Compare(sides[0], sides[1]); len(c.Rows) == 0 {
+				return errors.New("nothing to compare")
+			}
+			return nil
+		}},
+		{"signature", func() error {
+			if _, err := l.SignatureHistory(b.Context(), "demo", text); err != nil {
+				return err
+			}
+			if _, err := l.Audit(b.Context(), "demo", text, 50, 0); err != nil {
+				return err
+			}
+			_, err := l.Comments(b.Context(), "demo", text)
+			return err
+		}},
+		{"run", func() error {
+			if _, err := l.RunByID(b.Context(), run); err != nil {
+				return err
+			}
+			if _, _, err := l.Findings(b.Context(), store.FindingQuery{Run: run, Limit: 50}); err != nil {
+				return err
+			}
+			_, _, err := l.Sites(b.Context(), store.SiteQuery{Run: run, Limit: 50})
+			return err
+		}},
+		{"dry run of rules", func() error {
+			_, err := l.StacksForDryRun(b.Context(), "demo", 1000)
+			return err
+		}},
+		{"triage", func() error {
+			who := fmt.Sprint(time.Now().UnixNano() % 1e6)
+			_, err := l.ChangeTriage(b.Context(), "demo", text, store.TriageChange{Actor: "ann", Version: -1, Assignee: &who})
+			return err
+		}},
+	} {
+		b.Run(page.name, func(b *testing.B) {
+			for b.Loop() {
+				if err := page.load(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/page")
+		})
+	}
+	b.Run("result", func(b *testing.B) {
+		size := scaleOf()
+		var list []finding
+		for i := range size.sites {
+			f := finding{signature: fmt.Sprintf("sig1:%d", i), class: stable}
+			if i%100 == 0 {
+				f.class = leak
+			}
+			list = append(list, f)
+		}
+		for _, signature := range must[*store.SignaturePage](b)(l.Signatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: size.bad})).Rows {
+			list = append(list, finding{signature: signature.Text, class: leak})
+		}
+		r := leaksReport(list...)
+		for b.Loop() {
+			l.run("1002/soak", r)
+		}
+		b.ReportMetric(float64(len(list))*float64(b.N)/b.Elapsed().Seconds(), "sites/s")
+	})
+	for _, table := range []string{"sites", "findings", "signatures"} {
+		b.Logf("%s: %s", table, l.text(`select count(*) || ' rows, ' || pg_total_relation_size('`+table+`') / 1000000 || ' MB, of it indexes ' || pg_indexes_size('`+table+`') / 1000000 || ' MB' from `+table))
+	}
+}
+
+func (l *lab) text(query string) (text string) {
+	l.Helper()
+	if err := l.conn.QueryRow(l.Context(), query).Scan(&text); err != nil {
+		l.Fatal(err)
+	}
+	return text
+}

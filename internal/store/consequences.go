@@ -1,0 +1,156 @@
+package store
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/worker/analysis"
+)
+
+// signaturesLock orders what changes the signatures of a project: the class of an advisory lock, the project being its
+// object. Whoever holds it sees every result that was stored before.
+const signaturesLock = 0x53494753
+
+// lockSignatures waits for the project's signatures. Rows of runs and jobs are locked before it, those of signatures after.
+func lockSignatures(ctx context.Context, tx pgx.Tx, project int64) error {
+	_, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1::int, ($2::bigint % 2147483647)::int)`, signaturesLock, project)
+	return err
+}
+
+// consequences are what a result changes in what its project knows of signatures.
+type consequences struct {
+	tx                  pgx.Tx
+	project, build, run int64
+	latest              bool // the result rests on all that is known of the run
+}
+
+// A placedSite is what of a site stays when its run is analysed again.
+type placedSite struct {
+	stack analysis.Key
+	kind  string
+}
+
+// oldSites are the sites that a run had.
+type oldSites struct {
+	signatures []int64 // each once
+	weights    map[placedSite]map[int64]int64
+}
+
+// sitesBefore returns what sites a run has now.
+func sitesBefore(ctx context.Context, tx pgx.Tx, run int64) (*oldSites, error) {
+	rows, err := tx.Query(ctx, `select signature_id, kind, stack_key, outstanding_bytes from sites where run_id = $1 and signature_id is not null`, run)
+	if err != nil {
+		return nil, err
+	}
+	old, seen := &oldSites{weights: map[placedSite]map[int64]int64{}}, map[int64]bool{}
+	var signature, bytes int64
+	var kind string
+	var key *[16]byte
+	_, err = pgx.ForEachRow(rows, []any{&signature, &kind, &key, &bytes}, func() error {
+		seen[signature] = true
+		if key == nil {
+			return nil
+		}
+		site := placedSite{*key, kind}
+		if old.weights[site] == nil {
+			old.weights[site] = map[int64]int64{}
+		}
+		old.weights[site][signature] += max(0, bytes) + 1
+		return nil
+	})
+	old.signatures = slices.Sorted(maps.Keys(seen))
+	return old, err
+}
+
+// draw draws the consequences: signatures that sites left for others become part of them, as do those that are the outline
+// of another, and the states of all that leak or grow, or did, follow from the history as it is now.
+func (c *consequences) draw(ctx context.Context, old *oldSites, named *interned, sites []analysis.Site) error {
+	if err := lockSignatures(ctx, c.tx, c.project); err != nil {
+		return err
+	}
+	touched := slices.Clone(old.signatures)
+	for _, id := range named.ids {
+		touched = append(touched, id)
+	}
+	if c.latest {
+		others, err := c.returned(ctx, named)
+		if err != nil {
+			return err
+		}
+		touched = append(touched, others...)
+		if err := c.describe(ctx, named); err != nil {
+			return err
+		}
+	}
+	moved, err := c.move(ctx, old, named, sites)
+	if err != nil {
+		return err
+	}
+	roots, err := c.roots(ctx, append(touched, moved...))
+	if err != nil {
+		return err
+	}
+	joined, err := c.outlines(ctx, roots)
+	if err != nil {
+		return err
+	}
+	return followHistory(ctx, c.tx, c.project, append(roots, joined...), "")
+}
+
+// roots returns those of the touched signatures' roots of which something leaks or grows in this run, or did in any.
+func (c *consequences) roots(ctx context.Context, touched []int64) ([]int64, error) {
+	tag, err := c.tx.Exec(ctx, `delete from reordered where project_id = $1`, c.project)
+	if err != nil {
+		return nil, err
+	}
+	if tag.RowsAffected() > 0 { // builds changed their order, and with it all that follows from it
+		rows, _ := c.tx.Query(ctx, `select id from signatures where project_id = $1 and bad and alias_of is null`, c.project)
+		all, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		if err != nil {
+			return nil, err
+		}
+		touched = append(touched, all...)
+	}
+	rows, _ := c.tx.Query(ctx, `
+		select root_id from signatures where id = any($2) and bad
+		union select root.id from signatures own join signatures root on root.id = own.root_id where own.id = any($2) and root.bad
+		union select own.root_id from findings f join signatures own on own.id = f.signature_id where f.run_id = $1 and f.class in ('leak', 'growing')
+		order by 1`, c.run, touched)
+	return pgx.CollectRows(rows, pgx.RowTo[int64])
+}
+
+// describe writes what the newest build says of signatures that leak or grow, or did; of others what came last.
+func (c *consequences) describe(ctx context.Context, named *interned) error {
+	d, err := describe(named.findings)
+	if err != nil {
+		return err
+	}
+	ids := make([]int64, len(d.text))
+	for i, text := range d.text {
+		ids[i] = named.ids[text]
+	}
+	_, err = c.tx.Exec(ctx, `
+		with told as (
+			select id, title, blame, string_to_array(frames, $14) as frames, fine, leaf, outline, provisional, owner, known, grp, class
+			from unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bool[], $11::text[], $12::text[], $13::text[], $15::text[])
+				as d (id, title, blame, frames, fine, leaf, outline, provisional, owner, known, grp, class)),
+		changing as (
+			select t.*, s.bad or t.class in ('leak', 'growing') as bad
+			from told t join signatures s on s.id = t.id
+			where (s.title, s.blame, s.frames, s.fine, s.leaf, s.outline, s.provisional, s.owner, s.known, s."group")
+					is distinct from (t.title, t.blame::jsonb, t.frames, t.fine, t.leaf, t.outline, t.provisional, t.owner, t.known, t.grp)
+				or not s.bad and s.class <> t.class or (s.bad or t.class in ('leak', 'growing')) and s.described_id is distinct from $2
+			order by s.id for no key update of s)
+		update signatures s set title = c.title, blame = c.blame::jsonb, frames = c.frames, fine = c.fine, leaf = c.leaf, outline = c.outline, provisional = c.provisional,
+			owner = c.owner, known = c.known, "group" = c.grp,
+			described_id = case when c.bad then $2 end, class = case when s.bad then s.class else c.class end
+		from changing c
+		where s.id = c.id and (s.described_id is null or not c.bad
+			or (select (coalesce(n.sequence, $16), n.id) >= (coalesce(o.sequence, $16), o.id) from builds n, builds o where n.id = $2 and o.id = s.described_id))
+			and s.project_id = $1`,
+		c.project, c.build, ids, d.title, d.blame, d.frames, d.fine, d.leaf, d.outline, d.provisional, d.owner, d.known, d.group, frameEnd, d.class, undeclared)
+	return err
+}

@@ -1,0 +1,130 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/worker/analysis"
+)
+
+// classes are the classes of sites and findings, the gravest last.
+const classes = `array['stable', 'unknown', 'transient', 'one-time', 'cache', 'growing', 'leak']`
+
+var byGravity = []analysis.Class{analysis.ClassStable, analysis.ClassUnknown, analysis.ClassTransient, analysis.ClassOneTime, analysis.ClassCache, analysis.ClassGrowing, analysis.ClassLeak}
+
+// isBad reports whether a class is one that teams have to do something about.
+func isBad(c analysis.Class) bool { return c == analysis.ClassLeak || c == analysis.ClassGrowing }
+
+// findingsOf returns a report's findings. A report that names none has those that its sites make together, except for what
+// heaps took from the system, which is counted in their blocks.
+func findingsOf(r *analysis.Report) []analysis.Finding {
+	if len(r.Findings) > 0 {
+		return slices.Clone(r.Findings)
+	}
+	var list []analysis.Finding
+	at := map[string]int{}
+	for i := range r.Sites {
+		s := &r.Sites[i]
+		if s.Signature == "" || s.Kind == capture.KindHeapVirtual.String() {
+			continue
+		}
+		k, ok := at[s.Signature]
+		if !ok {
+			k = len(list)
+			at[s.Signature] = k
+			list = append(list, bareFinding(s))
+		}
+		addSite(&list[k], s)
+	}
+	return list
+}
+
+// bareFinding is what the first site tells of its signature.
+func bareFinding(s *analysis.Site) analysis.Finding {
+	f := analysis.Finding{Signature: s.Signature, Kind: s.Kind, Verdict: s.Verdict, Blame: s.Blame}
+	if b := analysis.BlameFrame(s.Stack); b >= 0 {
+		f.Title = s.Stack[b].Name()
+	}
+	return f
+}
+
+// addSite counts a site in a finding, which takes the gravest class of its sites.
+func addSite(f *analysis.Finding, s *analysis.Site) {
+	f.Sites++
+	f.Outstanding.Count += s.Outstanding.Count
+	f.Outstanding.Bytes += s.Outstanding.Bytes
+	if s.Growth != nil {
+		if f.Growth == nil {
+			f.Growth = &analysis.Amount{}
+		}
+		f.Growth.Count += s.Growth.Count
+		f.Growth.Bytes += s.Growth.Bytes
+	}
+	if s.Lifetimes != nil {
+		if f.Lifetimes == nil {
+			f.Lifetimes = &analysis.Lifetimes{}
+		}
+		f.Allocated.Count += s.Allocated.Count
+		f.Allocated.Bytes += s.Allocated.Bytes
+	}
+	f.Verdict = slices.MaxFunc([]analysis.Class{f.Verdict, s.Verdict}, func(a, b analysis.Class) int {
+		return cmp.Compare(slices.Index(byGravity, a), slices.Index(byGravity, b))
+	})
+	if s.Score != nil && (f.Score == nil || *s.Score > *f.Score) {
+		f.Score = s.Score
+	}
+}
+
+var findingColumns = []string{"run_id", "signature_id", "class", "certain", "sites", "outstanding_count", "outstanding_bytes",
+	"growth_count", "growth_bytes", "allocated", "score", "rate", "clauses", "witnesses", "ordinal"}
+
+// insertFindings stores a run's findings, which are in the order of their signatures, with their ranks in the order of
+// gravity.
+func insertFindings(ctx context.Context, tx pgx.Tx, run int64, named *interned) error {
+	order := make([]*analysis.Finding, len(named.findings))
+	for i := range named.findings {
+		order[i] = &named.findings[i]
+	}
+	slices.SortStableFunc(order, analysis.CompareFindings)
+	ranks := make(map[string]int, len(order))
+	for rank, f := range order {
+		ranks[f.Signature] = rank
+	}
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"findings"}, findingColumns, pgx.CopyFromSlice(len(named.findings), func(i int) ([]any, error) {
+		f := &named.findings[i]
+		row := []any{run, named.ids[f.Signature], string(f.Verdict), f.Certain, f.Sites, f.Outstanding.Count, f.Outstanding.Bytes, nil, nil, nil, f.Score, nil, nil, nil, ranks[f.Signature]}
+		if f.Growth != nil {
+			growth := f.BeforeExit() // a leak does not end with its process
+			row[7], row[8] = growth.Count, growth.Bytes
+		}
+		if f.Lifetimes != nil {
+			row[9] = f.Allocated.Count
+		}
+		var err error
+		if row[11], err = jsonOrNull(f.Rate, f.Rate != nil); err != nil {
+			return nil, err
+		}
+		// Why a block is stable is worth no page of evidence, and nearly all are.
+		told := isBad(f.Verdict) || f.Verdict == analysis.ClassCache || f.Verdict == analysis.ClassOneTime
+		if row[12], err = jsonOrNull(f.Clauses, told && len(f.Clauses) > 0); err != nil {
+			return nil, err
+		}
+		row[13], err = jsonOrNull(f.Witnesses, told && len(f.Witnesses) > 0)
+		return row, err
+	}))
+	return err
+}
+
+// jsonOrNull is a value as JSON, or null where there is none.
+func jsonOrNull(v any, there bool) (any, error) {
+	if !there {
+		return nil, nil
+	}
+	text, err := json.Marshal(v)
+	return text, err
+}

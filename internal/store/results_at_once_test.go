@@ -1,0 +1,60 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"heapdrift/internal/store"
+)
+
+// Results that touch the same signatures wait for each other and lose nothing; the team's changes go between.
+func TestResultsAtOnce(t *testing.T) {
+	l := newLab(t)
+	const runs, signatures = 6, 20
+	var list []finding
+	for i := range signatures {
+		list = append(list, finding{signature: fmt.Sprintf("S%02d", i), class: leak, bytes: int64(i)})
+	}
+	for i := range runs {
+		l.run(fmt.Sprint(i), leaksReport(list...))
+	}
+	var places []string
+	for i := range runs {
+		places = append(places, fmt.Sprint(i))
+	}
+	l.again(places...)
+	leases := make([]store.Lease, runs)
+	due := must[[]store.Due](t)(l.DueJobs(t.Context(), 0))
+	for i, d := range due {
+		leases[i] = must[store.Lease](t)(l.ClaimJob(t.Context(), d.ID, 1e12))
+	}
+	var wait sync.WaitGroup
+	errs := make([]error, 2*runs+1)
+	wait.Go(func() { _, _, errs[2*runs] = l.SaveRules(t.Context(), "demo", "x", "ann", "", 0) })
+	for i := range runs {
+		wait.Go(func() {
+			shuffled := make([]finding, signatures)
+			for k, f := range list {
+				f.class = stable
+				if i%2 == 0 { // half of the runs come with names for the signatures
+					f.signature, f.stack = "N"+f.signature, f.signature
+				}
+				shuffled[(k*7+i)%signatures] = f
+			}
+			errs[i] = l.SaveResult(t.Context(), leases[i], store.Result{Report: leaksReport(shuffled...), Key: "k", Revision: input(t, l.Store, leases[i].RunID).Revision})
+		})
+		wait.Go(func() {
+			reason := fmt.Sprint("because of ", i)
+			_, errs[runs+i] = l.ChangeTriage(t.Context(), "demo", list[i].signature, store.TriageChange{Actor: "ann", Version: -1, Known: &store.Known{Reason: reason}})
+		})
+	}
+	wait.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.list(store.SignatureQuery{}); got.Total != 0 { // nothing leaks any more in any result
+		t.Errorf("%d: %s", got.Total, listed(got))
+	}
+}

@@ -1,0 +1,51 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// ExpireEvidence marks uploaded files of completed and analysed runs as deleted where they are older than that, the oldest
+// first and at most limit of them, and returns how many and those of their digests that nothing else refers to: pass each to
+// DropExpired. What was read of the files, names, reports and findings stay. A second call finds the next ones.
+func (s *Store) ExpireEvidence(ctx context.Context, olderThan time.Duration, limit int) (digests []string, expired int, err error) {
+	err = s.tx(ctx, "expire evidence", func(tx pgx.Tx) error {
+		rows, _ := tx.Query(ctx, `
+			update evidence set expired_at = now() where id in (
+				select e.id from evidence e join runs r on r.id = e.run_id
+				where e.expired_at is null and e.uploaded_at < now() - $1::interval and e.state in ('read', 'failed')
+					and r.completed_at is not null and r.analysed_at is not null
+					and not exists (select from jobs j where j.run_id = r.id and j.state in ('queued', 'running'))
+				order by e.uploaded_at, e.id limit $2 for update of e skip locked)
+			returning sha256`, olderThan, limit)
+		all, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return err
+		}
+		expired = len(all)
+		rows, _ = tx.Query(ctx, `select distinct d from unnest($1::text[]) d where `+unreferred+` order by d`, all)
+		digests, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
+	return digests, expired, err
+}
+
+// unreferred holds for a digest d of which no file is wanted any more.
+const unreferred = `not exists (select from evidence e where e.sha256 = d and e.expired_at is null) and not exists (select from symbol_files f where f.sha256 = d)`
+
+// DropExpired calls drop, which deletes the content of a digest, unless something refers to it by now: the same file may
+// have been uploaded again. Uploads of the same content that are recorded meanwhile wait for drop. It reports whether it called drop.
+func (s *Store) DropExpired(ctx context.Context, digest string, drop func() error) (dropped bool, err error) {
+	err = s.tx(ctx, "drop expired evidence", func(tx pgx.Tx) error {
+		if err := lockDigest(ctx, tx, digest); err != nil {
+			return err
+		}
+		if err := tx.QueryRow(ctx, `select `+unreferred+` from (select $1::text as d) x`, digest).Scan(&dropped); err != nil || !dropped {
+			return err
+		}
+		return drop()
+	})
+	return dropped && err == nil, err
+}

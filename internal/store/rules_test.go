@@ -1,0 +1,160 @@
+package store_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"heapdrift/internal/store"
+	"heapdrift/worker/analysis"
+)
+
+func TestRules(t *testing.T) {
+	l := newLab(t)
+	for _, place := range []string{"1", "3", "2"} {
+		l.run(place, leaksReport(finding{signature: "A", class: leak}))
+	}
+	if f := must[store.RuleFile](t)(l.Rules(t.Context(), "demo")); f != (store.RuleFile{}) {
+		t.Errorf("%+v", f)
+	}
+	before := input(t, l.Store, l.runs["1"])
+	saved, queued, err := l.SaveRules(t.Context(), "demo", "module:app -> +app\n", "ann", "ours", 0)
+	if err != nil || saved.Version != 1 || queued != 3 || saved.Author != "ann" || saved.At.IsZero() {
+		t.Fatalf("%+v %d %v", saved, queued, err)
+	}
+	in := input(t, l.Store, l.runs["1"])
+	if in.Rules.Text != "module:app -> +app\n" || in.Rules.Version != 1 || in.Revision != before.Revision+1 {
+		t.Errorf("%+v", in)
+	}
+	var order []int64
+	for _, d := range must[[]store.Due](t)(l.DueJobs(t.Context(), 0)) {
+		order = append(order, d.ID)
+	}
+	slices.Sort(order)
+	var builds []string
+	for _, id := range order {
+		lease := must[store.Lease](t)(l.ClaimJob(t.Context(), id, 1e12))
+		builds = append(builds, must[store.Run](t)(l.RunByID(t.Context(), lease.RunID)).Build)
+	}
+	if strings.Join(builds, " ") != "3 2 1" {
+		t.Errorf("analysed in the order %v", builds)
+	}
+	if _, queued, err = l.SaveRules(t.Context(), "demo", "", "bob", "none any more", 1); err != nil || queued != 3 {
+		t.Errorf("%d %v", queued, err)
+	}
+	versions := must[[]store.RuleFile](t)(l.RuleVersions(t.Context(), "demo"))
+	if len(versions) != 2 || versions[0].Version != 2 || versions[1].Text == "" {
+		t.Errorf("%+v", versions)
+	}
+	for version := range 2 {
+		if _, _, err := l.SaveRules(t.Context(), "demo", "x", "ann", "", version); !errors.Is(err, store.ErrConflict) {
+			t.Errorf("on version %d: %v", version, err)
+		}
+	}
+	if _, _, err := l.SaveRules(t.Context(), "demo", "x", "ann", "", 7); !errors.Is(err, store.ErrConflict) {
+		t.Error(err)
+	}
+	var wait sync.WaitGroup
+	errs := make([]error, 5)
+	for i := range errs {
+		wait.Go(func() { _, _, errs[i] = l.SaveRules(t.Context(), "demo", "x", "ann", "", 2) })
+	}
+	wait.Wait()
+	conflicts := 0
+	for _, err := range errs {
+		if errors.Is(err, store.ErrConflict) {
+			conflicts++
+		} else if err != nil {
+			t.Error(err)
+		}
+	}
+	if conflicts != len(errs)-1 {
+		t.Errorf("%d conflicts", conflicts)
+	}
+	var wrong *store.TargetError
+	if _, _, err := l.SaveRules(t.Context(), "demo", "a\x00", "ann", "", 3); !errors.As(err, &wrong) || wrong.Field != "text" {
+		t.Error(err)
+	}
+	if _, err := l.Rules(t.Context(), "nobody"); !errors.Is(err, store.ErrNotFound) {
+		t.Error(err)
+	}
+	if _, _, err := l.SaveRules(t.Context(), "nobody", "x", "ann", "", 0); !errors.Is(err, store.ErrNotFound) {
+		t.Error(err)
+	}
+}
+
+func TestStacksForDryRun(t *testing.T) {
+	l := newLab(t)
+	l.run("1", leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: stable}, finding{signature: "C", class: grows}))
+	run := l.run("2", leaksReport(finding{signature: "A", class: leak}))
+	stacks := must[[]store.DryRunStack](t)(l.StacksForDryRun(t.Context(), "demo", 10))
+	if len(stacks) != 2 || stacks[0].Signature != "A" || stacks[0].Run != run || stacks[1].Signature != "C" || stacks[1].Class != "growing" ||
+		len(stacks[0].Frames) != 1 || stacks[0].Frames[0].Function != "FA" || stacks[0].Title == "" || stacks[0].Kind != "heap" {
+		t.Errorf("%+v", stacks)
+	}
+	if stacks = must[[]store.DryRunStack](t)(l.StacksForDryRun(t.Context(), "demo", 1)); len(stacks) != 1 {
+		t.Errorf("%+v", stacks)
+	}
+	if _, err := l.StacksForDryRun(t.Context(), "nobody", 1); !errors.Is(err, store.ErrNotFound) {
+		t.Error(err)
+	}
+}
+
+func TestOwnModules(t *testing.T) {
+	l := newLab(t)
+	run := l.run("1", leaksReport())
+	add := func(kind, name, key, pdb, origin string) {
+		t.Helper()
+		f := store.SymbolFile{Kind: kind, Name: name, Key: key, PDB: pdb, Symbols: "private", SHA256: name, Origin: origin}
+		must[store.AddedSymbolFile](t)(l.AddSymbolFile(t.Context(), f))
+	}
+	add("pdb", "App.Core.PDB", "1", "", store.OriginUpload)
+	add("pdb", "App.Core.PDB", "2", "", store.OriginUpload)
+	add("pdb", "ntdll.pdb", "3", "", store.OriginServer)
+	add("image", "tool.exe", "4", "app.core.pdb", store.OriginServer)
+	add("image", "ntdll.dll", "5", "ntdll.pdb", store.OriginUpload)
+	if got := strings.Join(input(t, l.Store, run).OwnModules, " "); got != "app.core tool" {
+		t.Error(got)
+	}
+}
+
+func TestWork(t *testing.T) {
+	l := newLab(t)
+	work := func(v float64) *float64 { return &v }
+	target := store.Target{Project: "demo", Build: "1", Work: work(120), WorkUnit: "document"}
+	e := addEvidence(t, l.Store, target, "a.txt")
+	if err := l.SaveCaptures(t.Context(), claim(t, l.Store), []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}); err != nil {
+		t.Fatal(err)
+	}
+	name(t, l.Store, claim(t, l.Store), "names")
+	in := input(t, l.Store, e.RunID)
+	if in.WorkUnit != "document" || *in.Captures[0].Files[0].Work != 120 || *e.Work != 120 {
+		t.Errorf("%+v", in)
+	}
+	save(t, l.Store, claim(t, l.Store), &analysis.Report{}, "r", in.Revision)
+	again := store.Target{Project: "demo", Build: "1"} // the file again, without a word of work
+	if e := addEvidence(t, l.Store, again, "a.txt"); *e.Work != 120 || len(must[[]store.Due](t)(l.DueJobs(t.Context(), 0))) != 0 {
+		t.Errorf("%+v", e)
+	}
+	target.Work = work(150)
+	addEvidence(t, l.Store, target, "a.txt")
+	if lease := claim(t, l.Store); lease.Kind != store.JobAnalyse || input(t, l.Store, e.RunID).Revision != in.Revision+1 {
+		t.Errorf("%+v", lease)
+	}
+	for _, bad := range []store.Target{
+		{Project: "p", Build: "1", Work: work(-1)}, {Project: "p", Build: "1", Work: work(math.Inf(1))}, {Project: "p", Build: "1", WorkUnit: "<i>"},
+		{Project: "p", Build: "1", WorkUnit: strings.Repeat("x", 33)},
+	} {
+		var wrong *store.TargetError
+		if err := bad.Normalize(); !errors.As(err, &wrong) || !strings.HasPrefix(wrong.Field, "work") {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+	plain := store.Target{Project: "p", Build: "1", Work: work(3)}
+	if err := plain.Normalize(); err != nil || plain.WorkUnit != "iteration" {
+		t.Errorf("%+v %v", plain, err)
+	}
+}

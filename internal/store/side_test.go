@@ -1,0 +1,129 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/store"
+	"heapdrift/worker/analysis"
+	"heapdrift/worker/analysis/compare"
+)
+
+func TestSide(t *testing.T) {
+	l := newLab(t)
+	first := leaksReport(finding{signature: "A", class: grows, bytes: 50, owner: "ui"}, finding{signature: "B", class: stable})
+	first.Warnings = []analysis.Warning{{Code: capture.EventsLost}}
+	first.Power = &analysis.Power{Sentence: "weak"}
+	first.Power.Unit, first.Power.Bytes = "hour", 900
+	second := leaksReport(finding{signature: "A", class: leak, bytes: 20}, finding{signature: "C", class: stable, blocks: 77})
+	second.Power = &analysis.Power{Sentence: "strong"}
+	second.Power.Unit, second.Power.Bytes = "hour", 300
+	one, two := l.run("7/soak/1", first), l.run("7/soak/2", second)
+	l.run("7/smoke/1", leaksReport(finding{signature: "D", class: leak}))
+	bob := "bob"
+	l.change("A", store.TriageChange{Assignee: &bob, Known: &store.Known{Reason: "tolerated"}})
+
+	side := must[*compare.Side](t)(l.SideOf(t.Context(), "demo", "soak", "7"))
+	if side.Build != "7" || *side.Sequence != 7 || len(side.Runs) != 2 || side.Runs[0] != one || side.Runs[1] != two || side.Statuses[1] != "leak" ||
+		!side.Trace || !side.Lossy || side.Power.Sentence != "strong" || len(side.Findings) != 1 {
+		t.Errorf("%+v", side)
+	}
+	by := map[string]compare.Finding{}
+	for _, f := range side.Findings {
+		by[f.Signature] = f
+	}
+	a := by["A"]
+	if a.Class != leak || *a.Score != 0.95 || !a.Certain || a.Growth.Bytes != 50 || a.Outstanding.Bytes != 1050 || a.RateUnit != "hour" || a.RateBytes != 50 || a.Exposure != 1 ||
+		a.Allocated != -1 || a.State != "known" || a.Owner != "bob" || a.Known != "tolerated" || a.Leaf != "leaf" || len(a.Frames) != 1 || a.Kind != "heap" || a.Title != "malloc | app!FA" {
+		t.Errorf("%+v", a)
+	}
+	for frame, want := range map[string]bool{"app!FA": true, "app!FB": true, "app!FC": true, "app!FD": false} { // of those that never leaked as well
+		if side.Seen.Has(frame) != want {
+			t.Errorf("%s was seen: %v", frame, !want)
+		}
+	}
+	// What was known until yesterday is not: a gate must not pass for it.
+	yesterday := time.Now().Add(-24 * time.Hour)
+	l.change("A", store.TriageChange{Version: -1, Known: &store.Known{Reason: "tolerated", Until: &yesterday}})
+	side = must[*compare.Side](t)(l.SideOf(t.Context(), "demo", "soak", "7"))
+	if a := side.Findings[0]; a.State != "ongoing" || a.Known != "" {
+		t.Errorf("%+v", a)
+	}
+	// Two parts of one signature in one run are one finding.
+	if err := l.MergeSignatures(t.Context(), "demo", "B", "A", "ann"); err != nil {
+		t.Fatal(err)
+	}
+	side = must[*compare.Side](t)(l.SideOfRun(t.Context(), one))
+	if len(side.Findings) != 1 || side.Findings[0].Outstanding.Bytes != 2050 || side.Findings[0].Class != grows || side.Trace {
+		t.Errorf("%+v", side.Findings)
+	}
+	for _, where := range [][2]string{{"soak", "8"}, {"none", "7"}} {
+		if _, err := l.SideOf(t.Context(), "demo", where[0], where[1]); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%v: %v", where, err)
+		}
+	}
+	if _, err := l.SideOfRun(t.Context(), 999); !errors.Is(err, store.ErrNotFound) {
+		t.Error(err)
+	}
+}
+
+func TestBaseline(t *testing.T) {
+	l := newLab(t)
+	for _, place := range []string{"1/soak", "2/soak", "3/smoke", "4/soak", "5/soak"} {
+		l.run(place, leaksReport())
+	}
+	six := int64(6)
+	addEvidence(t, l.Store, store.Target{Project: "demo", Build: "dev", Sequence: &six, Branch: "dev", Scenario: "soak"}, "a.txt")
+	is := func(scenario, build, want string) {
+		t.Helper()
+		got, err := l.BaselineOf(t.Context(), "demo", scenario, build)
+		if got != want || (want == "") != errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%s %s: %q, %v; want %q", scenario, build, got, err, want)
+		}
+	}
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	is("soak", "5", "4")
+	is("soak", "4", "2") // 3 did not run it
+	undecided := leaksReport()
+	undecided.Verdict.Status = analysis.StatusInconclusive
+	l.run("4/soak", undecided)
+	is("soak", "5", "2") // 4 does not decide anything
+	l.run("2/soak", undecided)
+	is("soak", "4", "1")
+	l.run("1/soak", undecided)
+	is("soak", "5", "4") // none does
+	for _, place := range []string{"1/soak", "2/soak", "4/soak"} {
+		l.run(place, leaksReport())
+	}
+	is("soak", "1", "")
+	is("soak", "dev", "") // the first of its branch
+	is("soak", "nobody", "")
+	ok(l.PinBuild(t.Context(), "demo", "2", true))
+	is("soak", "5", "2")
+	is("soak", "dev", "2") // a release is for all branches
+	is("soak", "2", "1")   // but only for newer builds
+	ok(l.SetBaseline(t.Context(), "demo", "1"))
+	is("soak", "5", "1")
+	is("smoke", "5", "3") // a baseline without the scenario says nothing
+	if got := must[string](t)(l.Baseline(t.Context(), "demo")); got != "1" {
+		t.Error(got)
+	}
+	ok(l.SetBaseline(t.Context(), "demo", ""))
+	is("soak", "5", "2")
+	ok(l.SetBaseline(t.Context(), "demo", "2"))
+	ok(l.PinBuild(t.Context(), "demo", "1", false))
+	ok(l.PinBuild(t.Context(), "demo", "2", false))
+	is("soak", "5", "4")
+	for _, err := range []error{l.PinBuild(t.Context(), "demo", "x", true), l.SetBaseline(t.Context(), "demo", "x"), l.SetBaseline(t.Context(), "x", "")} {
+		if !errors.Is(err, store.ErrNotFound) {
+			t.Error(err)
+		}
+	}
+}

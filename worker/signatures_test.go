@@ -1,0 +1,97 @@
+package worker_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"heapdrift/internal/pipelinetest"
+	"heapdrift/internal/store"
+	"heapdrift/worker/analysis"
+)
+
+// leaking uploads eight snapshots of a build in which main of till.exe leaks step blocks a minute.
+func (p *pipeline) leaking(build string, step int) int64 {
+	p.Helper()
+	var run int64
+	for k := range 8 {
+		target := store.Target{Project: "p", Build: build}
+		e, err := p.Intake.Accept(p.Context(), target, fmt.Sprintf("%d.txt", k), strings.NewReader(pipelinetest.TillLeak(k, 5+k*step)))
+		if err != nil {
+			p.Fatal(err)
+		}
+		run = e.RunID
+	}
+	return run
+}
+
+func (p *pipeline) signatures() []store.SignatureRow {
+	p.Helper()
+	page, err := p.Store.Signatures(p.Context(), store.SignatureQuery{Project: "p", Class: "all", Limit: 50})
+	if err != nil {
+		p.Fatal(err)
+	}
+	return page.Rows
+}
+
+// Symbols that come late give a leak its name. It stays one leak, with all that was said of it, and is found by its
+// former name.
+func TestLateSymbolsKeepTheLeak(t *testing.T) {
+	p := start(t)
+	runs := []int64{p.leaking("1", 20), p.leaking("2", 20)}
+	for _, run := range runs {
+		if v := p.report(p.settled(run)).Verdict; v.Status != analysis.StatusLeak {
+			t.Fatalf("%+v", v)
+		}
+	}
+	list := p.signatures()
+	if len(list) != 1 || !list[0].Provisional || list[0].State != store.StateOngoing || list[0].FirstBad != "1" || list[0].LastBad != "2" {
+		t.Fatalf("%d signatures, the first %+v", len(list), list)
+	}
+	former := list[0].Text
+	if _, err := p.Store.AddComment(t.Context(), "p", former, "ann", "mine"); err != nil {
+		t.Fatal(err)
+	}
+	owner := "ann"
+	if _, err := p.Store.ChangeTriage(t.Context(), "p", former, store.TriageChange{Actor: "ann", Version: -1, Assignee: &owner}); err != nil {
+		t.Fatal(err)
+	}
+	pdb, _ := pipelinetest.Till(t)
+	if n := p.symbols("till.pdb", pdb); n != 2 {
+		t.Errorf("the PDB renews %d runs", n)
+	}
+	for _, run := range runs {
+		p.settled(run)
+	}
+	list = p.signatures()
+	if len(list) != 1 || list[0].Provisional || list[0].Text == former || list[0].Title != "till!main" || list[0].State != store.StateOngoing || list[0].Assignee != "ann" || list[0].FirstBad != "1" {
+		t.Fatalf("%d signatures, the first %+v", len(list), list)
+	}
+	found, err := p.Store.SignatureByText(t.Context(), "p", former)
+	if err != nil || found.Text != list[0].Text {
+		t.Errorf("by its former name: %+v, %v", found, err)
+	}
+	if comments, err := p.Store.Comments(t.Context(), "p", list[0].Text); err != nil || len(comments) != 1 || comments[0].Text != "mine" {
+		t.Errorf("comments %+v, %v", comments, err)
+	}
+}
+
+// A project's rules say whose a leak is, and that it is known: then it fails nothing.
+func TestRulesOfTheProject(t *testing.T) {
+	p := start(t)
+	pdb, _ := pipelinetest.Till(t)
+	p.symbols("till.pdb", pdb)
+	run := p.leaking("1", 20)
+	p.settled(run)
+	if _, n, err := p.Store.SaveRules(t.Context(), "p", `module:till -> owner=tills known="drawer, see #7"`, "ann", "", 0); err != nil || n != 1 {
+		t.Fatalf("%d runs are analysed again, %v", n, err)
+	}
+	r := p.report(p.settled(run))
+	f := r.Findings[0]
+	if f.Owner != "tills" || f.Known != "drawer, see #7" || f.Verdict != analysis.ClassLeak || r.Verdict.Status != analysis.StatusNoLeak || r.Verdict.Known != 1 {
+		t.Errorf("%+v, %+v", f, r.Verdict)
+	}
+	if list := p.signatures(); len(list) != 1 || list[0].State != store.StateKnown || list[0].Owner != "tills" {
+		t.Errorf("%+v", list)
+	}
+}
