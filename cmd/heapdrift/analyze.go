@@ -12,6 +12,7 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/umdh"
 	"heapdrift/worker/analysis"
+	"heapdrift/worker/analysis/blame"
 	"heapdrift/worker/analysis/export"
 	"heapdrift/worker/symbols"
 )
@@ -29,6 +30,9 @@ type analyzeFlags struct {
 	process string
 	window  string
 	base    string
+	rules   string
+	work    string
+	unit    string
 	top     int
 	output  string
 }
@@ -40,6 +44,9 @@ func (f *analyzeFlags) set() *flag.FlagSet {
 	set.StringVar(&f.process, "process", "", "`pid or image name`, where the evidence holds several; pid#2 is the second process of a pid")
 	set.StringVar(&f.window, "window", "", "trace window `A,B` in seconds from the trace's start; the whole trace when not given")
 	set.StringVar(&f.base, "base", "auto", "number base of UMDH differences: dec, hex or auto")
+	set.StringVar(&f.rules, "rules", "", "`file` of the project's rules, as the page of rules has them")
+	set.StringVar(&f.work, "work", "", "how much work the process had done at each snapshot, `N,N,…` in the order of the files")
+	set.StringVar(&f.unit, "work-unit", "", "what --work counts, as in document")
 	set.IntVar(&f.top, "top", 20, "sites in text and markdown; 0 for all")
 	set.StringVar(&f.output, "o", "", "output `file` instead of the standard output")
 	return set
@@ -76,6 +83,10 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 		}
 		window = &w
 	}
+	opt, err := f.options()
+	if err != nil {
+		return exitUsage, err
+	}
 	library, err := symbolLibrary(f.symbols)
 	if err != nil {
 		return exitUsage, err
@@ -90,11 +101,13 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 			return exitInput, err
 		}
 	}
-	names, err := resolve(ctx, library, evidence.inputs, s)
-	if err != nil {
+	if err := evidence.workOf(f.work); err != nil {
+		return exitUsage, err
+	}
+	if opt.Names, err = resolve(ctx, library, evidence.inputs, s); err != nil {
 		return exitInput, err
 	}
-	report, err := analysis.Analyze(ctx, evidence.inputs, analysis.Options{Process: f.process, Names: names})
+	report, err := analysis.Analyze(ctx, evidence.inputs, opt)
 	if err != nil {
 		return exitInput, err
 	}
@@ -108,6 +121,22 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 		return exitInput, err
 	}
 	return exitOf(report.Verdict.Status), nil
+}
+
+// options are what the flags say of the analysis.
+func (f *analyzeFlags) options() (analysis.Options, error) {
+	opt := analysis.Options{Process: f.process, WorkUnit: f.unit}
+	if f.rules == "" {
+		return opt, nil
+	}
+	text, err := os.ReadFile(f.rules)
+	if err != nil {
+		return opt, &usageError{"--rules: " + err.Error()}
+	}
+	if opt.Rules, err = blame.ParseRules(string(text)); err != nil {
+		return opt, &usageError{fmt.Sprintf("--rules: %s: %v", f.rules, err)}
+	}
+	return opt, nil
 }
 
 // resolve names the return addresses of all captures; nil without a symbol path.

@@ -6,8 +6,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"heapdrift/ingest"
 	"heapdrift/ingest/capture"
@@ -113,6 +116,25 @@ func (e *evidence) in(ctx context.Context, w capture.Window) (err error) {
 	}
 	if !found {
 		return &usageError{"--window is for traces; UMDH logs are instants"}
+	}
+	return nil
+}
+
+// workOf gives each input its number of the list.
+func (e *evidence) workOf(list string) error {
+	if list == "" {
+		return nil
+	}
+	numbers := strings.Split(list, ",")
+	if len(numbers) != len(e.inputs) {
+		return &usageError{fmt.Sprintf("--work: %d numbers for %d files", len(numbers), len(e.inputs))}
+	}
+	for i, text := range numbers {
+		n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+			return &usageError{fmt.Sprintf("--work: %q is not a number", text)}
+		}
+		e.inputs[i].Work = &n
 	}
 	return nil
 }

@@ -26,6 +26,7 @@ type symbolTruth struct {
 		}
 		Stacks []struct {
 			Role   string
+			Leak   bool
 			Prefix []truthFrame `json:"umdh_prefix"`
 			Frames []truthFrame
 		}

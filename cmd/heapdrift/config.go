@@ -11,12 +11,13 @@ import (
 
 // config is what the environment sets. heapdrift help env prints the table.
 type config struct {
-	DatabaseURL string `env:"HEAPDRIFT_DATABASE_URL" help:"PostgreSQL, postgres://user:password@host/db; up starts a private one when empty"`
-	RedisURL    string `env:"HEAPDRIFT_REDIS_URL" help:"Redis, redis://host:6379/0; up uses one inside the process when empty"`
-	BlobURL     string `env:"HEAPDRIFT_BLOB_URL" help:"evidence and artifacts, file:///dir or s3://bucket/prefix?endpoint=host:port; up uses the state directory when empty"`
-	Listen      string `env:"HEAPDRIFT_LISTEN" envDefault:"127.0.0.1:8080" help:"address of the web server"`
-	StateDir    string `env:"HEAPDRIFT_STATE_DIR" help:"where up keeps its database and files"`
-	MaxUpload   int64  `env:"HEAPDRIFT_MAX_UPLOAD" envDefault:"68719476736" help:"largest evidence file in bytes"`
+	DatabaseURL  string `env:"HEAPDRIFT_DATABASE_URL" help:"PostgreSQL, postgres://user:password@host/db; up starts a private one when empty"`
+	RedisURL     string `env:"HEAPDRIFT_REDIS_URL" help:"Redis, redis://host:6379/0; up uses one inside the process when empty"`
+	BlobURL      string `env:"HEAPDRIFT_BLOB_URL" help:"evidence and artifacts, file:///dir or s3://bucket/prefix?endpoint=host:port; up uses the state directory when empty"`
+	Listen       string `env:"HEAPDRIFT_LISTEN" envDefault:"127.0.0.1:8080" help:"address of the web server"`
+	StateDir     string `env:"HEAPDRIFT_STATE_DIR" help:"where up keeps its database and files"`
+	MaxUpload    int64  `env:"HEAPDRIFT_MAX_UPLOAD" envDefault:"68719476736" help:"largest evidence file in bytes"`
+	KeepEvidence int    `env:"HEAPDRIFT_KEEP_EVIDENCE_DAYS" help:"after how many days uploaded files are deleted; reports and findings stay; 0 keeps them"`
 	// Of symbol paths; what the path itself is, Windows' own variables say.
 	SymbolServers string `env:"HEAPDRIFT_SYMBOL_SERVERS" help:"symbol servers that may be asked, as host or *.domain with commas between; none when empty"`
 	SymbolMap     string `env:"HEAPDRIFT_SYMBOL_MAP" help:"where Windows directories of symbol paths lie here, as C:\\Symbols=/mnt/symbols with semicolons between"`
@@ -31,6 +32,9 @@ func loadConfig() (config, error) {
 	var c config
 	if err := env.Parse(&c); err != nil {
 		return c, fmt.Errorf("environment: %w", err)
+	}
+	if c.KeepEvidence < 0 {
+		return c, fmt.Errorf("environment: HEAPDRIFT_KEEP_EVIDENCE_DAYS is %d, and cannot be negative", c.KeepEvidence)
 	}
 	return c, nil
 }

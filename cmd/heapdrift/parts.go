@@ -75,6 +75,10 @@ func (p *parts) intake() *intake.Intake {
 func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context, address string) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return p.node.Run(ctx) })
+	if r.work {
+		keeper := &worker.Keeper{Store: p.store, Blobs: p.blobs, Keep: time.Duration(p.config.KeepEvidence) * 24 * time.Hour, Log: p.log}
+		group.Go(func() error { return keeper.Run(ctx) })
+	}
 	if r.web {
 		listener, err := net.Listen("tcp", p.config.Listen) //nolint:noctx // lives as long as the process
 		if err != nil {

@@ -38,14 +38,17 @@ func (b build) process(images []image) *umdhtest.Process {
 	return p
 }
 
-// write writes the raw log of snapshot k.
+// write writes the raw log of snapshot k. A block stays where it was: addresses are given in the order in which blocks came.
 func (b build) write(w io.Writer, images []image, k int) error {
 	heap := umdhtest.Heap{Handle: heapHandle}
 	at := uint64(firstBlock)
-	for i, s := range b.sites {
-		for range s.blocks(k) {
-			heap.Blocks = append(heap.Blocks, umdhtest.Block{Address: at, Requested: uint64(s.size), Overhead: overhead, Stack: int32(i)})
-			at += uint64(s.size+overhead+15) &^ 15
+	have := make([]int, len(b.sites))
+	for round := range k + 1 {
+		for i, s := range b.sites {
+			for ; have[i] < s.blocks(round); have[i]++ {
+				heap.Blocks = append(heap.Blocks, umdhtest.Block{Address: at, Requested: uint64(s.size), Overhead: overhead, Stack: int32(i)})
+				at += uint64(s.size+overhead+15) &^ 15
+			}
 		}
 	}
 	snapshot := &umdhtest.Snapshot{Time: b.at.Add(time.Duration(k) * 10 * time.Minute), Heaps: []umdhtest.Heap{heap}}

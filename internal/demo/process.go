@@ -57,6 +57,12 @@ func quiet() []site {
 	return sites
 }
 
+// mended is a site that keeps what it held when it began.
+func mended(s site) site {
+	s.blocks = always(s.blocks(0))
+	return s
+}
+
 var (
 	receipt = site{0x2001, 0x180, newed + `shopd!Receipt::AppendLine+0x000000C4~(c:\src\shopd\order\receipt.cpp,~118) shopd!Order::Commit+0x000001D2~(c:\src\shopd\order\order.cpp,~207)` + request, leak(140, 1130)}
 	audit   = site{0x2002, 0x68, allocator + `ucrtbase!_wcsdup+0x00000020 audit!AuditLog::Note+0x0000003B~(c:\src\audit\audit_log.cpp,~29) shopd!Order::Commit+0x00000210~(c:\src\shopd\order\order.cpp,~213)` + request, leak(140, 1130)}
@@ -80,8 +86,8 @@ var modules = []module{
 var builds = []build{
 	{"4809", day, 5120, append(quiet(), index)},
 	{"4810", day.AddDate(0, 0, 1), 4416, append(quiet(), index)},
-	{"4811", day.AddDate(0, 0, 2), 6204, quiet()},
-	{"4812", day.AddDate(0, 0, 3), 4242, append(steady(), receipt, audit)},
+	{"4811", day.AddDate(0, 0, 2), 6204, append(quiet(), mended(index))},
+	{"4812", day.AddDate(0, 0, 3), 4242, append(steady(), receipt, audit, mended(index))},
 }
 
 // allSites are the sites of all builds.

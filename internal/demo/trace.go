@@ -50,7 +50,7 @@ func (b build) trace(images []image) *etltest.Scenario {
 	r.churn(&parse, second/50)
 	r.churn(&page, second/5)
 	r.commit(&rebuild, 9*second, 2*second)
-	r.commit(&arena, 14*second, 0)
+	r.commit(&arena, 3*second, 0)
 	slices.SortStableFunc(s.Blocks, func(x, y etltest.Block) int { return int(x.Allocated - y.Allocated) })
 	return s
 }
@@ -84,7 +84,7 @@ func (r *recorder) block(s *site, at, freed int64, by etltest.Call) {
 }
 
 // grow allocates what the site holds at each snapshot of the soak: the first in the first second, the others spread over
-// ten seconds each.
+// equal parts of the minute.
 func (r *recorder) grow(s *site) {
 	by := r.stack(s)
 	at, step := int64(second/2), int64(second/2)
@@ -95,7 +95,8 @@ func (r *recorder) grow(s *site) {
 			r.block(s, at+int64(i)*step/int64(more)+int64(s.id%97)*1000, 0, by)
 		}
 		have += max(0, more)
-		at, step = second+int64(k)*10*second, 10*second
+		step = (minute - second) / (snapshots - 1)
+		at = second + int64(k)*step
 	}
 }
 
