@@ -24,6 +24,15 @@ type Problem struct {
 	Instance string `json:"instance,omitempty"` // names the request, as the server's log does
 	Field    string `json:"field,omitempty"`    // the part of the request that is wrong
 	State    string `json:"state,omitempty"`    // of the run that is asked for
+	// Lines are what is wrong in a body of lines.
+	Lines []LineProblem `json:"lines,omitempty"`
+}
+
+// A LineProblem is what is wrong with a line of a body, counted from 1.
+type LineProblem struct {
+	Line    int    `json:"line"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
 }
 
 func (p *Problem) Error() string { return p.Code + ": " + p.Detail }
@@ -43,6 +52,10 @@ const (
 	codeClosing     = "shutting-down"
 	codePartial     = "partial-put"
 	codeAcceptable  = "not-acceptable"
+	codeConflict    = "conflict"
+	codeNoBaseline  = "no-baseline"
+	codeNothing     = "no-result"
+	codeBadRules    = "bad-rules"
 )
 
 // titles say in a few words what a code means.
@@ -71,6 +84,10 @@ var titles = map[string]string{
 	codeClosing:            "The server is shutting down",
 	codePartial:            "A part of a file is not taken",
 	codeAcceptable:         "The report is not written in such a format",
+	codeConflict:           "Somebody else was faster",
+	codeNoBaseline:         "There is nothing to compare with",
+	codeNothing:            "There is no result yet",
+	codeBadRules:           "The rules cannot be read",
 	codeNotATrace:          "The run is of no trace",
 	codeTableMissing:       "The allocation table is gone",
 	codeBadWindow:          "The window is wrong",
@@ -99,7 +116,7 @@ func problem(status int, code, format string, args ...any) *Problem {
 
 // invalid says that a parameter of the request is wrong.
 func invalid(field, format string, args ...any) *Problem {
-	p := problem(http.StatusUnprocessableEntity, "invalid-"+field, format, args...)
+	p := problem(http.StatusUnprocessableEntity, "invalid-"+strings.ReplaceAll(field, "_", "-"), format, args...)
 	p.Field = field
 	return p
 }
@@ -143,6 +160,8 @@ func translate(err error) *Problem {
 		return problem(http.StatusRequestEntityTooLarge, codeTooLarge, "the file is larger than this server takes")
 	case errors.Is(err, store.ErrNotFound):
 		return problem(http.StatusNotFound, codeNotFound, "nothing is found under this address")
+	case errors.Is(err, store.ErrConflict):
+		return problem(http.StatusConflict, codeConflict, "somebody else changed it meanwhile; look at what is there now, then change that")
 	case errors.Is(err, store.ErrNoProcess):
 		return invalid("process", "process: the run's evidence does not show it; the run lists those that it does")
 	case errors.Is(err, store.ErrBusy):

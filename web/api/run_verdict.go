@@ -1,7 +1,9 @@
 package api
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -10,31 +12,40 @@ import (
 
 	"heapdrift/internal/store"
 	"heapdrift/worker/analysis"
+	"heapdrift/worker/analysis/compare"
 )
 
 // maxWait is how long a request may wait for a verdict; proxies give up long before on more.
 const maxWait = 5 * time.Minute
 
-// What a gate says beside passed, failed and inconclusive.
-const (
-	gatePending = "pending" // jobs are still under way: ask again
-	gateError   = "error"   // processing failed, so nothing can be said
-)
-
-// verdictView is the decision on a run. New, fixed and persisting come with the comparison of builds: until then they
-// are empty.
+// verdictView is the decision on a run. New, grown, fixed and persisting are signatures that leak or grow, against the
+// baseline; those that the team knows stand in Known alone.
 type verdictView struct {
-	Run            int64    `json:"run"`
-	State          string   `json:"state"`
-	Status         string   `json:"status"`
-	Gate           string   `json:"gate"`
-	New            []string `json:"new"`
-	Fixed          []string `json:"fixed"`
-	Persisting     []string `json:"persisting"`
-	Sentence       string   `json:"sentence"`
-	URL            string   `json:"url"`
-	Pending        int      `json:"pending"`
-	FailedEvidence int      `json:"failed_evidence"`
+	Run            int64         `json:"run"`
+	State          string        `json:"state"`
+	Status         string        `json:"status"`
+	Gate           string        `json:"gate"`
+	Why            string        `json:"why"` // by what the gate was decided
+	FailOn         []string      `json:"fail_on"`
+	Baseline       *baselineView `json:"baseline"` // null where there is none
+	New            []string      `json:"new"`
+	Grown          []string      `json:"grown"`
+	Fixed          []string      `json:"fixed"`
+	Persisting     []string      `json:"persisting"`
+	Known          []string      `json:"known"` // of the run, that fail no gate
+	Power          string        `json:"power"` // what the evidence would have shown; "" where it could show nothing
+	Sentence       string        `json:"sentence"`
+	URL            string        `json:"url"`
+	Pending        int           `json:"pending"`
+	FailedEvidence int           `json:"failed_evidence"`
+}
+
+// baselineView is what a run was compared with, and what came of it.
+type baselineView struct {
+	Build    string  `json:"build"`
+	Runs     []int64 `json:"runs"`
+	Sentence string  `json:"sentence"`
+	URL      string  `json:"url"` // the page of the comparison
 }
 
 // runVerdict handles GET /api/v1/runs/:id/verdict: it waits until no job is pending and says whether the gate is passed.
@@ -47,11 +58,19 @@ func (a *API) runVerdict(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	on, err := failOn(c.QueryParam("fail_on"))
+	if err != nil {
+		return err
+	}
+	base, err := textParam(c, "baseline")
+	if err != nil {
+		return err
+	}
 	run, err := a.settled(c.Request().Context(), id, wait)
 	if err != nil {
 		return err
 	}
-	verdict, err := a.verdictOf(c.Request().Context(), &run)
+	verdict, err := a.verdictOf(c.Request().Context(), &run, base, on)
 	if err != nil {
 		return err
 	}
@@ -99,10 +118,10 @@ func waitTime(text string) (time.Duration, error) {
 	return min(wait, maxWait), nil
 }
 
-func (a *API) verdictOf(ctx context.Context, run *store.Run) (*verdictView, error) {
+func (a *API) verdictOf(ctx context.Context, run *store.Run, base string, on []string) (*verdictView, error) {
 	v := &verdictView{
-		Run: run.ID, State: run.State(), Status: run.Status, Sentence: run.Sentence, URL: runPage(run.ID),
-		Pending: run.Pending, FailedEvidence: run.Failed, New: []string{}, Fixed: []string{}, Persisting: []string{},
+		Run: run.ID, State: run.State(), Status: run.Status, Sentence: run.Sentence, URL: runPage(run.ID), FailOn: on,
+		Pending: run.Pending, FailedEvidence: run.Failed, New: []string{}, Grown: []string{}, Fixed: []string{}, Persisting: []string{}, Known: []string{},
 	}
 	switch {
 	case run.Pending > 0:
@@ -110,7 +129,7 @@ func (a *API) verdictOf(ctx context.Context, run *store.Run) (*verdictView, erro
 	case run.ErrorCode != "": // a report may be there, but of less evidence than the run has
 		v.Status, v.Gate, v.Sentence = gateError, gateError, run.Error
 	case run.AnalysedAt != nil:
-		v.Gate = gateOf(analysis.Status(run.Status))
+		return v, a.decide(ctx, v, run, base)
 	case run.Failed > 0:
 		sentence, err := a.firstFailure(ctx, run)
 		if err != nil {
@@ -124,16 +143,61 @@ func (a *API) verdictOf(ctx context.Context, run *store.Run) (*verdictView, erro
 	return v, nil
 }
 
-// gateOf turns an outcome into what a CI job acts on.
-func gateOf(status analysis.Status) string {
-	switch status {
-	case analysis.StatusLeak:
-		return "failed"
-	case analysis.StatusNoLeak:
-		return "passed"
-	default:
-		return string(analysis.StatusInconclusive)
+// decide compares a run that has a report with its baseline, and says whether it passes.
+func (a *API) decide(ctx context.Context, v *verdictView, run *store.Run, base string) error {
+	head, err := a.store.SideOfRun(ctx, run.ID)
+	if err != nil {
+		return err
 	}
+	compared, err := a.withBaseline(ctx, run, head, base)
+	if err != nil {
+		return err
+	}
+	for i := range head.Findings {
+		if f := &head.Findings[i]; tolerated(f) && (f.Class == analysis.ClassLeak || f.Class == analysis.ClassGrowing) {
+			v.Known = append(v.Known, f.Signature)
+		}
+	}
+	if head.Power != nil {
+		v.Power = head.Power.Sentence
+	}
+	if compared != nil {
+		v.Baseline = &baselineView{
+			compared.Base.Build, filled(compared.Base.Runs), compared.Sentence, ComparePage(run.Project, run.Scenario, compared.Base.Build, run.Build),
+		}
+		v.list(compared.Comparison)
+	}
+	v.Gate, v.Why = gateOf(analysis.Status(run.Status), v.FailOn, head, compared)
+	return nil
+}
+
+// list sorts the rows of a comparison into the verdict.
+func (v *verdictView) list(c *compare.Comparison) {
+	lists := map[compare.Change]*[]string{compare.New: &v.New, compare.Grown: &v.Grown, compare.Fixed: &v.Fixed, compare.Persisting: &v.Persisting, compare.Shrunk: &v.Persisting}
+	for _, r := range c.Rows {
+		f := cmp.Or(r.Head, r.Base)
+		if list := lists[r.Change]; list != nil && (r.Head == nil || !tolerated(r.Head)) {
+			*list = append(*list, f.Signature)
+		}
+	}
+}
+
+// withBaseline compares the side of a run with the build that is named, else with the one that the store would take; nil
+// where there is none to take.
+func (a *API) withBaseline(ctx context.Context, run *store.Run, head *compare.Side, base string) (*Compared, error) {
+	c := &Compared{Project: run.Project, Scenario: run.Scenario, Head: head}
+	err := c.findBase(ctx, a.store, Sides{Base: base})
+	var none *Problem
+	switch {
+	case base != "" && errors.Is(err, store.ErrNotFound):
+		return nil, invalid("baseline", "baseline: there is no build %q with a run of the scenario %s", base, run.Scenario)
+	case errors.As(err, &none) && none.Code == codeNoBaseline:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	c.Comparison = compare.Compare(c.Base, c.Head)
+	return c, nil
 }
 
 // firstFailure says why none of the evidence could be read.

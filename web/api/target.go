@@ -16,7 +16,7 @@ const maxBranch = 255
 func targetOf(field func(name string) string) (store.Target, error) {
 	t := store.Target{
 		Project: field("project"), Build: field("build"), Scenario: field("scenario"), Run: field("run"),
-		Branch: strings.TrimSpace(field("branch")),
+		Branch: strings.TrimSpace(field("branch")), WorkUnit: field("work_unit"),
 	}
 	if text := strings.TrimSpace(field("sequence")); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
@@ -24,6 +24,13 @@ func targetOf(field func(name string) string) (store.Target, error) {
 			return t, invalid("sequence", "sequence: %q is not a whole number", text)
 		}
 		t.Sequence = &n
+	}
+	if text := strings.TrimSpace(field("work")); text != "" {
+		work, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return t, invalid("work", "work: %q is not a number", text)
+		}
+		t.Work = &work
 	}
 	if len(t.Branch) > maxBranch || !utf8.ValidString(t.Branch) || strings.ContainsFunc(t.Branch, unicode.IsControl) {
 		return t, invalid("branch", "branch: at most %d bytes of text without control characters", maxBranch)

@@ -1,7 +1,7 @@
 // The upload page: evidence of one run, sent when the form is.
 (function () {
   "use strict";
-  var FIELDS = ["project", "build", "scenario", "run", "branch", "sequence"];
+  var FIELDS = ["project", "build", "scenario", "run", "branch", "sequence", "work", "work_unit"];
   var form = document.getElementById("upload"), start = document.getElementById("start"), toRun = document.getElementById("to-run");
   if (!form || !window.uploadQueue) return;
 

@@ -85,39 +85,34 @@ func newChart(r *analysis.Report, top []store.SiteRow) chart {
 	return c
 }
 
-// drawLayers tells the memory of growing sites from the rest. The rest is what the totals have beyond them.
+// drawLayers tells the memory of leaking and of growing sites from the rest, which is what the totals have beyond them.
 func (c *chart) drawLayers(r *analysis.Report, top []store.SiteRow, totals, x []float64, y func(float64) float64) {
-	growing := make([]float64, len(totals))
-	sites, more := 0, false
-	for i, s := range top {
-		if s.Verdict != string(analysis.ClassGrowing) {
-			continue
-		}
-		sites++
-		more = i == chartSites-1
-		for k := range min(len(s.Series), len(growing)) {
-			growing[k] += float64(max(0, s.Series[k]))
-		}
-	}
-	rest, zero := make([]float64, len(totals)), make([]float64, len(totals))
-	for i := range totals {
-		growing[i] = min(growing[i], totals[i])
-		rest[i] = totals[i] - growing[i]
-	}
 	edges := func(values []float64) []point { return points(x, values, y) }
+	zero := make([]float64, len(totals))
 	c.line = outline(edges(totals))
+	leaking, leaks := sumOfClass(top, analysis.ClassLeak, len(totals))
+	growing, grows := sumOfClass(top, analysis.ClassGrowing, len(totals))
 	switch {
 	case len(totals) == 1:
 		c.layers = []layer{{"unknown", "outstanding", area(edges(totals), edges(zero))}}
-	case sites == 0:
+	case leaks+grows == 0:
 		c.layers = []layer{{"stable", "outstanding", area(edges(totals), edges(zero))}}
 	default:
-		name := "growing sites"
-		if more {
-			name = fmt.Sprintf("the %d sites that grew most", sites)
+		rest, upTo := make([]float64, len(totals)), make([]float64, len(totals))
+		for i := range totals {
+			leaking[i] = min(leaking[i], totals[i])
+			upTo[i] = totals[i] - leaking[i] // the leaks lie on top
+			rest[i] = max(0, upTo[i]-growing[i])
 		}
-		c.layers = []layer{{"stable", "other sites", area(edges(rest), edges(zero))}, {"growing", name, area(edges(totals), edges(rest))}}
-		c.noteGrowth(growing, rest, x, y)
+		c.layers = []layer{{"stable", "other sites", area(edges(rest), edges(zero))}}
+		if grows > 0 {
+			c.layers = append(c.layers, layer{"growing", layerName(grows, "growing sites"), area(edges(upTo), edges(rest))})
+			c.noteGrowth(rest, upTo, x, y)
+		}
+		if leaks > 0 {
+			c.layers = append(c.layers, layer{"leak", layerName(leaks, "leaking sites"), area(edges(totals), edges(upTo))})
+			c.noteGrowth(upTo, totals, x, y)
+		}
 	}
 	last := len(totals) - 1
 	held := analysis.Bytes(r.Snapshots[last].Bytes) + " held"
@@ -129,14 +124,37 @@ func (c *chart) drawLayers(r *analysis.Report, top []store.SiteRow, totals, x []
 	c.notes = append(c.notes, label{x: x[last] - 10, y: max(22, y(totals[last])-8), text: held, class: "strong y"})
 }
 
-// noteGrowth says in the layer of the growing sites how much that was, where it is thick enough to write on.
-func (c *chart) noteGrowth(growing, rest, x []float64, y func(float64) float64) {
-	last := len(growing) - 1
-	grown := growing[last] - growing[0]
-	if thick := y(rest[last]) - y(rest[last]+growing[last]); thick < 34 || grown <= 0 {
+// sumOfClass is what the sites of a class hold at each instant, and how many sites that are.
+func sumOfClass(top []store.SiteRow, class analysis.Class, instants int) (sum []float64, sites int) {
+	sum = make([]float64, instants)
+	for _, s := range top {
+		if s.Verdict != string(class) {
+			continue
+		}
+		sites++
+		for k := range min(len(s.Series), instants) {
+			sum[k] += float64(max(0, s.Series[k]))
+		}
+	}
+	return sum, sites
+}
+
+// layerName says which sites a layer is of. The chart knows those that grew most only.
+func layerName(sites int, of string) string {
+	if sites == chartSites {
+		return fmt.Sprintf("the %d sites that grew most", sites)
+	}
+	return of
+}
+
+// noteGrowth says in a layer between two edges how much it grew, where it is thick enough to write on.
+func (c *chart) noteGrowth(bottom, top, x []float64, y func(float64) float64) {
+	last := len(top) - 1
+	grown := top[last] - bottom[last] - (top[0] - bottom[0])
+	if thick := y(bottom[last]) - y(top[last]); thick < 34 || grown <= 0 {
 		return
 	}
-	c.notes = append(c.notes, label{x: x[last] - 10, y: y(rest[last]) - 7, text: "+" + analysis.Bytes(int64(grown)), class: "on-fill y"})
+	c.notes = append(c.notes, label{x: x[last] - 10, y: y(bottom[last]) - 7, text: "+" + analysis.Bytes(int64(grown)), class: "on-fill y"})
 }
 
 type point struct{ x, y float64 }

@@ -42,3 +42,6 @@ func rendered(t testing.TB, c templ.Component) string {
 	}
 	return b.String()
 }
+
+// Readable shows what a page does to characters that turn text round.
+func Readable(page string) string { return string(readable([]byte(page))) }

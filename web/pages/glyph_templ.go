@@ -225,6 +225,7 @@ var signPaths = map[string]string{
 	"ok":   "M2 6.5 5 9.5 10 3",
 	"warn": "M6 1.5 11 10.5H1Z M6 5v2.5",
 	"bad":  "M3 3l6 6M9 3l-6 6",
+	"open": "M4 4.5a2 2 0 1 1 2.8 1.8c-.6.3-.8.6-.8 1.2 M6 9.8v.1",
 	"info": "M6 1.5a4.5 4.5 0 1 0 .01 0 M6 5.5v3 M6 3.5v.1",
 }
 
@@ -274,7 +275,7 @@ func changed(c change) templ.Component {
 		var templ_7745c5c3_Var16 string
 		templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(c.exact)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/glyph.templ`, Line: 48, Col: 40}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/glyph.templ`, Line: 49, Col: 40}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 		if templ_7745c5c3_Err != nil {
@@ -287,7 +288,7 @@ func changed(c change) templ.Component {
 		var templ_7745c5c3_Var17 string
 		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(c.text)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/glyph.templ`, Line: 48, Col: 51}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/glyph.templ`, Line: 49, Col: 51}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 		if templ_7745c5c3_Err != nil {

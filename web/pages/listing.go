@@ -32,10 +32,13 @@ type listing struct {
 	page   int // from 1
 	open   int // ordinal of the site that is open; -1 for none
 	window timeWindow
+	why    string // signature of the finding whose evidence is open; "" for none
+	// allFindings lists every finding above the sites, not the gravest only.
+	allFindings bool
 }
 
 // classes are what sites may be filtered by; traces know transient ones.
-var classes = []string{"growing", "transient", "stable", "unknown"}
+var classes = []string{"leak", "growing", "cache", "one-time", "transient", "stable", "unknown"}
 
 // memoryKinds are what sites may be filtered by, and what the page calls them.
 var memoryKinds = []struct{ name, text string }{{"heap", "heap"}, {"virtual", "virtual memory"}, {"heap-virtual", "heap’s own commits"}}
@@ -64,6 +67,10 @@ func listingOf(run int64, c echo.Context, trace *analysis.Trace) listing {
 	if class := c.QueryParam("class"); slices.Contains(classes, class) {
 		l.class = class
 	}
+	if why := printable(c.QueryParam("why")); len(why) <= maxFilter {
+		l.why = why
+	}
+	l.allFindings = c.QueryParam("findings") == "all"
 	if n, err := strconv.Atoi(c.QueryParam("page")); err == nil && n > 0 && n < 1<<24 {
 		l.page = n
 	}
@@ -112,6 +119,8 @@ func (l listing) fields() []field {
 	set("heap", l.heap, l.heap != "")
 	set("kind", l.kind, l.kind != "")
 	set("class", l.class, l.class != "")
+	set("why", l.why, l.why != "")
+	set("findings", "all", l.allFindings)
 	set("page", strconv.Itoa(l.page), l.page > 1)
 	set("open", strconv.Itoa(l.open), l.open >= 0)
 	return list

@@ -61,16 +61,25 @@ func Register(e *echo.Echo, opt Options) {
 		"/":                          p.projects,
 		"/projects/:project":         p.project,
 		"/projects/:project/symbols": p.projectSymbols,
-		"/upload":                    p.upload,
-		"/runs/:id":                  ofOneReport(p.run),
-		"/runs/:id/sites/:ordinal":   ofOneReport(p.site),
-		"/favicon.ico":               favicon,
+		"/projects/:project/compare": p.compare,
+		"/projects/:project/rules":   p.rules,
+		"/projects/:project/signatures/:signature": p.signature,
+		"/upload":                  p.upload,
+		"/runs/:id":                ofOneReport(p.run),
+		"/runs/:id/sites/:ordinal": ofOneReport(p.site),
+		"/favicon.ico":             favicon,
 	} {
 		e.GET(path, handle, use)
 		e.HEAD(path, handle, use)
 	}
 	e.POST("/upload", p.uploadPost, use)
 	e.POST("/symbols", p.symbolPost, use)
+	e.POST("/projects/:project/signatures/:signature", p.signaturePost, use)
+	e.POST("/projects/:project/signatures/:signature/comments", p.signatureComment, use)
+	e.POST("/projects/:project/signatures/:signature/merge", p.signatureMerge, use)
+	e.POST("/projects/:project/baseline", p.baselinePost)
+	e.POST("/projects/:project/rules", p.rulesPost, use)
+	e.POST("/projects/:project/rules/import", p.rulesImport, use)
 	e.POST("/runs/:id/symbolise", p.runSymbolise)
 	e.POST("/runs/:id/process", p.runProcess)
 	e.GET("/runs/:id/events", p.runEvents)
@@ -112,7 +121,7 @@ func render(c echo.Context, status int, page templ.Component) error {
 	header := c.Response().Header()
 	header.Set("Cache-Control", "private, no-cache")
 	header.Set("Vary", "HX-Request")
-	return c.HTMLBlob(status, b.Bytes())
+	return c.HTMLBlob(status, readable(b.Bytes()))
 }
 
 // isFragment reports whether htmx asks for a part of the page to put into the one it shows.

@@ -16,7 +16,8 @@ import (
 // buildsPage is how many builds a page of a project has.
 const buildsPage = 40
 
-// project handles GET /projects/:project: the builds, newest first, with their runs; scenario= keeps one scenario.
+// project handles GET /projects/:project: its leaks, and the builds with their runs, newest first; scenario= keeps one
+// scenario of both.
 func (p *pages) project(c echo.Context) error {
 	name, err := url.PathUnescape(c.Param("project"))
 	if err != nil || name != printable(name) {
@@ -35,6 +36,10 @@ func (p *pages) project(c echo.Context) error {
 	if n, err := strconv.Atoi(c.QueryParam("page")); err == nil {
 		view.page = max(1, min(n, view.pages))
 	}
+	if view.leaks, err = p.leaks(c.Request().Context(), leakListingOf(name, c)); err != nil {
+		return err
+	}
+	view.leaks.scenarios = view.scenarios
 	view.total = len(builds)
 	view.builds = builds[min(len(builds), (view.page-1)*buildsPage):min(len(builds), view.page*buildsPage)]
 	return render(c, http.StatusOK, projectPage(view))
@@ -47,6 +52,7 @@ type projectView struct {
 	scenarios   []string
 	builds      []store.Build // of this page
 	total       int           // builds on all pages
+	leaks       leakTable
 	page, pages int
 }
 

@@ -15,7 +15,7 @@ import (
 // A phrase is a part of the verdict's sentence and how it is set.
 type phrase struct{ text, style string }
 
-// sentence sets what was seen in bold and the name of the site that grew most as code.
+// sentence sets what was seen in bold and the name of the function to blame as code.
 func (r *reportView) sentence() []phrase {
 	seen, rest, found := strings.Cut(r.Verdict.Sentence, "; ")
 	phrases := []phrase{{seen, "strong"}}
@@ -32,12 +32,26 @@ func (r *reportView) sentence() []phrase {
 		phrases = []phrase{{seen + rest[:2], ""}, {rest[2:end], "strong"}}
 		rest = rest[end:]
 	}
-	if r.top != nil && r.top.Blame != "" {
-		if before, after, found := strings.Cut(rest, r.top.Blame); found {
-			return append(phrases, phrase{before, ""}, phrase{r.top.Blame, "code"}, phrase{after, ""})
+	for _, name := range r.blamed() {
+		if before, after, found := strings.Cut(rest, name); found {
+			return append(phrases, phrase{before, ""}, phrase{name, "code"}, phrase{after, ""})
 		}
 	}
 	return append(phrases, phrase{rest, ""})
+}
+
+// blamed are the names of functions that the sentence may have.
+func (r *reportView) blamed() []string {
+	var names []string
+	for i := range r.leaks.rows {
+		if b := r.leaks.rows[i].Blame; b != nil && b.Function != "" {
+			names = append(names, b.Module+"!"+b.Function)
+		}
+	}
+	if r.top != nil && r.top.Blame != "" {
+		names = append(names, r.top.Blame)
+	}
+	return names
 }
 
 // confidence is the small line below the verdict's word.

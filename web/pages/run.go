@@ -30,6 +30,9 @@ func (p *pages) run(c echo.Context) error {
 		if c.Request().Header.Get("HX-Target") == "totals" && summary.Trace != nil {
 			return p.traceParts(c, run, summary, l)
 		}
+		if c.Request().Header.Get("HX-Target") == "findings" {
+			return p.findingsAnew(c, run, l)
+		}
 		return p.siteTable(c, run, summary, l)
 	}
 	view := runView{frame: frameOf(c, runTitle(run)), run: run}
@@ -79,6 +82,7 @@ type reportView struct {
 	chart chart          // of snapshots
 	trace *traceView     // of a trace; nil for snapshots
 	top   *store.SiteRow // the site that grew most; nil without sites
+	leaks findingTable
 	table siteTable
 }
 
@@ -97,6 +101,9 @@ func (p *pages) report(ctx context.Context, run store.Run, r *analysis.Report, l
 	if r.Trace == nil {
 		view.chart = newChart(r, top)
 	} else if view.trace, err = p.trace(ctx, run, r, &l); err != nil {
+		return nil, err
+	}
+	if view.leaks, err = p.findings(ctx, run, l); err != nil {
 		return nil, err
 	}
 	if view.table, err = p.sites(ctx, run, r, l, view.trace); err != nil {
@@ -130,6 +137,19 @@ func (p *pages) siteTable(c echo.Context, run store.Run, r *analysis.Report, l l
 		c.Response().Header().Set("HX-Replace-Url", string(table.url())) // without the empty fields of the form
 	}
 	return render(c, http.StatusOK, sitesAnew(table))
+}
+
+// findingsAnew answers htmx with the table of findings alone.
+func (p *pages) findingsAnew(c echo.Context, run store.Run, l listing) error {
+	ctx := c.Request().Context()
+	table, err := p.findings(ctx, run, l)
+	if err != nil {
+		return err
+	}
+	if err := p.unreplaced(ctx, run); err != nil {
+		return err
+	}
+	return render(c, http.StatusOK, findingsCard(table))
 }
 
 // traceOf is the trace of a report, nil where there is none.

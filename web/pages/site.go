@@ -32,7 +32,7 @@ func (p *pages) site(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	t := siteTable{listing: listingOf(run.ID, c, summary.Trace), heaps: summary.Heaps}
+	t := siteTable{listing: listingOf(run.ID, c, summary.Trace), heaps: summary.Heaps, project: run.Project}
 	if !isFragment(c) {
 		to := listing{run: run.ID, order: "growth", page: int(ordinal)/pageSize + 1, open: int(ordinal)}
 		return c.Redirect(http.StatusSeeOther, fmt.Sprintf("%s#s%d", to.url(), ordinal))
@@ -59,10 +59,12 @@ type siteView struct {
 	snapshots []analysis.Snapshot
 	columns   int
 	trace     *traceView // nil for snapshots
+	project   string
+	layers    *layeredStack // nil without a stack
 }
 
 func (p *pages) siteView(ctx context.Context, t siteTable, r *analysis.Report, row store.SiteRow) (*siteView, error) {
-	view := &siteView{SiteRow: row, snapshots: r.Snapshots, columns: t.columns(), trace: t.trace}
+	view := &siteView{SiteRow: row, snapshots: r.Snapshots, columns: t.columns(), trace: t.trace, project: t.project}
 	if row.StackID == nil {
 		return view, nil
 	}
@@ -74,6 +76,7 @@ func (p *pages) siteView(ctx context.Context, t siteTable, r *analysis.Report, r
 	for _, id := range ids {
 		view.stacks = append(view.stacks, frames[id])
 	}
+	view.layers = layeredStackOf(t.project, view.stacks[0], nil)
 	return view, nil
 }
 

@@ -12,6 +12,7 @@ import (
 // A siteTable is one page of a run's sites.
 type siteTable struct {
 	listing
+	project   string
 	total     int64 // that the listing has on all its pages
 	all       int64 // of the run, or of those that a window has anything of
 	rows      []store.SiteRow
@@ -23,7 +24,7 @@ type siteTable struct {
 
 // sites reads the page that a listing chooses; one behind the end becomes the last.
 func (p *pages) sites(ctx context.Context, run store.Run, r *analysis.Report, l listing, trace *traceView) (siteTable, error) {
-	t := siteTable{listing: l, all: run.SiteCount, heaps: r.Heaps, snapshots: len(r.Snapshots), trace: trace}
+	t := siteTable{listing: l, project: run.Project, all: run.SiteCount, heaps: r.Heaps, snapshots: len(r.Snapshots), trace: trace}
 	if trace != nil && trace.windowed != nil {
 		if err := p.windowSites(ctx, &t); err != nil {
 			return t, err

@@ -14,12 +14,13 @@ import (
 )
 
 // A target says where evidence belongs, as people type it.
-type target struct{ project, build, scenario, run, branch, sequence string }
+type target struct{ project, build, scenario, run, branch, sequence, work, workUnit string }
 
 // fields are the names that forms, addresses and the API use, with the value of each.
 func (t *target) fields() map[string]*string {
 	return map[string]*string{
 		"project": &t.project, "build": &t.build, "scenario": &t.scenario, "run": &t.run, "branch": &t.branch, "sequence": &t.sequence,
+		"work": &t.work, "work_unit": &t.workUnit,
 	}
 }
 
@@ -39,13 +40,20 @@ func targetOfRun(r store.Run) target {
 
 // parse checks a target. Its error is a *store.TargetError.
 func (t target) parse() (store.Target, error) {
-	out := store.Target{Project: t.project, Build: t.build, Scenario: t.scenario, Run: t.run, Branch: strings.TrimSpace(t.branch)}
+	out := store.Target{Project: t.project, Build: t.build, Scenario: t.scenario, Run: t.run, Branch: strings.TrimSpace(t.branch), WorkUnit: t.workUnit}
 	if text := strings.TrimSpace(t.sequence); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
 			return out, &store.TargetError{Field: "sequence", Message: fmt.Sprintf("%q is not a whole number", text)}
 		}
 		out.Sequence = &n
+	}
+	if text := strings.TrimSpace(t.work); text != "" {
+		work, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return out, &store.TargetError{Field: "work", Message: fmt.Sprintf("%q is not a number", text)}
+		}
+		out.Work = &work
 	}
 	return out, out.Normalize()
 }

@@ -23,7 +23,7 @@ func TestTracePage(t *testing.T) {
 	s := open(t)
 	run := addTrace(t, s, target, memtest())
 	page := s.page(fmt.Sprintf("/runs/%d", run))
-	has(t, page, "; <strong>", "25.2 MB more", "</strong>", "<code>memtest!Buffers::Reserve</code>")
+	has(t, page, "; <strong>", "25.2 MB more", "</strong>", "<code>memtest!Cache::Insert</code>")
 	has(t, text(page), "recorded 0.0 – 60.0 s", "exited at 57.5 s", "2,412,380 events", "6 Mar 2025 09:00:00 UTC",
 		"No events or buffers were lost: 2,412,380 events from 0.0 – 60.0 s.", "Outstanding memory", "Virtual memory", "exited at 57.5 s", "Window", "Before exit", "Last half",
 		"Totals", "of the whole trace", "Heap’s own commits same bytes as Heap",
@@ -92,8 +92,8 @@ func TestTraceSites(t *testing.T) {
 		{run, "?from=30&to=50&sort=transient", "10", "memtest!ManipulateTemporaryBuffer"},
 		{run, "?from=30&to=50&sort=bytes", "10", "memtest!Buffers::Reserve"},
 		{run, "?from=30&to=50&sort=name", "10", ""},
-		{run, "?from=30&to=50&class=transient", "2 of 10", "memtest!ManipulateTemporaryBuffer"},
-		{run, "?from=30&to=50&class=growing&kind=heap", "3 of 10", "memtest!Shop::Orders::Receipt::AppendLine"},
+		{run, "?from=30&to=50&class=transient", "3 of 10", "memtest!ManipulateTemporaryBuffer"},
+		{run, "?from=30&to=50&class=leak&kind=heap", "3 of 10", "memtest!Shop::Orders::Receipt::AppendLine"},
 		{run, "?from=30&to=50&q=loop", "1 of 10", "memtest!InnerLoopOperation"},
 		{run, "?from=50&to=60&sort=exit", "8", "memtest!Buffers::Reserve"},
 		{run, "?from=59&to=60", "0", ""},

@@ -1,0 +1,144 @@
+package api
+
+import (
+	"cmp"
+	"net/http"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/worker/analysis"
+	"heapdrift/worker/analysis/compare"
+)
+
+// comparisonView is what became of leaks from one side to the other.
+type comparisonView struct {
+	Project      string       `json:"project"`
+	Scenario     string       `json:"scenario"`
+	Base         sideView     `json:"base"`
+	Head         sideView     `json:"head"`
+	Baseline     string       `json:"baseline"` // how the base was found; "" where the request names it
+	Sentence     string       `json:"sentence"`
+	New          []rowView    `json:"new"`
+	Grown        []rowView    `json:"grown"`
+	Shrunk       []rowView    `json:"shrunk"`
+	Fixed        []rowView    `json:"fixed"`
+	Persisting   []rowView    `json:"persisting"`
+	NotExercised []rowView    `json:"not_exercised"`
+	Renames      []renameView `json:"renames"`
+	URL          string       `json:"url"`
+}
+
+type sideView struct {
+	Build    string            `json:"build"`
+	Sequence *int64            `json:"sequence"`
+	Runs     []int64           `json:"runs"`
+	Statuses []analysis.Status `json:"statuses"` // by run
+	Trace    bool              `json:"trace"`
+	Lossy    bool              `json:"lossy"`
+	Power    *analysis.Power   `json:"power"`
+}
+
+// rowView is a signature with what each side says of it.
+type rowView struct {
+	Signature string       `json:"signature"`
+	Kind      string       `json:"kind"`
+	Title     string       `json:"title"`
+	URL       string       `json:"url"`
+	Why       string       `json:"why"` // by what the change was decided
+	State     string       `json:"state"`
+	Owner     string       `json:"owner"`
+	Known     string       `json:"known"`
+	Base      *sidedFigure `json:"base"`
+	Head      *sidedFigure `json:"head"`
+}
+
+// sidedFigure is a finding on one side.
+type sidedFigure struct {
+	Class       string           `json:"class"`
+	Score       *float64         `json:"score"`
+	Certain     bool             `json:"certain"`
+	Outstanding analysis.Amount  `json:"outstanding"`
+	Growth      *analysis.Amount `json:"growth"`
+	RateUnit    string           `json:"rate_unit"` // "" where there is no rate
+	RateBytes   float64          `json:"rate_bytes"`
+	RateCount   float64          `json:"rate_count"`
+}
+
+type renameView struct {
+	Base     string  `json:"base"`
+	Head     string  `json:"head"`
+	Likeness float64 `json:"likeness"`
+	Why      string  `json:"why"`
+}
+
+// compareShow handles GET /api/v1/compare: two builds, or two runs, or one and its baseline.
+func (a *API) compareShow(c echo.Context) error {
+	q, err := sidesOf(c)
+	if err != nil {
+		return err
+	}
+	compared, err := CompareSides(c.Request().Context(), a.store, q)
+	if err != nil {
+		return err
+	}
+	return fresh(c, http.StatusOK, viewOfComparison(compared))
+}
+
+// sidesOf reads what is to be compared.
+func sidesOf(c echo.Context) (q Sides, err error) {
+	for name, into := range map[string]*string{"project": &q.Project, "scenario": &q.Scenario, "base": &q.Base, "head": &q.Head} {
+		if *into, err = textParam(c, name); err != nil {
+			return q, err
+		}
+	}
+	for name, into := range map[string]*int64{"base_run": &q.BaseRun, "head_run": &q.HeadRun} {
+		text := c.QueryParam(name)
+		if text == "" {
+			continue
+		}
+		if *into, err = strconv.ParseInt(text, 10, 64); err != nil || *into <= 0 {
+			return q, invalid(name, "%s: %q is not the number of a run", name, text)
+		}
+	}
+	if q.HeadRun == 0 { // a run has its own
+		q.Scenario = cmp.Or(q.Scenario, "default")
+	}
+	return q, nil
+}
+
+func viewOfComparison(c *Compared) *comparisonView {
+	rows := map[compare.Change][]rowView{}
+	for _, r := range c.Rows {
+		rows[r.Change] = append(rows[r.Change], viewOfRow(c.Project, r))
+	}
+	v := &comparisonView{
+		Project: c.Project, Scenario: c.Scenario, Base: viewOfSide(c.Base), Head: viewOfSide(c.Head), Baseline: c.Why, Sentence: c.Sentence,
+		New: filled(rows[compare.New]), Grown: filled(rows[compare.Grown]), Shrunk: filled(rows[compare.Shrunk]), Fixed: filled(rows[compare.Fixed]),
+		Persisting: filled(rows[compare.Persisting]), NotExercised: filled(rows[compare.NotExercised]), Renames: []renameView{},
+		URL: ComparePage(c.Project, c.Scenario, c.Base.Build, c.Head.Build),
+	}
+	for _, r := range c.Renames {
+		v.Renames = append(v.Renames, renameView{r.Base, r.Head, r.Likeness, r.Why})
+	}
+	return v
+}
+
+func viewOfSide(s *compare.Side) sideView {
+	return sideView{s.Build, s.Sequence, filled(s.Runs), filled(s.Statuses), s.Trace, s.Lossy, s.Power}
+}
+
+func viewOfRow(project string, r compare.Row) rowView {
+	f := cmp.Or(r.Head, r.Base)
+	return rowView{
+		Signature: f.Signature, Kind: f.Kind, Title: f.Title, URL: signaturePage(project, f.Signature), Why: r.Why,
+		State: f.State, Owner: f.Owner, Known: f.Known, Base: viewOfFinding(r.Base), Head: viewOfFinding(r.Head),
+	}
+}
+
+func viewOfFinding(f *compare.Finding) *sidedFigure {
+	if f == nil {
+		return nil
+	}
+	return &sidedFigure{string(f.Class), f.Score, f.Certain, f.Outstanding, f.Growth, f.RateUnit, f.RateBytes, f.RateCount}
+}

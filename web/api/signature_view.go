@@ -1,0 +1,101 @@
+package api
+
+import (
+	"net/url"
+	"time"
+
+	"heapdrift/internal/store"
+	"heapdrift/worker/analysis"
+	"heapdrift/worker/analysis/score"
+)
+
+// signatureView is a leak of a project as the API shows it.
+type signatureView struct {
+	Signature   string          `json:"signature"`
+	Kind        string          `json:"kind"`
+	Title       string          `json:"title"`
+	URL         string          `json:"url"` // its page, relative to the server
+	Blame       *analysis.Blame `json:"blame"`
+	Frames      []string        `json:"frames"` // what it is made of, the one to blame first
+	Fine        string          `json:"fine"`
+	Leaf        string          `json:"leaf"`
+	Group       string          `json:"group"`
+	Provisional bool            `json:"provisional"` // symbols will give it another name
+	CreatedAt   time.Time       `json:"created_at"`
+	triageView
+	Class          string      `json:"class"` // the gravest that any run gave it
+	FirstBadBuild  string      `json:"first_bad_build"`
+	LastCleanBuild string      `json:"last_clean_build"`
+	LastBadBuild   string      `json:"last_bad_build"`
+	LastSeenBuild  string      `json:"last_seen_build"`
+	FixedBuild     string      `json:"fixed_build"`
+	RegressedBuild string      `json:"regressed_build"`
+	Latest         figuresView `json:"latest"` // of the newest build that has it
+}
+
+// triageView is what the team says of a leak.
+type triageView struct {
+	State    string     `json:"state"`
+	Version  int64      `json:"version"`
+	Known    *knownView `json:"known"`
+	FixedBy  string     `json:"fixed_by"`
+	Assignee string     `json:"assignee"`
+	Owner    string     `json:"owner"`
+	Ticket   string     `json:"ticket"`
+	NotLeak  bool       `json:"not_leak"`
+	Comments int        `json:"comments"`
+}
+
+type knownView struct {
+	Reason     string     `json:"reason"`
+	Until      *time.Time `json:"until"`
+	UntilBuild string     `json:"until_build"`
+	Expired    bool       `json:"expired"`
+	Rule       bool       `json:"rule"`
+}
+
+type figuresView struct {
+	Class       string           `json:"class"`
+	Score       *float64         `json:"score"`
+	Certain     bool             `json:"certain"`
+	Outstanding analysis.Amount  `json:"outstanding"`
+	Growth      *analysis.Amount `json:"growth"`
+	Rate        *score.Rate      `json:"rate"`
+}
+
+// signaturePage is the address of a leak's page.
+func signaturePage(project, signature string) string {
+	return "/projects/" + url.PathEscape(project) + "/signatures/" + url.PathEscape(signature)
+}
+
+func viewOfSignature(project string, s *store.Signature) signatureView {
+	return signatureView{
+		Signature: s.Text, Kind: s.Kind, Title: s.Title, URL: signaturePage(project, s.Text), Blame: s.Blame, Frames: filled(s.Frames), Fine: s.Fine, Leaf: s.Leaf,
+		Group: s.Group, Provisional: s.Provisional, CreatedAt: s.Created, triageView: viewOfTriage(&s.Triage), Class: s.Class,
+		FirstBadBuild: s.FirstBad, LastCleanBuild: s.LastClean, LastBadBuild: s.LastBad, LastSeenBuild: s.LastSeen, FixedBuild: s.FixedIn,
+		RegressedBuild: s.RegressedIn, Latest: viewOfFigures(&s.Latest),
+	}
+}
+
+func viewOfTriage(t *store.Triage) triageView {
+	v := triageView{
+		State: string(t.State), Version: t.Version, FixedBy: t.FixedBy, Assignee: t.Assignee, Owner: t.Owner, Ticket: t.Ticket,
+		NotLeak: t.NotLeak, Comments: t.Comments,
+	}
+	if k := t.Known; k != nil {
+		v.Known = &knownView{Reason: k.Reason, Until: k.Until, UntilBuild: k.UntilBuild, Expired: k.Expired, Rule: k.Rule}
+	}
+	return v
+}
+
+func viewOfFigures(f *store.Figures) figuresView {
+	return figuresView{Class: f.Class, Score: f.Score, Certain: f.Certain, Outstanding: f.Outstanding, Growth: f.Growth, Rate: f.Rate}
+}
+
+// filled is a list that is shown as an empty one where there is none.
+func filled[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

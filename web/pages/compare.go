@@ -1,0 +1,121 @@
+package pages
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/internal/store"
+	"heapdrift/web/api"
+	"heapdrift/worker/analysis/compare"
+)
+
+// comparedRows is how many rows of each table of a comparison the page shows.
+const comparedRows = 100
+
+// compare handles GET /projects/:project/compare: two builds, those that base= and head= name, in a scenario.
+func (p *pages) compare(c echo.Context) error {
+	project, err := nameInPath(c, "project")
+	if err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	builds, err := p.store.BuildsOf(ctx, project)
+	if err != nil {
+		return err
+	}
+	v := compareView{frame: frameOf(c, "Compare builds of "+project), project: project, scenarios: scenariosOf(builds)}
+	v.crumbs = []crumb{{text: project, url: projectURL(project)}, {text: "Compare"}}
+	v.chosenBase, v.chosenHead = compareParam(c, "base"), compareParam(c, "head")
+	v.scenario = cmp.Or(compareParam(c, "scenario"), newestScenario(builds))
+	for _, b := range builds {
+		v.builds = append(v.builds, b.Name)
+	}
+	if v.baseline, err = p.store.Baseline(ctx, project); err != nil {
+		return err
+	}
+	if v.scenario == "" {
+		v.problem = "No run of the project has a result yet."
+		return render(c, http.StatusOK, comparePage(v))
+	}
+	compared, err := api.CompareSides(ctx, p.store, api.Sides{Project: project, Scenario: v.scenario, Base: v.chosenBase, Head: v.chosenHead})
+	var known *api.Problem
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		v.problem = "One of the builds has no run of this scenario."
+	case errors.As(err, &known) && known.Status < http.StatusInternalServerError:
+		v.problem = strings.ToUpper(known.Detail[:1]) + known.Detail[1:] + "."
+	case err != nil:
+		return err
+	default:
+		v.comparison, v.base, v.head, v.why = compared.Comparison, compared.Base, compared.Head, compared.Why
+		v.titles = titlesOf(compared)
+	}
+	return render(c, http.StatusOK, comparePage(v))
+}
+
+// compareParam is a name in the address of a comparison.
+func compareParam(c echo.Context, name string) string {
+	return strings.TrimSpace(printable(c.QueryParam(name)))
+}
+
+// newestScenario is that of the newest run with a result; "" for none.
+func newestScenario(builds []store.Build) string {
+	for _, b := range builds {
+		for _, r := range b.Runs {
+			if r.AnalysedAt != nil {
+				return r.Scenario
+			}
+		}
+	}
+	return ""
+}
+
+type compareView struct {
+	frame
+	project                string
+	chosenBase, chosenHead string // "" where the server chooses
+	scenario               string
+	builds, scenarios      []string
+	baseline               string // that is pinned; "" for none
+	problem                string // why there is no comparison
+	why                    string // how the base was found
+	base, head             *compare.Side
+	comparison             *compare.Comparison
+	titles                 map[string]string // of the signatures of suggestions
+}
+
+// titlesOf are the titles of the signatures that may be one leak.
+func titlesOf(c *api.Compared) map[string]string {
+	titles := map[string]string{}
+	for _, r := range c.Renames {
+		titles[r.Base], titles[r.Head] = r.Base, r.Head
+	}
+	for _, side := range []*compare.Side{c.Base, c.Head} {
+		for i := range side.Findings {
+			f := &side.Findings[i]
+			if _, asked := titles[f.Signature]; asked {
+				titles[f.Signature] = f.Title
+			}
+		}
+	}
+	return titles
+}
+
+// baselinePost handles POST /projects/:project/baseline: the buttons that pin a build for others to be compared with.
+func (p *pages) baselinePost(c echo.Context) error {
+	project, err := nameInPath(c, "project")
+	if err != nil {
+		return err
+	}
+	if err := parseForm(c); err != nil {
+		return err
+	}
+	if err := api.PinBaseline(c.Request().Context(), p.store, project, printable(c.FormValue("build")), c.FormValue("do") != "unpin"); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, string(compareURL(project, "", "", "")))
+}

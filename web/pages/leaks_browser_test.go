@@ -1,0 +1,59 @@
+package pages_test
+
+import (
+	"fmt"
+	"testing"
+
+	cdp "github.com/chromedp/chromedp"
+)
+
+// The pages of leaks, wide and narrow, light and dark.
+func TestLeakPagesInBrowser(t *testing.T) {
+	s, b := open(t), browse(t)
+	runs := history(t, s)
+	leak := signatureOf(t, s, appendLine)
+	path := "/projects/shopd/signatures/" + leak.Text
+	for _, form := range [][]string{
+		{"do", "assign", "assignee", "ada", "ticket", "https://tickets.example/7"}, {"do", "known", "reason", "the vendor mends it", "until", "2099-12-31"}, {"do", "open"},
+	} {
+		if status, page := s.fill(path, append([]string{"actor", "Ada", "version", fmt.Sprint(signatureOf(t, s, appendLine).Version)}, form...)...); status != 303 {
+			t.Fatalf("%v: %d %.300s", form, status, page)
+		}
+	}
+	if status, page := s.fill(path+"/comments", "actor", "Ada", "text", "Lines are kept until the receipt is printed,\nwhich orders by mail never are."); status != 303 {
+		t.Fatalf("%d %.300s", status, page)
+	}
+	for name, address := range map[string]string{
+		"project-leaks": "/projects/shopd", "signature": path, "compare-builds": "/projects/shopd/compare?base=4811&head=4813", "rules": "/projects/shopd/rules?add=module:audit+-%3E+owner=billing",
+		"run-findings": fmt.Sprintf("/runs/%d?why=%s", runs[1], leak.Text), "site-rules": fmt.Sprintf("/runs/%d?open=0", runs[1]),
+	} {
+		for _, dark := range []bool{false, true} {
+			b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(s.url+address))
+			must[bool](t)(cdp.Run(b.ctx, cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %v ? "dark" : "light", document.querySelectorAll("details:not(.menu)").forEach(d => d.open = true), true`, dark))))
+			b.accessible(fmt.Sprintf("%s, dark %v", name, dark))
+			b.fits(name)
+			b.keep(fmt.Sprintf("%s-%s", name, map[bool]string{false: "light", true: "dark"}[dark]))
+		}
+		b.do(cdp.EmulateViewport(390, 844), cdp.Navigate(s.url+address))
+		b.accessible(name + ", narrow")
+		b.fits(name + ", narrow")
+		b.keep(name + "-390")
+	}
+}
+
+// What is typed filters the list; evidence opens in place and stands in the address; buttons change the state.
+func TestLeaksInBrowser(t *testing.T) {
+	s, b := open(t), browse(t)
+	runs := history(t, s)
+	leak := signatureOf(t, s, appendLine)
+	b.do(cdp.Navigate(s.url+"/projects/shopd"), cdp.Click("#q"), cdp.KeyEvent("searchindex"))
+	b.see(`document.querySelectorAll("#leaks .who").length === 1 && document.querySelector("#leaks .who").innerText.includes("SearchIndex") && document.activeElement.id === "q"`)
+	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, runs[1])), cdp.Click("#findings .who"))
+	b.see(`document.querySelector("#findings .clauses") && location.search.includes("why=sig1")`)
+	b.do(cdp.Click("#findings .who"))
+	b.see(`!document.querySelector("#findings .clauses") && !location.search.includes("why=")`)
+	b.do(cdp.NavigateBack())
+	b.see(`document.querySelector("#findings .clauses")`)
+	b.do(cdp.Navigate(s.url+"/projects/shopd/signatures/"+leak.Text), cdp.SendKeys("#triage-actor", "Ada"), cdp.SendKeys("#reason", "vendor"), cdp.Click(`//button[text()="Known"]`))
+	b.see(`document.querySelector(".leak-head .s-known") && document.querySelector("#comment-actor").value === "Ada"`)
+}

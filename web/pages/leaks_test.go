@@ -1,0 +1,312 @@
+package pages_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"heapdrift/internal/store"
+	"heapdrift/worker/analysis"
+)
+
+// appendLine is the leak that came with build 4812.
+const appendLine = "Receipt::AppendLine"
+
+// history stores three builds of the shop: in 4811 receipts are freed, in 4812 they leak, in 4813 the audit log is fixed.
+// It returns the runs, oldest first.
+func history(t testing.TB, s *site) (runs []int64) {
+	t.Helper()
+	calm, fixed := slices.Clone(shop), slices.Clone(shop)
+	calm[0].blocks, fixed[1].blocks = always(140), always(140)
+	for i, samples := range [][]sample{calm, shop, fixed} {
+		to := target
+		to.Build = fmt.Sprint(4811 + i)
+		runs = append(runs, addRun(t, s.store, to, capturesOf(samples, 6)))
+	}
+	return runs
+}
+
+// signatureOf finds the signature of a leak by its title.
+func signatureOf(t testing.TB, s *site, text string) store.Signature {
+	t.Helper()
+	page := must[*store.SignaturePage](t)(s.store.Signatures(t.Context(), store.SignatureQuery{Project: "shopd", Text: text, Class: "all", Limit: 2}))
+	if len(page.Rows) != 1 {
+		t.Fatalf("%d signatures are called %s", len(page.Rows), text)
+	}
+	return page.Rows[0].Signature
+}
+
+// fill posts a form as browsers do; pairs are names and values.
+func (s *site) fill(path string, pairs ...string) (int, string) {
+	s.t.Helper()
+	form := url.Values{}
+	for i := 0; i < len(pairs); i += 2 {
+		form.Add(pairs[i], pairs[i+1])
+	}
+	return s.submit(path, form)
+}
+
+// words is the text of a page without its markup.
+func words(page string) string {
+	page = regexp.MustCompile(`<[^>]*>`).ReplaceAllString(page, " ")
+	return strings.Join(strings.Fields(page), " ")
+}
+
+func TestLeaksOfProject(t *testing.T) {
+	s := open(t)
+	history(t, s)
+	page := s.page("/projects/shopd")
+	has(t, words(page), "Leaks", "all", "new 0 ongoing", "State", "Builds to 4813", "Receipt::AppendLine", "receipt.cpp:118", "leak", "certain", "2.48 MB/hour", "4812", "4813", "exercised and clean", "not exercised: nothing is known", "Runs")
+	has(t, page, `aria-label="bad in 2 of 3 builds, not exercised in 0"`, `class="h-clean"><title>4811: clean, stable</title>`, `class="h-leak"><title>4812: leak</title>`, `title="clean in build 4811">4812<`)
+	leak := signatureOf(t, s, appendLine)
+	has(t, page, `href="/projects/shopd/signatures/`+leak.Text+`"`)
+	for query, first := range map[string]string{
+		"?state=fixed": "AuditLog::Note", "?q=searchindex": "SearchIndex::Rebuild", "?sort=first-bad": appendLine, "?sort=growth": appendLine, "?sort=nonsense&state=x&class=y&leaks=z": appendLine,
+		"?leaks=99": appendLine, "?class=cache&q=sessioncache": "", "?scenario=soak-60min": appendLine,
+	} {
+		page := s.page("/projects/shopd" + query)
+		_, list, _ := strings.Cut(page, `<div id="leaks">`)
+		_, row, _ := strings.Cut(list, `<span class="fn">`)
+		if !strings.Contains(row[:min(len(row), 300)], first) {
+			t.Errorf("%s: the list begins with %.300s", query, row)
+		}
+	}
+	has(t, words(s.page("/projects/shopd?q=nosuchthing&owner=x")), "No signature matches. Show all")
+	has(t, s.page("/projects/shopd?state=new&q=a&sort=growth"), `value="a"`, `name="state" value="new"`, `href="/projects/shopd?q=a&amp;sort=growth"`)
+}
+
+func TestSignaturePage(t *testing.T) {
+	s := open(t)
+	runs := history(t, s)
+	leak := signatureOf(t, s, appendLine)
+	path := "/projects/shopd/signatures/" + leak.Text
+	page := s.page(path)
+	has(t, words(page), "Receipt::AppendLine", "leak", "certain", "2.48 MB/hour", "Came between build 4811, which exercised it and was clean, and build 4812.", "Compare the two", "last bad in build 4813",
+		"Evidence", "met:", "Seen in", "umdh-snapshot", "History", "4813", "4812", "4811", "stable", "What it is made of", "shopd!Shop::Orders::Receipts::Receipt::AppendLine", "your own, blamed", "blame here instead",
+		"Comments", "Audit", "State", "Assignee", "Known", "Fixed", "Not a leak", "Other names")
+	has(t, page, `href="/projects/shopd/compare?base=4811&amp;head=4812&amp;scenario=soak-60min"`, fmt.Sprintf(`href="/runs/%d"`, runs[2]))
+	for _, wrong := range []string{"sig1:00000000000000000000000000000000", "%00", "%FF", "x%2Fy"} {
+		if status, _ := s.get("/projects/shopd/signatures/"+wrong, "Accept", "text/html"); status != http.StatusNotFound {
+			t.Errorf("%s: %d", wrong, status)
+		}
+	}
+	if status, _ := s.get("/projects/nobody/signatures/"+leak.Text, "Accept", "text/html"); status != http.StatusNotFound {
+		t.Errorf("a project that is not there: %d", status)
+	}
+}
+
+func TestTriageForm(t *testing.T) {
+	s := open(t)
+	history(t, s)
+	leak := signatureOf(t, s, appendLine)
+	path := "/projects/shopd/signatures/" + leak.Text
+	version := func() string { return fmt.Sprint(signatureOf(t, s, appendLine).Version) }
+	ok := func(pairs ...string) {
+		t.Helper()
+		status, location := s.fill(path, append([]string{"version", version(), "actor", "Ada\u202e Lovelace\x07"}, pairs...)...)
+		if status != http.StatusSeeOther || location != path {
+			t.Fatalf("%v: %d %.500s", pairs, status, location)
+		}
+	}
+	ok("do", "assign", "assignee", "bob", "ticket", "https://tickets/7")
+	has(t, s.page(path), `value="bob"`, `href="https://tickets/7"`)
+	ok("do", "known", "reason", "until the <new> allocator", "until", "2099-12-31")
+	has(t, words(s.page(path)), "known", "Known: until the &lt;new&gt; allocator, until 1 Jan 2100 00:00 UTC", "Audit", "Ada Lovelace", "Open again")
+	has(t, s.page("/projects/shopd?state=known"), appendLine)
+	ok("do", "open")
+	ok("do", "fixed", "fixed_in", "4812") // and 4813, which is newer, leaks
+	has(t, words(s.page(path)), "regressed", "fixed in build 4812", "leaks again since build 4813")
+	ok("do", "open")
+	ok("do", "not-leak")
+	has(t, words(s.page(path)), "not a leak")
+
+	for name, form := range map[string][]string{
+		"no reason":   {"version", version(), "do", "known"},
+		"bad day":     {"version", version(), "do", "known", "reason", "x", "until", "soon"},
+		"bad ticket":  {"version", version(), "do", "assign", "ticket", "javascript:alert(1)"},
+		"no change":   {"version", version(), "do", "x"},
+		"no version":  {"do", "open"},
+		"no build":    {"version", version(), "do", "fixed", "fixed_in", "nosuch"},
+		"bad version": {"version", "-3", "do", "open"},
+	} {
+		if status, page := s.fill(path, form...); status != http.StatusUnprocessableEntity {
+			t.Errorf("%s: %d", name, status)
+		} else {
+			has(t, page, `role="alert"`)
+		}
+	}
+	if status, page := s.fill(path, "version", "0", "do", "assign", "assignee", "carol"); status != http.StatusConflict {
+		t.Errorf("a form of an old page: %d", status)
+	} else {
+		has(t, page, "somebody else changed it meanwhile", `value="bob"`)
+	}
+	status, location := s.fill(path+"/comments", "text", "it is <b>the</b> cache\r\nsee there", "actor", "")
+	if status != http.StatusSeeOther || location != path+"#comments" {
+		t.Errorf("a comment: %d to %s", status, location)
+	}
+	has(t, s.page(path), "<b>somebody</b>", "it is &lt;b&gt;the&lt;/b&gt; cache\nsee there")
+	if status, _ := s.fill(path+"/comments", "text", " "); status != http.StatusUnprocessableEntity {
+		t.Errorf("an empty comment: %d", status)
+	}
+	if status, _ := s.fill(path+"/comments", "text", strings.Repeat("x", 1<<20)); status != http.StatusRequestEntityTooLarge {
+		t.Errorf("a huge comment: %d", status)
+	}
+	req := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+path, strings.NewReader("do=open&version=1")))
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Sec-Fetch-Site", "cross-site")
+	if status, _ := s.send(req); status != http.StatusForbidden {
+		t.Errorf("a form of another site: %d", status)
+	}
+}
+
+// The name that someone typed stands in the next form.
+func TestActorIsRemembered(t *testing.T) {
+	s := open(t)
+	history(t, s)
+	path := "/projects/shopd/signatures/" + signatureOf(t, s, appendLine).Text
+	req := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+path+"/comments", strings.NewReader("text=x&actor=Zo%C3%AB+%22O%22")))
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res := must[*http.Response](t)(client.Do(req))
+	_ = res.Body.Close()
+	if len(res.Cookies()) != 1 || !res.Cookies()[0].HttpOnly {
+		t.Fatalf("cookies %v", res.Cookies())
+	}
+	has(t, s.page(path, "Cookie", res.Header.Get("Set-Cookie")), `name="actor" value="Zoë &#34;O&#34;"`)
+	has(t, s.page(path, "Cookie", "heapdrift_actor=%00%zz"), `name="actor" value=""`)
+
+	// A form that does not ask for it takes what is remembered, and leaves it.
+	into := signatureOf(t, s, "SearchIndex::Rebuild").Text
+	req = must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+path+"/merge", strings.NewReader("into="+into)))
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.AddCookie(res.Cookies()[0])
+	res = must[*http.Response](t)(client.Do(req))
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusSeeOther || len(res.Cookies()) != 0 {
+		t.Errorf("%d, cookies %v", res.StatusCode, res.Cookies())
+	}
+	has(t, words(s.page("/projects/shopd/signatures/"+into)), "merged by Zoë")
+}
+
+// Three snapshots cannot tell that something is clean, and no page says so.
+func TestUndecidedIsNotClean(t *testing.T) {
+	s := open(t)
+	history(t, s)
+	few := target
+	few.Build = "4814"
+	calm := slices.Clone(shop)
+	calm[0].blocks = always(140)
+	addRun(t, s.store, few, capturesOf(calm, 3))
+	page := s.page("/projects/shopd?q=AppendLine")
+	has(t, page, "<title>4811: clean, stable</title>", "<title>4814: seen, undecided</title>")
+}
+
+// The page of a leak explains its stack also where the newest evidence has it under an older name.
+func TestStackOfMergedLeak(t *testing.T) {
+	s := open(t)
+	history(t, s)
+	path := "/projects/shopd/signatures/" + signatureOf(t, s, appendLine).Text
+	into := signatureOf(t, s, "AuditLog::Note").Text // fixed in 4813, where the other leaks
+	if status, location := s.fill(path+"/merge", "into", into); status != http.StatusSeeOther {
+		t.Fatalf("%d %.300s", status, location)
+	}
+	has(t, words(s.page(path)), "The rule of each frame", appendLine+" your own, blamed")
+}
+
+func TestMergeForm(t *testing.T) {
+	s := open(t)
+	history(t, s)
+	from, into := signatureOf(t, s, "SearchIndex::Rebuild"), signatureOf(t, s, appendLine)
+	at := func(sig store.Signature) string { return "/projects/shopd/signatures/" + sig.Text }
+	for _, wrong := range []string{"", "nosuch", from.Text} {
+		if status, page := s.fill(at(from)+"/merge", "into", wrong); status != http.StatusUnprocessableEntity {
+			t.Errorf("into %q: %d", wrong, status)
+		} else {
+			has(t, page, `role="alert"`)
+		}
+	}
+	if status, location := s.fill(at(from)+"/merge", "into", into.Text); status != http.StatusSeeOther {
+		t.Fatalf("%d %.300s", status, location)
+	}
+	has(t, words(s.page(at(from))), appendLine, "Other names", "SearchIndex::Rebuild", "merged by somebody", "Take apart again")
+	if status, location := s.fill(at(into)+"/merge", "split", from.Text); status != http.StatusSeeOther {
+		t.Fatalf("%d %.300s", status, location)
+	}
+	has(t, words(s.page(at(from))), "SearchIndex::Rebuild")
+}
+
+func TestCompareBuilds(t *testing.T) {
+	s := open(t)
+	history(t, s)
+	page := words(s.page("/projects/shopd/compare?base=4811&head=4812&scenario=soak-60min"))
+	has(t, page, "Compare builds of shopd", "1 new", "Base: build 4811", "Head: build 4812", "New 1", "Receipt::AppendLine", "stable", "leak", "2.48 MB/hour", "certain", "Worse 0", "none", "Same 4", "Not exercised 0")
+	page = words(s.page("/projects/shopd/compare"))
+	has(t, page, "Base: build 4812", "the baseline of build 4813", "Head: build 4813", "Fixed 1", "AuditLog::Note")
+	has(t, words(s.page("/projects/shopd/compare?head=4811")), "There is no older build on the branch of 4811")
+	has(t, words(s.page("/projects/shopd/compare?head=nosuch&base=4811")), "One of the builds has no run of this scenario.")
+	has(t, words(s.page("/projects/shopd/compare?scenario=%3Cb%3E")), "No build of the project has a result in the scenario &lt;b&gt;")
+	if status, _ := s.get("/projects/nobody/compare", "Accept", "text/html"); status != http.StatusNotFound {
+		t.Errorf("no project: %d", status)
+	}
+}
+
+func TestFindingsOfRun(t *testing.T) {
+	s := open(t)
+	run := addRun(t, s.store, target, capturesOf(many(60), 6))
+	leak := signatureOf(t, s, appendLine)
+	page := s.page(fmt.Sprintf("/runs/%d", run))
+	_, findings, _ := strings.Cut(page, `id="findings"`)
+	findings, _, _ = strings.Cut(findings, "</section>")
+	has(t, words(findings), "signatures that leak or grow", "leak", "Receipt::AppendLine", "receipt.cpp:118", "certain", "▲ +2.48 MB/hour", "2.12 MB", "new", "Show all")
+	if n := strings.Count(findings, "<tr class="); n != 12 {
+		t.Errorf("%d findings at first", n)
+	}
+	all := s.page(fmt.Sprintf("/runs/%d?findings=all", run))
+	if n := strings.Count(all, `hx-target="#findings"`); n < 40 {
+		t.Errorf("%d findings in all", n)
+	}
+	open := fmt.Sprintf("/runs/%d?why=%s&sort=bytes", run, url.QueryEscape(leak.Text))
+	has(t, words(s.page(open)), "Why", "met:", "Seen in", "umdh-snapshot", "History and triage", "Its 1 site", "Say whose it is")
+	has(t, s.page(open), "sort=bytes", `href="/projects/shopd/rules?add=module%3Ashopd+function%3AShop%3A%3AOrders%3A%3AReceipts%3A%3AReceipt%3A%3AAppendLine+-%3E+owner%3DNAME"`)
+	part := s.page(open, "HX-Request", "true", "HX-Target", "findings")
+	if !strings.HasPrefix(part, `<section class="card" id="findings">`) || strings.Contains(part, `id="sites-card"`) {
+		t.Errorf("the part begins with %.100s", part)
+	}
+	quiet := target
+	quiet.Run = "2"
+	has(t, words(s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, quiet, capturesOf(shop[4:7], 6))))), "nothing leaks or grows")
+}
+
+func TestRuleOfEachFrame(t *testing.T) {
+	s := open(t)
+	run := addRun(t, s.store, target, capturesOf(shop, 6))
+	page := s.page(fmt.Sprintf("/runs/%d?open=0", run))
+	_, table, _ := strings.Cut(page, `<table class="layers">`)
+	table, _, _ = strings.Cut(table, "</table>")
+	has(t, words(table), "ntdll!RtlAllocateHeap", "allocator", "alloc/ntdll", "shopd!operator new", "AppendLine", "your own, blamed", "origin/", "Order::Commit", "blame here instead", "ntdll!RtlUserThreadStart", "thread start", "base/thread")
+	m := regexp.MustCompile(`Order::Commit</td>(?s:.*?)href="([^"]*)"`).FindStringSubmatch(table)
+	if m == nil {
+		t.Fatal(table)
+	}
+	editor := s.page(strings.ReplaceAll(m[1], "&amp;", "&"))
+	has(t, editor, "module:shopd function:Shop::Orders::Receipts::Receipt::AppendLine -&gt; plumbing")
+}
+
+func TestHostileLeaksStayText(t *testing.T) {
+	s := open(t)
+	nasty := slices.Clone(shop)
+	nasty[0].stack = join(newed, []string{"shopd!" + hostile + "Nasty\u202e+0x1"}, request)
+	run := addRun(t, s.store, target, capturesOf(nasty, 6), func(r *analysis.Report) {
+		r.Findings[0].Owner, r.Findings[0].Known = "<i>o</i>", "<i>k</i>"
+		r.Findings[0].Clauses[0].Text = "<i>c</i>"
+	})
+	leak := signatureOf(t, s, "nasty")
+	sig := url.PathEscape(leak.Text)
+	for _, path := range []string{"/projects/shopd", "/projects/shopd/signatures/" + sig, fmt.Sprintf("/runs/%d?why=%s&open=0", run, sig), "/projects/shopd/rules?add=%3Cscript%3E%22%27"} {
+		lacks(t, s.page(path), "<script>alert", "<i>", "\u202e", "<script>\"")
+	}
+}
