@@ -76,14 +76,3 @@ func (p *Placed) toBlame(outer int) int {
 	}
 	return rest
 }
-
-// GrowsHeap reports whether the stack is of a heap that takes memory from the system for its blocks: of heap-virtual
-// memory, or of virtual memory that is counted with the heap's.
-func (p Placed) GrowsHeap() bool {
-	for _, m := range p.Marks {
-		if m.Layer == LayerHeapGrowth {
-			return true
-		}
-	}
-	return false
-}

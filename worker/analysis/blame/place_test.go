@@ -63,9 +63,6 @@ func TestPlace(t *testing.T) {
 		if name(placed.Blame) != c.blame || name(placed.Origin) != c.origin || strings.Join(layers, " ") != c.layers {
 			t.Errorf("%s: blame %s, origin %s, %v; want %s, %s, %s", c.name, name(placed.Blame), name(placed.Origin), layers, c.blame, c.origin, c.layers)
 		}
-		if placed.GrowsHeap() != strings.Contains(c.layers, "heap-growth") {
-			t.Errorf("%s: GrowsHeap %v", c.name, placed.GrowsHeap())
-		}
 	}
 }
 

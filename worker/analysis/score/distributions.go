@@ -60,11 +60,6 @@ func studentCDF(t, degrees float64) float64 {
 	return 1 - tail
 }
 
-// studentQuantile is the t that studentCDF gives p for, for p of 0.5 to 1.
-func studentQuantile(p, degrees float64) float64 {
-	return invert(func(t float64) float64 { return studentCDF(t, degrees) }, p)
-}
-
 // gammaRegularized is P(a, x), the probability that a gamma variable of shape a and scale 1 is at most x: the series and the
 // continued fraction of Abramowitz & Stegun 6.5.29 and 6.5.31.
 func gammaRegularized(a, x float64) float64 {
