@@ -22,6 +22,12 @@ type word struct {
 	Ticket     string     `json:"ticket,omitempty"`
 }
 
+// A keptWord is the word of a signature as it was before another became part of it.
+type keptWord struct {
+	word
+	Of int64 `json:"of"` // the signature; it may be part of a third by now
+}
+
 // same reports whether two words say the same. Instants are compared, not their zones.
 func (w *word) same(other *word) bool {
 	a, b := *w, *other
@@ -76,7 +82,7 @@ func join(ctx context.Context, tx pgx.Tx, from, into int64, actor string) (bool,
 	after.Assignee, after.Ticket = first(before.Assignee, theirs.Assignee), first(before.Ticket, theirs.Ticket)
 	var kept []byte
 	if !after.same(&before) {
-		if kept, err = json.Marshal(before); err != nil {
+		if kept, err = json.Marshal(keptWord{before, root}); err != nil {
 			return false, err
 		}
 		if version, err = say(ctx, tx, root, after); err != nil {
@@ -100,14 +106,14 @@ func separate(ctx context.Context, tx pgx.Tx, id int64) (root int64, err error) 
 		return 0, err
 	}
 	if kept != nil {
-		var before word
+		var before keptWord
 		if err := json.Unmarshal(kept, &before); err != nil {
 			return 0, fmt.Errorf("word of signature %d: %w", root, err)
 		}
-		if _, now, err := wordOf(ctx, tx, root); err != nil {
+		if _, now, err := wordOf(ctx, tx, before.Of); err != nil {
 			return 0, err
 		} else if now == version {
-			if _, err := say(ctx, tx, root, before); err != nil {
+			if _, err := say(ctx, tx, before.Of, before.word); err != nil {
 				return 0, err
 			}
 		}

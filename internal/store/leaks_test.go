@@ -46,7 +46,7 @@ func leaksReport(findings ...finding) *analysis.Report {
 		amounts := analysis.Amounts{Outstanding: analysis.Amount{Count: 10, Bytes: 1000 + f.bytes}, Growth: &analysis.Amount{Count: 1, Bytes: f.bytes}}
 		var rate *score.Rate
 		if f.bytes > 0 {
-			rate = &score.Rate{Unit: "hour", Bytes: float64(f.bytes), Count: 1}
+			rate = &score.Rate{Unit: "hour", Bytes: float64(f.bytes), Count: 1, Over: 1, Dispersion: 1 + float64(f.bytes)}
 		}
 		if f.blocks > 0 {
 			amounts.Lifetimes = &analysis.Lifetimes{Allocated: analysis.Amount{Count: f.blocks}}

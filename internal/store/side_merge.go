@@ -78,9 +78,9 @@ func joined(a, b compare.Finding) compare.Finding {
 	}
 	switch a.RateUnit {
 	case "":
-		f.RateUnit, f.RateBytes, f.RateCount, f.Exposure = b.RateUnit, b.RateBytes, b.RateCount, b.Exposure
+		f.RateUnit, f.RateBytes, f.RateCount, f.Exposure, f.Dispersion = b.RateUnit, b.RateBytes, b.RateCount, b.Exposure, b.Dispersion
 	case b.RateUnit:
-		f.RateBytes, f.RateCount = a.RateBytes+b.RateBytes, a.RateCount+b.RateCount
+		f.RateBytes, f.RateCount, f.Dispersion = a.RateBytes+b.RateBytes, a.RateCount+b.RateCount, max(a.Dispersion, b.Dispersion)
 	}
 	return f
 }
@@ -97,7 +97,7 @@ func larger(a, b compare.Finding) compare.Finding {
 	}
 	f.Allocated = max(a.Allocated, b.Allocated)
 	if a.RateUnit == "" && b.RateUnit != "" || a.RateUnit == b.RateUnit && b.RateBytes > a.RateBytes {
-		f.RateUnit, f.RateBytes, f.RateCount, f.Exposure = b.RateUnit, b.RateBytes, b.RateCount, b.Exposure
+		f.RateUnit, f.RateBytes, f.RateCount, f.Exposure, f.Dispersion = b.RateUnit, b.RateBytes, b.RateCount, b.Exposure, b.Dispersion
 	}
 	return f
 }

@@ -35,7 +35,7 @@ func TestSide(t *testing.T) {
 		by[f.Signature] = f
 	}
 	a := by["A"]
-	if a.Class != leak || *a.Score != 0.95 || !a.Certain || a.Growth.Bytes != 50 || a.Outstanding.Bytes != 1050 || a.RateUnit != "hour" || a.RateBytes != 50 || a.Exposure != 1 ||
+	if a.Class != leak || *a.Score != 0.95 || !a.Certain || a.Growth.Bytes != 50 || a.Outstanding.Bytes != 1050 || a.RateUnit != "hour" || a.RateBytes != 50 || a.Exposure != 1 || a.Dispersion != 51 ||
 		a.Allocated != -1 || a.State != "known" || a.Owner != "bob" || a.Known != "tolerated" || a.Leaf != "leaf" || len(a.Frames) != 1 || a.Kind != "heap" || a.Title != "malloc | app!FA" {
 		t.Errorf("%+v", a)
 	}
