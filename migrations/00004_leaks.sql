@@ -22,10 +22,12 @@ create table reordered (
 );
 create index reordered_by_project on reordered (project_id);
 
--- How much work the process had done, in the unit of the run; when the file was deleted.
+-- How much work the process had done, in the unit of the run; when the file was to be deleted, and that it is.
 alter table evidence
     add column work       double precision,
-    add column expired_at timestamptz;
+    add column expired_at timestamptz,
+    add column dropped    boolean not null default false;
+create index evidence_to_drop on evidence (sha256) where expired_at is not null and not dropped;
 create index evidence_by_digest on evidence (sha256);
 create index evidence_to_expire on evidence (uploaded_at, id) where expired_at is null;
 
@@ -223,7 +225,8 @@ drop table signature_audit, signature_comments, signature_moves, signatures;
 alter table runs drop column work_unit, drop column trace, drop column lossy, drop column power, drop column seen;
 drop index evidence_by_digest;
 drop index evidence_to_expire;
-alter table evidence drop column work, drop column expired_at;
+drop index evidence_to_drop;
+alter table evidence drop column work, drop column expired_at, drop column dropped;
 drop table reordered;
 alter table projects drop column baseline_id;
 alter table builds drop column pinned;

@@ -63,6 +63,10 @@ func (in *Intake) Accept(ctx context.Context, t store.Target, name string, body 
 	if err != nil {
 		return store.Evidence{}, fmt.Errorf("intake: record %s: %w", name, err)
 	}
+	// Between the rename and the record a keeper may have deleted the same bytes as those of an older file.
+	if _, err := in.Blobs.Stat(ctx, blob.ContentKey(digest.SHA256)); err != nil {
+		return store.Evidence{}, fmt.Errorf("intake: %s went with an older file of the same content; send it again: %w", name, err)
+	}
 	return e, nil
 }
 

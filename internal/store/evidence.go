@@ -68,7 +68,7 @@ func (s *Store) addEvidence(ctx context.Context, t Target, e Evidence) (Evidence
 			insert into evidence (run_id, name, sha256, bytes, kind, work) values ($1, $2, $3, $4, $5, $6)
 			on conflict (run_id, name, sha256) do update set
 				state = case when evidence.state = 'failed' then 'stored' else evidence.state end,
-				error_code = '', error = '', work = coalesce(excluded.work, evidence.work), expired_at = null
+				error_code = '', error = '', work = coalesce(excluded.work, evidence.work), expired_at = null, dropped = false
 			returning `+evidenceColumns, run, e.Name, e.SHA256, e.Bytes, e.Kind, t.Work)
 		if e, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Evidence]); err != nil {
 			return err

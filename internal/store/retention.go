@@ -8,24 +8,24 @@ import (
 )
 
 // ExpireEvidence marks uploaded files of completed and analysed runs as deleted where they are older than that, the oldest
-// first and at most limit of them, and returns how many and those of their digests that nothing else refers to: pass each to
-// DropExpired. What was read of the files, names, reports and findings stay. A second call finds the next ones.
+// first and at most limit of them, and returns how many and the digests that nothing else refers to, those of before that were
+// not dropped among them: pass each to DropExpired. What was read of the files, names, reports and findings stay. A second call
+// finds the next ones.
 func (s *Store) ExpireEvidence(ctx context.Context, olderThan time.Duration, limit int) (digests []string, expired int, err error) {
 	err = s.tx(ctx, "expire evidence", func(tx pgx.Tx) error {
-		rows, _ := tx.Query(ctx, `
+		tag, err := tx.Exec(ctx, `
 			update evidence set expired_at = now() where id in (
 				select e.id from evidence e join runs r on r.id = e.run_id
 				where e.expired_at is null and e.uploaded_at < now() - $1::interval and e.state in ('read', 'failed')
 					and r.completed_at is not null and r.analysed_at is not null
 					and not exists (select from jobs j where j.run_id = r.id and j.state in ('queued', 'running'))
-				order by e.uploaded_at, e.id limit $2 for update of e skip locked)
-			returning sha256`, olderThan, limit)
-		all, err := pgx.CollectRows(rows, pgx.RowTo[string])
+				order by e.uploaded_at, e.id limit $2 for update of e skip locked)`, olderThan, limit)
 		if err != nil {
 			return err
 		}
-		expired = len(all)
-		rows, _ = tx.Query(ctx, `select distinct d from unnest($1::text[]) d where `+unreferred+` order by d`, all)
+		expired = int(tag.RowsAffected())
+		rows, _ := tx.Query(ctx, `
+			select d from (select distinct sha256 as d from evidence where expired_at is not null and not dropped) old where `+unreferred+` order by d`)
 		digests, err = pgx.CollectRows(rows, pgx.RowTo[string])
 		return err
 	})
@@ -45,7 +45,11 @@ func (s *Store) DropExpired(ctx context.Context, digest string, drop func() erro
 		if err := tx.QueryRow(ctx, `select `+unreferred+` from (select $1::text as d) x`, digest).Scan(&dropped); err != nil || !dropped {
 			return err
 		}
-		return drop()
+		if err := drop(); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `update evidence set dropped = true where sha256 = $1 and expired_at is not null`, digest)
+		return err
 	})
 	return dropped && err == nil, err
 }

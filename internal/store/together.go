@@ -10,11 +10,11 @@ import (
 // kindTrace is the kind of evidence of which several files may be one trace.
 const kindTrace = "etl"
 
-// TraceFiles lists the evidence of a run that may be of one trace with e: e first, the other traces in the order of upload.
+// TraceFiles lists the evidence of a run that is there and may be of one trace with e: e first, the other traces in the order of upload.
 // Those that failed are among them: half of a trace may be none. done says that all are stored as one trace already.
 func (s *Store) TraceFiles(ctx context.Context, e Evidence) (files []Evidence, done bool, err error) {
 	rows, _ := s.pool.Query(ctx, `
-		select `+evidenceColumns+` from evidence where run_id = $1 and (id = $2 or kind = $3) order by id <> $2, id`, e.RunID, e.ID, kindTrace)
+		select `+evidenceColumns+` from evidence where run_id = $1 and (id = $2 or kind = $3 and expired_at is null) order by id <> $2, id`, e.RunID, e.ID, kindTrace)
 	files, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Evidence])
 	if err != nil || len(files) < 2 {
 		return files, false, wrap("files of a trace", err)

@@ -38,6 +38,9 @@ func CompareSides(ctx context.Context, s *store.Store, q Sides) (*Compared, erro
 	if err := c.findBase(ctx, s, q); err != nil {
 		return nil, err
 	}
+	if slices.Equal(c.Base.Runs, c.Head.Runs) {
+		return nil, invalid("base", "base: build %s is compared with itself; name another", c.Base.Build)
+	}
 	c.Comparison = compare.Compare(c.Base, c.Head)
 	return c, nil
 }
@@ -89,6 +92,9 @@ func (c *Compared) sideOfRun(ctx context.Context, s *store.Store, id int64) (*co
 	c.Project, c.Scenario = cmp.Or(c.Project, run.Project), cmp.Or(c.Scenario, run.Scenario)
 	if run.Project != c.Project {
 		return nil, invalid("project", "project: run %d is of the project %s", id, run.Project)
+	}
+	if run.Scenario != c.Scenario {
+		return nil, invalid("scenario", "scenario: run %d is of the scenario %s; only runs of one scenario can be compared", id, run.Scenario)
 	}
 	return s.SideOfRun(ctx, id)
 }

@@ -185,6 +185,9 @@ func (v *verdictView) list(c *compare.Comparison) {
 // withBaseline compares the side of a run with the build that is named, else with the one that the store would take; nil
 // where there is none to take.
 func (a *API) withBaseline(ctx context.Context, run *store.Run, head *compare.Side, base string) (*Compared, error) {
+	if base == run.Build {
+		return nil, invalid("baseline", "baseline: build %s is the run's own; name another", base)
+	}
 	c := &Compared{Project: run.Project, Scenario: run.Scenario, Head: head}
 	err := c.findBase(ctx, a.store, Sides{Base: base})
 	var none *Problem

@@ -62,16 +62,27 @@ func compareParam(c echo.Context, name string) string {
 	return strings.TrimSpace(printable(c.QueryParam(name)))
 }
 
-// newestScenario is that of the newest run with a result; "" for none.
+// newestScenario is that of the newest run with a result, of one that two builds can be compared in where there is any.
 func newestScenario(builds []store.Build) string {
+	newest, seen := "", map[string]int{} // in how many builds
+	for _, b := range builds {
+		here := map[string]bool{}
+		for _, r := range b.Runs {
+			if r.AnalysedAt != nil && !here[r.Scenario] {
+				here[r.Scenario] = true
+				seen[r.Scenario]++
+				newest = cmp.Or(newest, r.Scenario)
+			}
+		}
+	}
 	for _, b := range builds {
 		for _, r := range b.Runs {
-			if r.AnalysedAt != nil {
+			if seen[r.Scenario] > 1 {
 				return r.Scenario
 			}
 		}
 	}
-	return ""
+	return newest
 }
 
 type compareView struct {

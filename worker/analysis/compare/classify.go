@@ -39,6 +39,9 @@ func Compare(base, head *Side) *Comparison {
 		default:
 			row.Change, row.Why, row.chance = speed(row.Base, h)
 		}
+		if row.Change == New && !base.decides() {
+			row.Why += "; its evidence alone decides nothing"
+		}
 		c.Rows = append(c.Rows, row)
 	}
 	c.doubt()
@@ -50,6 +53,9 @@ func Compare(base, head *Side) *Comparison {
 		}
 		row := Row{Base: b, Head: h}
 		row.Change, row.Why = gone(b, h, head)
+		if row.Change == Fixed && !head.decides() {
+			row.Why += "; its evidence alone decides nothing"
+		}
 		c.Rows = append(c.Rows, row)
 	}
 	slices.SortStableFunc(c.Rows, func(x, y Row) int {
@@ -150,6 +156,11 @@ func classWord(c analysis.Class) string {
 		return "not decided"
 	}
 	return string(c)
+}
+
+// decides reports whether a run of the side has evidence that decides something.
+func (s *Side) decides() bool {
+	return len(s.Statuses) == 0 || slices.ContainsFunc(s.Statuses, func(status analysis.Status) bool { return status != analysis.StatusInconclusive })
 }
 
 // absentIn says why a side does not show a signature.
