@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -169,6 +170,9 @@ func writeOutput(path string, out io.Writer, write func(io.Writer) error) error 
 	if path == "" {
 		return write(out)
 	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a pipe or /dev/null must not be replaced by a file
+		return writeThrough(path, write)
+	}
 	temp, err := os.CreateTemp(filepath.Dir(path), ".heapdrift-*")
 	if err != nil {
 		return fmt.Errorf("output: %w", err)
@@ -185,6 +189,18 @@ func writeOutput(path string, out io.Writer, write func(io.Writer) error) error 
 		err = os.Rename(temp.Name(), path)
 	}
 	if err != nil {
+		return fmt.Errorf("output: %w", err)
+	}
+	return nil
+}
+
+// writeThrough writes to what a name stands for.
+func writeThrough(path string, write func(io.Writer) error) error {
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("output: %w", err)
+	}
+	if err := errors.Join(write(file), file.Close()); err != nil {
 		return fmt.Errorf("output: %w", err)
 	}
 	return nil
