@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
+	"sync"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
@@ -137,22 +139,27 @@ func kindOf(name string) capture.SiteKind {
 func (t *TraceSites) answer(q *allocations.Question, a *allocations.Answer, w capture.Window) *Windowed {
 	out := &Windowed{Window: windowOf(w), Sites: make([]WindowedSite, len(t.Sites))}
 	kinds, byHeap := [capture.KindHeapVirtual + 1]allocations.Classes{}, map[string]allocations.Classes{}
-	torn, idle := t.Trace.isTorn(w), newIdleness(t.Trace)
+	torn := t.Trace.isTorn(w)
+	sums := make([]allocations.Classes, len(t.Sites))
+	inParts(len(t.Sites), func(from, to int) { // to judge takes longer than to add up
+		idle := newIdleness(t.Trace)
+		for i := from; i < to; i++ {
+			s := sample{kind: kindOf(t.Sites[i].Kind)}
+			for _, n := range t.Sites[i].Numbers {
+				sums[i] = sums[i].Add(a.Classes[n])
+				s.takeSurvival(a.Survival(q, int(n)))
+			}
+			s.amounts = lifetimesOf(&sums[i], nil)
+			s.tear(torn)
+			out.Sites[i] = WindowedSite{SiteRows: t.Sites[i], Amounts: s.amounts, Verdict: judgeTrace(&s, idle, score.Trace).Class}
+		}
+	})
 	for i := range t.Sites {
-		var sum allocations.Classes
 		kind := kindOf(t.Sites[i].Kind)
-		s := sample{kind: kind}
-		for _, n := range t.Sites[i].Numbers {
-			sum = sum.Add(a.Classes[n])
-			s.takeSurvival(a.Survival(q, int(n)))
-		}
-		kinds[kind] = kinds[kind].Add(sum)
+		kinds[kind] = kinds[kind].Add(sums[i])
 		if kind == capture.KindHeap {
-			byHeap[t.Sites[i].Heap] = byHeap[t.Sites[i].Heap].Add(sum)
+			byHeap[t.Sites[i].Heap] = byHeap[t.Sites[i].Heap].Add(sums[i])
 		}
-		s.amounts = lifetimesOf(&sum, nil)
-		s.tear(torn)
-		out.Sites[i] = WindowedSite{SiteRows: t.Sites[i], Amounts: s.amounts, Verdict: judgeTrace(&s, idle, score.Trace).Class}
 	}
 	out.Totals = totalsOf(kinds, peaksOf(a, 0))
 	peaks := peaksOf(a, 1)
@@ -165,6 +172,16 @@ func (t *TraceSites) answer(q *allocations.Question, a *allocations.Answer, w ca
 		out.Heaps = append(out.Heaps, Heap{Handle: handle, Amounts: lifetimesOf(&sum, peak)})
 	}
 	return out
+}
+
+// inParts does something with n things on all cores, a part of them on each.
+func inParts(n int, do func(from, to int)) {
+	parts := min(runtime.GOMAXPROCS(0), n/256+1)
+	var all sync.WaitGroup
+	for p := range parts {
+		all.Go(func() { do(n*p/parts, n*(p+1)/parts) })
+	}
+	all.Wait()
 }
 
 // peaksOf are the peaks of one grouping, none where they were not asked for.
