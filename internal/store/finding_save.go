@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -12,13 +11,8 @@ import (
 	"heapdrift/worker/analysis"
 )
 
-// classes are the classes of sites and findings, the gravest last.
+// classes are the classes of sites and findings in the order of their gravity, the gravest last.
 const classes = `array['stable', 'unknown', 'transient', 'one-time', 'cache', 'growing', 'leak']`
-
-var byGravity = []analysis.Class{analysis.ClassStable, analysis.ClassUnknown, analysis.ClassTransient, analysis.ClassOneTime, analysis.ClassCache, analysis.ClassGrowing, analysis.ClassLeak}
-
-// isBad reports whether a class is one that teams have to do something about.
-func isBad(c analysis.Class) bool { return c == analysis.ClassLeak || c == analysis.ClassGrowing }
 
 // findingsOf returns a report's findings. A report that names none has those that its sites make together, except for what
 // heaps took from the system, which is counted in their blocks.
@@ -72,9 +66,9 @@ func addSite(f *analysis.Finding, s *analysis.Site) {
 		f.Allocated.Count += s.Allocated.Count
 		f.Allocated.Bytes += s.Allocated.Bytes
 	}
-	f.Verdict = slices.MaxFunc([]analysis.Class{f.Verdict, s.Verdict}, func(a, b analysis.Class) int {
-		return cmp.Compare(slices.Index(byGravity, a), slices.Index(byGravity, b))
-	})
+	if s.Verdict.Gravity() > f.Verdict.Gravity() {
+		f.Verdict = s.Verdict
+	}
 	if s.Score != nil && (f.Score == nil || *s.Score > *f.Score) {
 		f.Score = s.Score
 	}
@@ -110,7 +104,7 @@ func insertFindings(ctx context.Context, tx pgx.Tx, run int64, named *interned) 
 			return nil, err
 		}
 		// Why a block is stable is worth no page of evidence, and nearly all are.
-		told := isBad(f.Verdict) || f.Verdict == analysis.ClassCache || f.Verdict == analysis.ClassOneTime
+		told := f.Verdict.IsSuspect() || f.Verdict == analysis.ClassCache || f.Verdict == analysis.ClassOneTime
 		if row[12], err = jsonOrNull(f.Clauses, told && len(f.Clauses) > 0); err != nil {
 			return nil, err
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"heapdrift/worker/analysis"
 )
 
 // A History is what all runs of a project say of one signature.
@@ -41,7 +43,7 @@ type Outcome struct {
 }
 
 // Bad says that the signature leaked or grew.
-func (o *Outcome) Bad() bool { return o.Class == "leak" || o.Class == "growing" }
+func (o *Outcome) Bad() bool { return analysis.Class(o.Class).IsSuspect() }
 
 // SignatureHistory returns what all runs say of a signature, or ErrNotFound.
 func (s *Store) SignatureHistory(ctx context.Context, project, signature string) (*History, error) {

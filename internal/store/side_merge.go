@@ -1,8 +1,6 @@
 package store
 
 import (
-	"slices"
-
 	"heapdrift/worker/analysis"
 	"heapdrift/worker/analysis/compare"
 )
@@ -46,12 +44,10 @@ func (m *merging) close() {
 	m.order = m.order[:0]
 }
 
-func gravity(c analysis.Class) int { return slices.Index(byGravity, c) }
-
 // judged gives a finding the graver judgement of two.
 func judged(into *compare.Finding, a, b *compare.Finding) {
 	into.Class, into.Score, into.Certain = a.Class, a.Score, a.Certain || b.Certain
-	if gravity(b.Class) > gravity(a.Class) {
+	if b.Class.Gravity() > a.Class.Gravity() {
 		into.Class = b.Class
 	}
 	if b.Score != nil && (a.Score == nil || *b.Score > *a.Score) {

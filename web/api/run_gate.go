@@ -53,8 +53,7 @@ func failsGate(f *compare.Finding) bool {
 // provesNew reports whether the base of a row of a new leak tells that it was not there before: evidence that does not
 // decide tells nothing.
 func provesNew(base *compare.Side, r *compare.Row) bool {
-	decided := slices.ContainsFunc(base.Statuses, func(s analysis.Status) bool { return s != analysis.StatusInconclusive })
-	return decided && (r.Base == nil || r.Base.Class != analysis.ClassUnknown)
+	return base.Decides() && (r.Base == nil || r.Base.Class != analysis.ClassUnknown)
 }
 
 // gateOf turns an outcome into what a CI job acts on, and says by what it was decided. compared is nil without a baseline.

@@ -154,7 +154,7 @@ func (a *API) decide(ctx context.Context, v *verdictView, run *store.Run, base s
 		return err
 	}
 	for i := range head.Findings {
-		if f := &head.Findings[i]; tolerated(f) && (f.Class == analysis.ClassLeak || f.Class == analysis.ClassGrowing) {
+		if f := &head.Findings[i]; tolerated(f) && f.Class.IsSuspect() {
 			v.Known = append(v.Known, f.Signature)
 		}
 	}

@@ -128,14 +128,24 @@ func (l listing) fields() []field {
 
 // url is the address of the listing.
 func (l listing) url() templ.SafeURL {
+	return withFields(runURL(l.run), l.fields())
+}
+
+// withFields is the address of a page with fields as its query.
+func withFields(page templ.SafeURL, fields []field) templ.SafeURL {
 	q := url.Values{}
-	for _, f := range l.fields() {
+	for _, f := range fields {
 		q.Set(f.name, f.value)
 	}
+	return withQuery(page, q)
+}
+
+// withQuery is the address of a page with a query, if there is any.
+func withQuery(page templ.SafeURL, q url.Values) templ.SafeURL {
 	if len(q) == 0 {
-		return runURL(l.run)
+		return page
 	}
-	return runURL(l.run) + templ.SafeURL("?"+q.Encode())
+	return page + templ.SafeURL("?"+q.Encode())
 }
 
 // rowURL opens or closes a site on the same page and leads to its row.

@@ -65,10 +65,7 @@ func (v projectView) url(scenario string, page int) templ.SafeURL {
 	if page > 1 {
 		q.Set("page", strconv.Itoa(page))
 	}
-	if len(q) == 0 {
-		return projectURL(v.name)
-	}
-	return projectURL(v.name) + templ.SafeURL("?"+q.Encode())
+	return withQuery(projectURL(v.name), q)
 }
 
 func (v projectView) extent() string {

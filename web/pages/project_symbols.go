@@ -83,10 +83,7 @@ func (v projectSymbolsView) url(page int) templ.SafeURL {
 	if page > 1 {
 		q.Set("page", strconv.Itoa(page))
 	}
-	if len(q) == 0 {
-		return projectSymbolsURL(v.name)
-	}
-	return projectSymbolsURL(v.name) + templ.SafeURL("?"+q.Encode())
+	return withQuery(projectSymbolsURL(v.name), q)
 }
 
 // extent says which of how many files the page shows.

@@ -3,7 +3,6 @@ package pages
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,14 +92,7 @@ func (l leakListing) fields() []field {
 }
 
 func (l leakListing) url() templ.SafeURL {
-	q := url.Values{}
-	for _, f := range l.fields() {
-		q.Set(f.name, f.value)
-	}
-	if len(q) == 0 {
-		return projectURL(l.project)
-	}
-	return projectURL(l.project) + templ.SafeURL("?"+q.Encode())
+	return withFields(projectURL(l.project), l.fields())
 }
 
 // A leakTable is a page of a project's signatures.
@@ -166,7 +158,7 @@ func outcomeClass(o *store.Outcome) (class, says string) {
 	switch {
 	case !o.Exercised:
 		return "h-none", "not exercised"
-	case o.Class == string(analysis.ClassLeak), o.Class == string(analysis.ClassGrowing):
+	case o.Bad():
 		return "h-" + o.Class, o.Class
 	case !o.Clean:
 		return "h-other", "seen, undecided"

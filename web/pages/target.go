@@ -60,10 +60,7 @@ func (t target) parse() (store.Target, error) {
 
 // uploadURL is the upload page with the target filled in.
 func (t target) uploadURL() templ.SafeURL {
-	if q := t.query().Encode(); q != "" {
-		return templ.SafeURL("/upload?" + q)
-	}
-	return "/upload"
+	return withQuery("/upload", t.query())
 }
 
 func (t target) query() url.Values {

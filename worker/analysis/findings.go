@@ -73,7 +73,7 @@ func findingOf(j *judge, evidence string, sites []*judgedSite) Finding {
 		f.Growth = j.growth(all)
 	}
 	f.Verdict, f.Certain = result.Class, result.Certain
-	if f.IsSuspect() {
+	if f.Verdict.IsSuspect() {
 		f.Rate = result.Rate
 	}
 	if result.Class != ClassUnknown {
@@ -88,17 +88,14 @@ func findingOf(j *judge, evidence string, sites []*judgedSite) Finding {
 	return f
 }
 
-// gravity orders classes by how much they ask for a look.
-var gravity = map[Class]int{ClassLeak: 6, ClassGrowing: 5, ClassCache: 4, ClassOneTime: 3, ClassTransient: 2, ClassUnknown: 1, ClassStable: 0}
-
 func graver(a, b *score.Result) bool {
-	return cmp.Or(cmp.Compare(gravity[a.Class], gravity[b.Class]), cmp.Compare(a.Score, b.Score)) > 0
+	return cmp.Or(cmp.Compare(a.Class.Gravity(), b.Class.Gravity()), cmp.Compare(a.Score, b.Score)) > 0
 }
 
 // CompareFindings puts the gravest first, the surest and fastest of one class before others.
 func CompareFindings(a, b *Finding) int {
 	x, y := a.BeforeExit(), b.BeforeExit()
-	return cmp.Or(cmp.Compare(gravity[b.Verdict], gravity[a.Verdict]), compareScores(b.Score, a.Score), cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(y.Count, x.Count),
+	return cmp.Or(cmp.Compare(b.Verdict.Gravity(), a.Verdict.Gravity()), compareScores(b.Score, a.Score), cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(y.Count, x.Count),
 		cmp.Compare(a.Signature, b.Signature))
 }
 
@@ -113,9 +110,6 @@ func compareScores(a, b *float64) int {
 	}
 	return cmp.Compare(*a, *b)
 }
-
-// IsSuspect reports whether a finding leaks, or grows and the evidence does not decide.
-func (f *Finding) IsSuspect() bool { return f.Verdict == ClassLeak || f.Verdict == ClassGrowing }
 
 // takeWitness adds what other evidence of the same run says. Findings that only that has come behind those of the report; where it
 // has losses, none of them is a leak for certain. Evidence without inlined calls is a witness of all that are one to it.
@@ -138,7 +132,7 @@ func takeWitness(r, other *Report) {
 		for _, k := range same {
 			r.Findings[k].Witnesses = append(r.Findings[k].Witnesses, f.Witnesses...)
 		}
-		if same != nil || !f.IsSuspect() || f.Verdict == ClassGrowing && len(other.Snapshots) < SnapshotsToDecide { // that may be anything
+		if same != nil || !f.Verdict.IsSuspect() || f.Verdict == ClassGrowing && len(other.Snapshots) < SnapshotsToDecide { // that may be anything
 			continue
 		}
 		only := *f

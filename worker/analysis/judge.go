@@ -33,7 +33,7 @@ func (s *series) judgeOf(r *Report) *judge {
 	j := &judge{}
 	if r.Trace != nil { // instants at which it worked
 		j.idle = newIdleness(r.Trace)
-		over := r.Trace.capture().Over(capture.Window{From: r.Window.FromNS, To: r.Window.ToNS})
+		over := r.Trace.capture().Over(r.Window.capture())
 		for j.last < len(r.Snapshots) && r.Snapshots[j.last].AtNS <= over {
 			j.last++
 		}

@@ -24,8 +24,8 @@ func (j *judge) power(r *Report, sites []*judgedSite) *Power {
 	block := held.Bytes / held.Count
 	var p score.Power
 	if r.Trace != nil {
-		trace, window := r.Trace.capture(), capture.Window{From: r.Window.FromNS, To: r.Window.ToNS}
-		seen := &allocations.Survival{From: max(trace.Since(window, capture.KindHeap), trace.From), Over: min(trace.Over(window), trace.To)}
+		trace, window := r.Trace.capture(), r.Window.capture()
+		seen := &allocations.Survival{From: trace.Since(window, capture.KindHeap), Over: min(trace.Over(window), trace.To)}
 		p = score.TracePower(seen, block)
 	} else {
 		p = score.SnapshotPower(&j.axis, j.noise(sites), block)

@@ -41,6 +41,8 @@ type Window struct {
 	DurationNS int64 `json:"duration_ns"`
 }
 
+func (w *Window) capture() capture.Window { return capture.Window{From: w.FromNS, To: w.ToNS} }
+
 // A Trace describes a recording. Times are ns since Start.
 type Trace struct {
 	Start string `json:"start"` // UTC, RFC 3339

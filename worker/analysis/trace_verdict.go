@@ -3,8 +3,6 @@ package analysis
 import (
 	"fmt"
 	"time"
-
-	"heapdrift/ingest/capture"
 )
 
 // whatOfTrace says what was seen in the window of a trace.
@@ -32,7 +30,7 @@ func whatOfTrace(r *Report, t *tally) string {
 		return fmt.Sprintf("%s; snapshots show growth that it does not, the most, %s in %s, from %s", s, Bytes(grown.Bytes), blocks(grown.Count), t.top.Where())
 	}
 	growth := sum(r.Totals.Heap.BeforeExit(), r.Totals.Virtual.BeforeExit())
-	if growth.Bytes <= 0 && r.Trace.isTorn(capture.Window{From: r.Window.FromNS, To: r.Window.ToNS}) { // totals are of the time behind
+	if growth.Bytes <= 0 && r.Trace.isTorn(r.Window.capture()) { // totals are of the time behind
 		return fmt.Sprintf("%s; before it began to free what it held, the most, %s in %s, was outstanding from %s", s, Bytes(grown.Bytes), blocks(grown.Count), t.top.Where())
 	}
 	when := "; at the end"

@@ -22,7 +22,7 @@ func tallyOf(findings []Finding) tally {
 	var t tally
 	for i := range findings {
 		f := &findings[i]
-		if !f.IsSuspect() {
+		if !f.Verdict.IsSuspect() {
 			continue
 		}
 		if f.Known != "" {
@@ -38,7 +38,7 @@ func tallyOf(findings []Finding) tally {
 				t.certain++
 			}
 		}
-		if t.top == nil || gravity[f.Verdict] > gravity[t.top.Verdict] || f.Verdict == t.top.Verdict && f.BeforeExit().Bytes > t.top.BeforeExit().Bytes {
+		if t.top == nil || f.Verdict.Gravity() > t.top.Verdict.Gravity() || f.Verdict == t.top.Verdict && f.BeforeExit().Bytes > t.top.BeforeExit().Bytes {
 			t.top = f
 		}
 	}

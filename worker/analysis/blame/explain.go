@@ -1,9 +1,6 @@
 package blame
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // explanations of the core's rules, for people who ask why a frame has its layer.
 var explanations = map[string]string{
@@ -65,16 +62,6 @@ var explanations = map[string]string{
 	"origin/program":         "The image is the program that the process was started from.",
 	"origin/third-party":     "The image is neither a part of Windows nor known as the team's own.",
 	"origin/no-module":       "The address lies in no image: generated code, or an image that the evidence does not list.",
-}
-
-// RuleIDs lists the ids of the core's rules.
-func RuleIDs() []string {
-	list := make([]string, 0, len(explanations))
-	for id := range explanations {
-		list = append(list, id)
-	}
-	slices.Sort(list)
-	return list
 }
 
 // Explain says in one sentence what a rule is about; "" for an id that no rule has.

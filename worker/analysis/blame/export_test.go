@@ -1,5 +1,13 @@
 package blame
 
+import (
+	"maps"
+	"slices"
+)
+
+// RuleIDs lists the ids of the rules that are explained.
+func RuleIDs() []string { return slices.Sorted(maps.Keys(explanations)) }
+
 // CoreRuleIDs lists the ids in the tables of functions.
 func CoreRuleIDs() []string {
 	var ids []string

@@ -24,14 +24,14 @@ func Compare(base, head *Side) *Comparison {
 	shared := sharedBy(before, after)
 	for i := range head.Findings {
 		h := &head.Findings[i]
-		if !suspect(h) {
+		if !h.Class.IsSuspect() {
 			continue
 		}
 		row := Row{Base: before[h], Head: h}
 		switch {
 		case row.Base == nil:
 			row.Change, row.Why = New, absentIn(base)
-		case !suspect(row.Base):
+		case !row.Base.Class.IsSuspect():
 			row.Change, row.Why = New, fmt.Sprintf("in build %s it was %s", base.Build, classWord(row.Base.Class))
 		case shared[row.Base] || shared[h]:
 			row.chance = 1
@@ -39,7 +39,7 @@ func Compare(base, head *Side) *Comparison {
 		default:
 			row.Change, row.Why, row.chance = speed(row.Base, h)
 		}
-		if row.Change == New && !base.decides() {
+		if row.Change == New && !base.Decides() {
 			row.Why += "; its evidence alone decides nothing"
 		}
 		c.Rows = append(c.Rows, row)
@@ -48,12 +48,12 @@ func Compare(base, head *Side) *Comparison {
 	for i := range base.Findings {
 		b := &base.Findings[i]
 		h := after[b]
-		if !suspect(b) || h != nil && suspect(h) {
+		if !b.Class.IsSuspect() || h != nil && h.Class.IsSuspect() {
 			continue
 		}
 		row := Row{Base: b, Head: h}
 		row.Change, row.Why = gone(b, h, head)
-		if row.Change == Fixed && !head.decides() {
+		if row.Change == Fixed && !head.Decides() {
 			row.Why += "; its evidence alone decides nothing"
 		}
 		c.Rows = append(c.Rows, row)
@@ -114,15 +114,10 @@ func outlined(list []Finding, others map[string]*Finding, partners, back map[*Fi
 			continue
 		}
 		partners[f] = other
-		if known := back[other]; known == nil || suspect(f) && !suspect(known) {
+		if known := back[other]; known == nil || f.Class.IsSuspect() && !known.Class.IsSuspect() {
 			back[other] = f
 		}
 	}
-}
-
-// suspect reports whether a finding leaks or grows.
-func suspect(f *Finding) bool {
-	return f.Class == analysis.ClassLeak || f.Class == analysis.ClassGrowing
 }
 
 func (r *Row) signature() string { return r.Either().Signature }
@@ -158,8 +153,8 @@ func classWord(c analysis.Class) string {
 	return string(c)
 }
 
-// decides reports whether a run of the side has evidence that decides something.
-func (s *Side) decides() bool {
+// Decides reports whether a run of the side has evidence that decides something.
+func (s *Side) Decides() bool {
 	return len(s.Statuses) == 0 || slices.ContainsFunc(s.Statuses, func(status analysis.Status) bool { return status != analysis.StatusInconclusive })
 }
 

@@ -119,7 +119,7 @@ func markdownFindings(p *printer, r *analysis.Report, opt Options) {
 	p.line("")
 	for i := range shown {
 		f := &shown[i]
-		if len(f.Clauses) == 0 || !f.IsSuspect() {
+		if len(f.Clauses) == 0 || !f.Verdict.IsSuspect() {
 			continue
 		}
 		p.line("<details><summary>Why %s: %s</summary>", f.Verdict, cell(f.Title))

@@ -3,6 +3,8 @@
 // well it does.
 package score
 
+import "slices"
+
 // A Class is what growth looks like.
 type Class string
 
@@ -16,6 +18,15 @@ const (
 	Stable    Class = "stable"    // does not grow
 	Unknown   Class = "unknown"   // the evidence shows one instant, or no order of instants
 )
+
+// byGravity are the classes by how much they ask for a look, the gravest last.
+var byGravity = []Class{Stable, Unknown, Transient, OneTime, Cache, Growing, Leak}
+
+// Gravity is higher the more a class asks for a look; −1 of what is no class.
+func (c Class) Gravity() int { return slices.Index(byGravity, c) }
+
+// IsSuspect reports whether memory leaks, or grows and the evidence does not decide.
+func (c Class) IsSuspect() bool { return c == Leak || c == Growing }
 
 // A Clause is one condition of the rule, as a line of evidence that users read.
 type Clause struct {
