@@ -97,8 +97,7 @@ func buildsWithResults(ctx context.Context, q querier, project int64, limit int)
 func outcomesOf(ctx context.Context, tx pgx.Tx, project, root int64) ([]Outcome, error) {
 	rows, _ := tx.Query(ctx, `
 		with told as (
-			select f.*, row_number() over (partition by r.build_id, r.scenario_id order by array_position(`+classes+`, f.class) desc, f.certain desc,
-					f.score desc nulls last, f.growth_bytes desc nulls last, f.outstanding_bytes desc, r.id desc) as place,
+			select f.*, row_number() over (partition by r.build_id, r.scenario_id order by `+gravestFirst+`, r.id desc) as place,
 				count(*) over (partition by r.build_id, r.scenario_id) as seen,
 				bool_or(r.status <> 'inconclusive' and f.class not in ('leak', 'growing', 'unknown')) over (partition by r.build_id, r.scenario_id) as decided,
 				r.build_id, r.scenario_id

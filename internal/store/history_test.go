@@ -111,6 +111,22 @@ func TestStateFollowsTheResults(t *testing.T) {
 	}
 }
 
+// What no result has any more is listed as nothing that a result said of it.
+func TestSignatureThatNoResultHas(t *testing.T) {
+	l := newLab(t)
+	l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 7}))
+	if got := listed(l.list(store.SignatureQuery{Class: string(leak)})); got != "A" {
+		t.Fatal(got)
+	}
+	l.run("1", leaksReport(finding{signature: "B", class: stable}))
+	if got := listed(l.list(store.SignatureQuery{Class: string(leak)})); got != "" {
+		t.Errorf("leaks: %s", got)
+	}
+	if got := l.signature("A"); got.State != "" || got.LastSeen != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestBuildThatMovesChangesHistory(t *testing.T) {
 	l := newLab(t)
 	l.run("old", leaksReport(finding{signature: "A", class: leak}))

@@ -186,6 +186,11 @@ func saveFollowed(ctx context.Context, tx pgx.Tx, order *calendar, subjects []su
 				fixed_in_id = $10, fixed_by_runs = $11, regressed_id = $12, scenarios = $13 where id = $1`,
 			s.id, f.lastBad >= 0, string(f.state), f.untilOver, seenWords[f.worst], order.id(f.firstBad), order.id(f.lastClean), order.id(f.lastBad), order.id(f.lastSeen),
 			order.id(f.fixedIn), f.fixedByRuns, order.id(f.regressedIn), s.scenarios)
+		if f.lastSeen < 0 { // no result has it any more
+			batch.Queue(`
+				update signatures set class = 'unknown', score = null, certain = false, outstanding_count = 0, outstanding_bytes = 0,
+					growth_count = null, growth_bytes = null, rate = null where id = $1`, s.id)
+		}
 	}
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return err
@@ -200,8 +205,7 @@ func saveFollowed(ctx context.Context, tx pgx.Tx, order *calendar, subjects []su
 			from signatures root join runs r on r.build_id = root.last_seen_id
 				join signatures own on own.root_id = root.id join findings f on f.run_id = r.id and f.signature_id = own.id
 			where root.id = any($1)
-			order by root.id, array_position(`+classes+`, f.class) desc, f.certain desc, f.score desc nulls last, f.growth_bytes desc nulls last,
-				f.outstanding_bytes desc, r.scenario_id, r.name)
+			order by root.id, `+gravestFirst+`, r.scenario_id, r.name)
 		update signatures s set class = g.class, score = g.score, certain = g.certain, outstanding_count = g.outstanding_count,
 			outstanding_bytes = g.outstanding_bytes, growth_count = g.growth_count, growth_bytes = g.growth_bytes, rate = g.rate
 		from gravest g where g.id = s.id`, ids)
