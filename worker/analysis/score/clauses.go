@@ -24,10 +24,13 @@ func (v *snapshotView) clauses(r *Result) []Clause {
 	list = append(list,
 		clause("slope", v.line.slope > 0, "from %s to %s blocks; it rises with a probability of %s", decimal(first), decimal(last), percent(v.rising)),
 		clause("fit", v.line.fit > ruleFit, "a straight line explains %s of the variation; a leak has more than %s", percent(v.line.fit), percent(ruleFit)))
-	if v.first > 0 {
+	switch {
+	case v.first > 0:
 		list = append(list, clause("trailing", v.last > ruleTrailing*v.first, "the second half grew at %s of the first half's rate; a leak has more than %s", percent(v.last/v.first), percent(ruleTrailing)))
-	} else {
-		list = append(list, clause("trailing", v.last > 0, "only the second half grew"))
+	case v.last > 0:
+		list = append(list, clause("trailing", true, "only the second half grew"))
+	default:
+		list = append(list, clause("trailing", false, "neither half grew"))
 	}
 	list = append(list, clause("rises", float64(v.rises) >= ruleRises*float64(m), "grew in %d of %s", v.rises, number(m, "interval")))
 	switch {

@@ -140,7 +140,7 @@ func (v *snapshotView) class() Class {
 
 // ruleHolds is the rule that users see, all clauses of it.
 func (v *snapshotView) ruleHolds() bool {
-	return v.snapshots >= SnapshotsToJudge && v.line.slope > 0 && v.line.fit > ruleFit && v.last > ruleTrailing*v.first &&
+	return v.snapshots >= SnapshotsToJudge && v.line.slope > 0 && v.line.fit > ruleFit && v.last > ruleTrailing*max(0, v.first) &&
 		float64(v.rises) >= ruleRises*float64(v.rule.n-1) && v.survivalHolds()
 }
 
