@@ -27,6 +27,9 @@ type leaving struct {
 // to. Results that are to be made again do not count: what they still have may have moved as well, and what has not comes
 // back. It returns all signatures whose history changed.
 func (c *consequences) fold(ctx context.Context, left []int64) ([]int64, error) {
+	if len(left) == 0 {
+		return nil, nil
+	}
 	list, err := c.leavings(ctx, left)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ func (c *consequences) returned(ctx context.Context, named *interned) (others []
 	ids := slices.Sorted(maps.Values(named.ids))
 	rows, _ := c.tx.Query(ctx, `select id from signatures where id = any($1) and alias_of is not null and alias_by = '' order by id`, ids)
 	back, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
+	if err != nil || len(back) == 0 {
 		return nil, err
 	}
 	for _, id := range back {
@@ -72,6 +72,9 @@ func (c *consequences) move(ctx context.Context, old *oldSites, named *interned,
 
 // remember adds to the weights of moves.
 func (c *consequences) remember(ctx context.Context, weights map[[2]int64]int64) error {
+	if len(weights) == 0 {
+		return nil
+	}
 	var from, to, weight []int64
 	for _, pair := range slices.SortedFunc(maps.Keys(weights), func(a, b [2]int64) int { return slices.Compare(a[:], b[:]) }) {
 		from, to, weight = append(from, pair[0]), append(to, pair[1]), append(weight, weights[pair])

@@ -88,9 +88,6 @@ func scanSite(row pgx.CollectableRow) (s SiteRow, err error) {
 		return s, err
 	}
 	amount := func(i int) analysis.Amount { return analysis.Amount{Count: *life[i], Bytes: *life[i+1]} }
-	sum := func(a, b analysis.Amount) analysis.Amount {
-		return analysis.Amount{Count: a.Count + b.Count, Bytes: a.Bytes + b.Bytes}
-	}
 	l := &analysis.Lifetimes{AIFO: amount(0), AIFI: amount(2), AOFI: amount(4), AOFO: amount(6), AtExit: amount(8), UnknownFrees: *life[10]}
 	l.Allocated, l.Freed = sum(l.AIFO, l.AIFI), sum(l.AIFI, l.AOFI)
 	if peak[0] != nil {

@@ -129,7 +129,7 @@ func viewOfSide(s *compare.Side) sideView {
 }
 
 func viewOfRow(project string, r compare.Row) rowView {
-	f := cmp.Or(r.Head, r.Base)
+	f := r.Either()
 	return rowView{
 		Signature: f.Signature, Kind: f.Kind, Title: f.Title, URL: signaturePage(project, f.Signature), Why: r.Why,
 		State: f.State, Owner: f.Owner, Known: f.Known, Base: viewOfFinding(r.Base), Head: viewOfFinding(r.Head),

@@ -36,7 +36,7 @@ func (a *API) compareTree(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	compared, err := CompareSides(ctx, a.store, q)
+	compared, err := findSides(ctx, a.store, q)
 	if err != nil {
 		return err
 	}
@@ -71,9 +71,6 @@ type treeSide struct {
 
 // newestReport is the stored report of a side's newest run.
 func (a *API) newestReport(ctx context.Context, s *compare.Side) (*analysis.Report, int64, error) {
-	if len(s.Runs) == 0 {
-		return nil, 0, problem(http.StatusNotFound, codeNothing, "build %s has no result in the scenario", s.Build)
-	}
 	id := slices.Max(s.Runs)
 	run, err := a.store.RunByID(ctx, id)
 	if err != nil {

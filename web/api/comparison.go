@@ -31,6 +31,16 @@ type Compared struct {
 
 // CompareSides compares. Its error is a *Problem with the code no-baseline where there is nothing to compare with.
 func CompareSides(ctx context.Context, s *store.Store, q Sides) (*Compared, error) {
+	c, err := findSides(ctx, s, q)
+	if err != nil {
+		return nil, err
+	}
+	c.Comparison = compare.Compare(c.Base, c.Head)
+	return c, nil
+}
+
+// findSides reads what is to be compared.
+func findSides(ctx context.Context, s *store.Store, q Sides) (*Compared, error) {
 	c := &Compared{Project: q.Project, Scenario: q.Scenario}
 	if err := c.findHead(ctx, s, q); err != nil {
 		return nil, err
@@ -41,7 +51,6 @@ func CompareSides(ctx context.Context, s *store.Store, q Sides) (*Compared, erro
 	if slices.Equal(c.Base.Runs, c.Head.Runs) {
 		return nil, invalid("base", "base: build %s is compared with itself; name another", c.Base.Build)
 	}
-	c.Comparison = compare.Compare(c.Base, c.Head)
 	return c, nil
 }
 

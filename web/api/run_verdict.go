@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -175,9 +174,8 @@ func (a *API) decide(ctx context.Context, v *verdictView, run *store.Run, base s
 func (v *verdictView) list(c *compare.Comparison) {
 	lists := map[compare.Change]*[]string{compare.New: &v.New, compare.Grown: &v.Grown, compare.Fixed: &v.Fixed, compare.Persisting: &v.Persisting, compare.Shrunk: &v.Persisting}
 	for _, r := range c.Rows {
-		f := cmp.Or(r.Head, r.Base)
 		if list := lists[r.Change]; list != nil && (r.Head == nil || !tolerated(r.Head)) {
-			*list = append(*list, f.Signature)
+			*list = append(*list, r.Either().Signature)
 		}
 	}
 }

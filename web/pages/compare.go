@@ -122,7 +122,7 @@ func (p *pages) baselinePost(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := parseForm(c); err != nil {
+	if err := parseForm(c, maxForm); err != nil {
 		return err
 	}
 	if err := api.PinBaseline(c.Request().Context(), p.store, project, printable(c.FormValue("build")), c.FormValue("do") != "unpin"); err != nil {

@@ -18,8 +18,6 @@ const (
 	shownProcesses = 8
 	// maxProcesses are in the panel at all.
 	maxProcesses = 50
-	// maxChoice is how long the form that chooses a process may be, in bytes.
-	maxChoice = 16 << 10
 )
 
 // runProcess handles POST /runs/:id/process: the buttons that choose the process of the report.
@@ -28,11 +26,10 @@ func (p *pages) runProcess(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	r := c.Request()
-	r.Body = http.MaxBytesReader(c.Response(), r.Body, maxChoice)
-	if err := r.ParseForm(); err != nil {
-		return broken(err)
+	if err := parseForm(c, maxForm); err != nil {
+		return err
 	}
+	r := c.Request()
 	if !r.PostForm.Has("process") {
 		return &api.Problem{Status: http.StatusUnprocessableEntity, Code: "invalid-process", Detail: "the form names no process"}
 	}

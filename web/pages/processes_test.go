@@ -112,7 +112,7 @@ func TestProcessIsChosenOnThePage(t *testing.T) {
 			t.Errorf("%v: %d", wrong, status)
 		}
 	}
-	if status, _ := s.submit("/runs/1/process", url.Values{"process": {strings.Repeat("x", 1<<20)}}); status != http.StatusBadRequest {
+	if status, _ := s.submit("/runs/1/process", url.Values{"process": {strings.Repeat("x", 1<<20)}}); status != http.StatusRequestEntityTooLarge {
 		t.Error(status)
 	}
 	if status, _ := s.submit("/runs/999/process", form); status != http.StatusNotFound {

@@ -87,11 +87,10 @@ func (p *pages) rulesView(c echo.Context) (rulesView, error) {
 
 // rulesPost handles POST /projects/:project/rules: the buttons that try and that save what is in the editor.
 func (p *pages) rulesPost(c echo.Context) error {
-	r := c.Request()
-	r.Body = http.MaxBytesReader(c.Response(), r.Body, 3*api.MaxRules+maxForm) // the form escapes what is no letter
-	if err := r.ParseForm(); err != nil {
-		return broken(err)
+	if err := parseForm(c, 3*api.MaxRules+maxForm); err != nil { // the form escapes what is no letter
+		return err
 	}
+	ctx := c.Request().Context()
 	v, err := p.rulesView(c)
 	if err != nil {
 		return err
@@ -104,13 +103,13 @@ func (p *pages) rulesPost(c echo.Context) error {
 	actor := actorOfForm(c)
 	if c.FormValue("do") == "save" {
 		if v.text, err = api.CleanText(v.text); err == nil {
-			_, _, err = api.SaveRules(r.Context(), p.store, v.project, api.RuleChange{Text: v.text, Author: actor, Note: v.note, Version: version})
+			_, _, err = api.SaveRules(ctx, p.store, v.project, api.RuleChange{Text: v.text, Author: actor, Note: v.note, Version: version})
 		}
 		if err == nil {
 			return c.Redirect(http.StatusSeeOther, string(rulesURL(v.project))+"?saved=1")
 		}
 	} else {
-		v.preview, v.text, err = p.tryRules(r.Context(), v.project, v.text)
+		v.preview, v.text, err = p.tryRules(ctx, v.project, v.text)
 	}
 	return p.rulesAgain(c, v, err)
 }
@@ -136,8 +135,8 @@ func (p *pages) rulesAgain(c echo.Context, v rulesView, err error) error {
 	switch {
 	case errors.Is(err, store.ErrConflict):
 		status, v.conflict = http.StatusConflict, true
-	case errors.As(err, &wrong):
-		status, v.errors = http.StatusUnprocessableEntity, wrong.Lines
+	case errors.As(err, &wrong) && wrong.Status < http.StatusInternalServerError:
+		status, v.errors = wrong.Status, wrong.Lines
 		if len(v.errors) == 0 {
 			v.errors = []api.LineProblem{{Message: wrong.Detail}}
 		}

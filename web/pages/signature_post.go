@@ -15,15 +15,15 @@ import (
 // maxForm is how long a form without files may be, in bytes.
 const maxForm = 64 << 10
 
-// parseForm reads a form without files, within bounds.
-func parseForm(c echo.Context) error {
+// parseForm reads a form without files, of at most so many bytes.
+func parseForm(c echo.Context, most int) error {
 	r := c.Request()
-	r.Body = http.MaxBytesReader(c.Response(), r.Body, maxForm)
+	r.Body = http.MaxBytesReader(c.Response(), r.Body, int64(most))
 	err := r.ParseForm()
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return &api.Problem{Status: http.StatusRequestEntityTooLarge, Code: "too-large", Detail: "the form takes at most " + strconv.Itoa(maxForm) + " bytes"}
+		return &api.Problem{Status: http.StatusRequestEntityTooLarge, Code: "too-large", Detail: "the form takes at most " + strconv.Itoa(most) + " bytes"}
 	case err != nil:
 		return broken(err)
 	}
@@ -36,7 +36,7 @@ func (p *pages) signaturePost(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := parseForm(c); err != nil {
+	if err := parseForm(c, maxForm); err != nil {
 		return err
 	}
 	change, err := triageOf(c)
@@ -82,7 +82,7 @@ func (p *pages) signatureComment(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := parseForm(c); err != nil {
+	if err := parseForm(c, maxForm); err != nil {
 		return err
 	}
 	text, err := api.CleanText(c.FormValue("text"))
@@ -98,7 +98,7 @@ func (p *pages) signatureMerge(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := parseForm(c); err != nil {
+	if err := parseForm(c, maxForm); err != nil {
 		return err
 	}
 	ctx, actor := c.Request().Context(), actorOfForm(c)

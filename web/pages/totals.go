@@ -1,6 +1,10 @@
 package pages
 
-import "heapdrift/worker/analysis"
+import (
+	"slices"
+
+	"heapdrift/worker/analysis"
+)
 
 // A measure is one column of the totals and of a site's numbers.
 type measure struct {
@@ -28,6 +32,8 @@ var measures = []measure{
 
 // atExit is a measure of windows that hold the end of the process.
 var atExit = measure{name: "At exit", title: "freed inside the window only because the process ended: outstanding as of the instant before", of: traced(func(l *analysis.Lifetimes) analysis.Amount { return l.AtExit })}
+
+var measuresWithExit = slices.Insert(slices.Clone(measures), 5, atExit)
 
 // impacting, outstanding, allocated and transient are numbers that totals and sites have.
 func impacting(a analysis.Amounts) (analysis.Amount, bool) {
@@ -66,8 +72,7 @@ func (v *traceView) measures() []measure {
 	if _, ended := v.exited(); !ended {
 		return measures
 	}
-	list := append([]measure{}, measures[:5]...)
-	return append(append(list, atExit), measures[5:]...)
+	return measuresWithExit
 }
 
 // A totalsRow is one kind of memory.

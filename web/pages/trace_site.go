@@ -17,8 +17,7 @@ func (v siteView) measures() []measure {
 	if v.trace.report.Trace.ExitedNS == nil {
 		return measures
 	}
-	list := append([]measure{}, measures[:5]...)
-	return append(append(list, atExit), measures[5:]...)
+	return measuresWithExit
 }
 
 // sizeEach is the size of what the site allocated, with a sign where sizes differ; "" where it allocated nothing.

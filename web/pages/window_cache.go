@@ -41,6 +41,7 @@ func (c *windowCache) get(ctx context.Context, key windowKey, ask func(context.C
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.last = slices.DeleteFunc(c.last, func(k keptWindow) bool { return k.key == key }) // another request asked at the same time
 	c.last = append(c.last, keptWindow{key, found})
 	if len(c.last) > keptWindows {
 		c.last = slices.Delete(c.last, 0, 1)
