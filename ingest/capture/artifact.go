@@ -12,8 +12,7 @@ import (
 //	version  1            1 byte
 //	sections              zstd stream of: tag uvarint, length uvarint, payload; in the order of the tags
 //
-// A reader skips sections whose tag it does not know, so new kinds of facts (the address space) are
-// added as sections without a new version. Numbers in payloads are varints; a count
+// A reader skips sections whose tag it does not know, so new kinds of facts are added as sections without a new version. Numbers in payloads are varints; a count
 // is a claim and is checked against the bytes that are there.
 const (
 	artifactMagic   = "hdcap"
@@ -34,6 +33,8 @@ const (
 	tagTrace
 	tagLives
 	tagSurvivals
+	tagMemory
+	tagUnreachable
 )
 
 // ErrArtifact is what reading a damaged or foreign artifact gives.
@@ -45,7 +46,7 @@ func (c *Capture) Write(w io.Writer) error {
 		{tagHeader, c.putHeader}, {tagSnapshots, c.putSnapshots}, {tagModules, c.putModules}, {tagHeaps, c.putHeaps},
 		{tagTexts, c.putTexts}, {tagFrames, c.putFrames}, {tagStacks, c.putStacks}, {tagSites, c.putSites},
 		{tagBlocks, c.putBlocks}, {tagWarnings, c.putWarnings}, {tagTrace, c.putTrace}, {tagLives, c.putLives},
-		{tagSurvivals, c.putSurvivals},
+		{tagSurvivals, c.putSurvivals}, {tagMemory, c.putMemory}, {tagUnreachable, c.putUnreachable},
 	})
 }
 
@@ -56,7 +57,7 @@ func Read(r io.Reader) (*Capture, error) {
 		tagHeader: c.takeHeader, tagSnapshots: c.takeSnapshots, tagModules: c.takeModules, tagHeaps: c.takeHeaps,
 		tagTexts: c.takeTexts, tagFrames: c.takeFrames, tagStacks: c.takeStacks, tagSites: c.takeSites,
 		tagBlocks: c.takeBlocks, tagWarnings: c.takeWarnings, tagTrace: c.takeTrace, tagLives: c.takeLives,
-		tagSurvivals: c.takeSurvivals,
+		tagSurvivals: c.takeSurvivals, tagMemory: c.takeMemory, tagUnreachable: c.takeUnreachable,
 	})
 	if err != nil {
 		return nil, err
@@ -79,6 +80,12 @@ func (c *Capture) check() error {
 	}
 	if (c.Shape == ShapeTrace) != (c.Trace != nil) {
 		return fmt.Errorf("%w: a capture of shape %d, trace %t", ErrArtifact, c.Shape, c.Trace != nil)
+	}
+	if c.Shape == ShapeFacts && (c.Memory == nil || len(c.Sites) > 0 || len(c.Snapshots) != 1) {
+		return fmt.Errorf("%w: a capture of facts with %d sites at %d instants", ErrArtifact, len(c.Sites), len(c.Snapshots))
+	}
+	if err := c.Memory.check(s.Count()); err != nil {
+		return err
 	}
 	for i := range c.Sites {
 		site := &c.Sites[i]

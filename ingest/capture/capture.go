@@ -18,6 +18,11 @@ const (
 	KindUMDHSnapshot Kind = "umdh-snapshot"
 	KindUMDHDiff     Kind = "umdh-diff"
 	KindETL          Kind = "etl"
+	KindMinidump     Kind = "minidump"
+	KindDebugDiag    Kind = "debugdiag-report"
+	KindWinDbg       Kind = "windbg-log"
+	KindVMMap        Kind = "vmmap"
+	KindAppVerifier  Kind = "appverifier-log"
 )
 
 // A Shape says what the numbers of a capture mean. Analysis goes by the shape, never by the Kind.
@@ -32,6 +37,8 @@ const (
 	// ShapeTrace is allocations and their ends over time. Snapshots are instants that divide the window evenly, at which
 	// Usage was sampled; the numbers of a site are in its Life.
 	ShapeTrace
+	// ShapeFacts is what Memory says of one instant, and no statement about sites: it has none, and one Snapshot.
+	ShapeFacts
 )
 
 // A Capture is what one process held at the instants the evidence covers.
@@ -44,8 +51,9 @@ type Capture struct {
 	Heaps     []Heap
 	Stacks    Stacks
 	Sites     []Site
-	Trace     *Trace // of ShapeTrace, else nil
-	Blocks    Blocks // of the only snapshot; empty where the evidence has no addresses
+	Trace     *Trace  // of ShapeTrace, else nil
+	Blocks    Blocks  // of the only snapshot; empty where the evidence has no addresses
+	Memory    *Memory // nil where the evidence tells of sites only
 	Warnings  []Warning
 }
 
@@ -138,14 +146,20 @@ type Site struct {
 	Aliases []StackID
 	Heap    int32 // index into Capture.Heaps, or NoHeap
 	Kind    SiteKind
-	Trace   uint64  // the evidence's own id of the stack, valid inside one process life; 0 for none
-	Usage   []Usage // one per Snapshot
-	Life    *Life   // of ShapeTrace, else nil
+	Trace   uint64 // the evidence's own id of the stack, valid inside one process life; 0 for none
+	// Unreachable says that no pointer to its blocks was found: those to which some was are another site.
+	Unreachable bool
+	Usage       []Usage // one per Snapshot
+	Life        *Life   // of ShapeTrace, else nil
 }
 
 // Usage counts outstanding blocks. Bytes are requested bytes, Overhead what the heap added to them; both are
 // signed so that differences have the same type.
-type Usage struct{ Count, Bytes, Overhead int64 }
+type Usage struct {
+	Count    int64 `json:"count"`
+	Bytes    int64 `json:"bytes"`
+	Overhead int64 `json:"overhead,omitempty"`
+}
 
 // Add returns the sum of two usages.
 func (u Usage) Add(v Usage) Usage {

@@ -135,6 +135,7 @@ func FuzzRead(f *testing.F) {
 	traces, _ := twoProcesses(f)
 	f.Add(artifact(f, traces[0]))
 	f.Add(artifact(f, withSurvivals(f)))
+	f.Add(artifact(f, withMemory()))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := capture.Read(bytes.NewReader(data))
 		if err != nil {

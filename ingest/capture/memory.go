@@ -1,0 +1,282 @@
+package capture
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Memory is what evidence says of the memory of a process beside its sites: where it is, what the heaps hold, who holds on to
+// it, and what could not be read. Evidence that says one of these things leaves the others empty. Sizes are bytes. As JSON it is as
+// reports print it, but for claims and samples: the numbers of their stacks mean something in the capture only.
+type Memory struct {
+	Source   string           `json:"source"` // who says so: "dump", "DebugDiag 2.2.0.14", "WinDbg !heap -s", "VMMap"
+	Space    *Space           `json:"space,omitempty"`
+	Heaps    []HeapFacts      `json:"heap_facts,omitempty"` // as the heaps count; in the order of the evidence
+	Groups   []Group          `json:"groups,omitempty"`     // those of one By together, the largest first
+	Reach    *Reach           `json:"reach,omitempty"`
+	Managed  []ManagedHeap    `json:"managed,omitempty"`
+	Threads  []Thread         `json:"threads,omitempty"`
+	Handles  []HandleType     `json:"handles,omitempty"` // most first
+	Unloaded []UnloadedModule `json:"unloaded,omitempty"`
+	Claims   []Claim          `json:"claims,omitempty"`
+	Samples  []Sample         `json:"samples,omitempty"`
+	Notes    []Note           `json:"notes,omitempty"`
+	Gaps     []Gap            `json:"gaps,omitempty"`
+}
+
+// An Address prints as 0x and hex digits.
+type Address uint64
+
+func (a Address) String() string { return "0x" + strconv.FormatUint(uint64(a), 16) }
+
+// MarshalText implements encoding.TextMarshaler.
+func (a Address) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (a *Address) UnmarshalText(text []byte) error {
+	v, err := strconv.ParseUint(string(text), 0, 64)
+	if err != nil {
+		return fmt.Errorf("capture: address %q: %w", text, err)
+	}
+	*a = Address(v)
+	return nil
+}
+
+// A Space is the address space of a process by what it is used for.
+type Space struct {
+	Uses []Use `json:"uses"` // each once, in the order of UseNames
+	// States, Types and Protections cut the same regions in other ways, by the names of Windows: MEM_COMMIT, MEM_PRIVATE,
+	// PAGE_READWRITE.
+	States      []Share `json:"states,omitempty"`
+	Types       []Share `json:"types,omitempty"`
+	Protections []Share `json:"protections,omitempty"`
+	// Largest are the largest reservations that are no image, heap or stack, and Repeated the sizes that many of them have.
+	Largest  []Reservation `json:"largest,omitempty"`
+	Repeated []Repeated    `json:"repeated,omitempty"`
+	// LargestFree is the largest hole; 0 where the evidence does not tell.
+	LargestFree   int64   `json:"largest_free,omitempty"`
+	LargestFreeAt Address `json:"largest_free_at,omitempty"`
+	// PrivateBytes is what the system charges the process, the counter that Task Manager shows as commit size; 0 unknown.
+	PrivateBytes int64 `json:"private_bytes,omitempty"`
+	WorkingSet   int64 `json:"working_set,omitempty"`
+	// Partial says that the regions are those whose bytes are in the evidence: what is only reserved, and what is free, is
+	// not known.
+	Partial bool `json:"partial,omitempty"`
+}
+
+// A UseName says what a part of the address space is used for.
+type UseName string
+
+// The uses. Everything that is none of the others and private is UsePrivate: VirtualAlloc by the program or its libraries.
+const (
+	UseImage    UseName = "image"
+	UseHeap     UseName = "heap"
+	UsePageHeap UseName = "page-heap"
+	UseManaged  UseName = "managed"
+	UseStack    UseName = "stack"
+	UseMapped   UseName = "mapped"
+	UsePrivate  UseName = "virtual"
+	UseTEB      UseName = "teb"
+	UsePEB      UseName = "peb"
+	UseSystem   UseName = "system" // what the evidence counts as the system's, and says no more of
+	UseFree     UseName = "free"
+)
+
+// UseNames are the uses in the order in which tables show them.
+var UseNames = []UseName{UsePrivate, UseHeap, UsePageHeap, UseManaged, UseStack, UseImage, UseMapped, UsePEB, UseTEB, UseSystem, UseFree}
+
+// A Use sums the regions of one use. Reserved is the address space taken, committed or not, as VirtualAlloc counts it.
+type Use struct {
+	Name      UseName `json:"use"`
+	Regions   int64   `json:"regions"`
+	Reserved  int64   `json:"reserved"`
+	Committed int64   `json:"committed"`
+	Private   int64   `json:"private,omitempty"` // of the committed bytes those that no other process shares, where known
+	Largest   int64   `json:"largest,omitempty"` // region
+	// Unwalked says that not all of it was looked into: what it holds is in Gaps.
+	Unwalked int64 `json:"unwalked,omitempty"`
+}
+
+// A Share sums the regions that have something in common.
+type Share struct {
+	Name    string `json:"name"`
+	Regions int64  `json:"regions"`
+	Bytes   int64  `json:"bytes"`
+}
+
+// A Reservation is what one call of VirtualAlloc reserved.
+type Reservation struct {
+	Address   Address `json:"address"`
+	Use       UseName `json:"use"`
+	Reserved  int64   `json:"reserved"`
+	Committed int64   `json:"committed"`
+	Protect   string  `json:"protect,omitempty"` // of its first committed region: "PAGE_READWRITE"
+	Note      string  `json:"note,omitempty"`    // what its content looks like, or whose it seems to be
+}
+
+// Repeated are reservations of one size.
+type Repeated struct {
+	Reserved  int64   `json:"reserved"` // of each
+	Count     int64   `json:"count"`
+	Committed int64   `json:"committed"` // of all
+	First     Address `json:"first"`
+}
+
+// HeapFacts are the figures of one heap. What the evidence does not tell is 0.
+type HeapFacts struct {
+	Handle Address `json:"handle"`
+	// Kind is "NT heap", "segment heap", "page heap", or what else the evidence calls it.
+	Kind      string `json:"kind"`
+	Name      string `json:"name,omitempty"` // "default process heap"
+	Bits      uint8  `json:"bits,omitempty"` // 32 or 64
+	Flags     uint32 `json:"flags,omitempty"`
+	FrontEnd  string `json:"front_end,omitempty"` // "LFH"
+	Reserved  int64  `json:"reserved"`            // as the heap counts, or as the walk found where it does not
+	Committed int64  `json:"committed"`
+	Virtual   int64  `json:"virtual,omitempty"` // of segments up to their last committed byte and virtual blocks: column Virt of !heap -s
+	Free      Usage  `json:"free"`              // free blocks; Bytes with their headers
+	Busy      Usage  `json:"busy"`              // requested bytes
+	LFH       Usage  `json:"lfh"`               // of Busy those in the low-fragmentation heap
+	Blocks    Usage  `json:"virtual_blocks"`    // of Busy those that are reservations of their own
+	Internal  int64  `json:"internal,omitempty"`
+	Segments  int64  `json:"segments,omitempty"`
+	// UncommittedRanges are the holes in segments.
+	UncommittedRanges  int64 `json:"uncommitted_ranges,omitempty"`
+	LargestUncommitted int64 `json:"largest_uncommitted,omitempty"`
+	Contention         int64 `json:"contention,omitempty"` // of the heap's lock
+	// Walked is the committed bytes that the walk looked into; it should be Committed. BadEntries failed their checks.
+	Walked     int64  `json:"walked,omitempty"`
+	BadEntries int64  `json:"bad_entries,omitempty"`
+	Layout     string `json:"layout,omitempty"` // where the walk knows the structures from
+	Note       string `json:"note,omitempty"`
+	// Growth is against the first evidence of the same kind of the same process; reports fill it in.
+	Growth *HeapGrowth `json:"growth,omitempty"`
+}
+
+// HeapGrowth is how a heap has changed.
+type HeapGrowth struct {
+	Reserved  int64 `json:"reserved"`
+	Committed int64 `json:"committed"`
+	Busy      Usage `json:"busy"`
+}
+
+// The ways in which blocks are grouped.
+const (
+	BySize    = "size"    // requested bytes
+	ByType    = "type"    // what their first pointer leads to: a table of virtual functions, mostly
+	ByContent = "content" // what they begin with
+	ByManager = "manager" // which of DebugDiag's memory managers gave them
+)
+
+// A Group is blocks that have something in common, for evidence without stacks.
+type Group struct {
+	By   string  `json:"by"`
+	Heap Address `json:"heap,omitempty"` // 0 for all heaps together
+	Size int64   `json:"size,omitempty"` // of each, of BySize
+	// Key names what they have in common: "app.exe+0x1234" of ByType, until symbols are there.
+	Key     string  `json:"key,omitempty"`
+	Module  string  `json:"module,omitempty"` // file name; of ByType, with the offset in it
+	Offset  Address `json:"offset,omitempty"`
+	Usage   Usage   `json:"usage"`
+	Example Address `json:"example,omitempty"` // the first of them
+	// Unreachable are those of them that nothing points to; nil where nobody looked.
+	Unreachable *Usage `json:"unreachable,omitempty"`
+	Growth      *Usage `json:"growth,omitempty"` // as that of HeapFacts
+}
+
+// Reach is the outcome of looking for pointers to blocks in all memory that the evidence has. It is conservative: a number that
+// looks like a pointer is one, so what is unreachable is certainly not pointed to from there, and what is reachable may be a leak
+// all the same.
+type Reach struct {
+	Scanned     int64  `json:"scanned"` // bytes that were searched for pointers
+	Blocks      Usage  `json:"blocks"`  // that were looked for
+	Unreachable Usage  `json:"unreachable"`
+	Note        string `json:"note,omitempty"` // what limits it
+}
+
+// A ManagedHeap is memory of a garbage collector.
+type ManagedHeap struct {
+	Name     string `json:"name"` // "Heap 0"
+	Bytes    int64  `json:"bytes"`
+	Small    int64  `json:"small_objects,omitempty"`
+	Large    int64  `json:"large_objects,omitempty"`
+	Pinned   int64  `json:"pinned_objects,omitempty"`
+	Segments int64  `json:"segments,omitempty"`
+	// Guess says that it was recognised by what it looks like, and nothing that the runtime says.
+	Guess bool `json:"guess,omitempty"`
+}
+
+// A Thread is a thread with its stack.
+type Thread struct {
+	ID        uint32  `json:"id"`
+	Name      string  `json:"name,omitempty"`
+	Stack     Address `json:"stack,omitempty"` // the lowest address of the reservation
+	Reserved  int64   `json:"reserved"`
+	Committed int64   `json:"committed"`
+	Start     string  `json:"start,omitempty"` // where it began: "app.exe+0x1234"
+	At        string  `json:"at,omitempty"`    // where it was
+}
+
+// A HandleType counts handles of one type.
+type HandleType struct {
+	Type  string `json:"type"` // "Event"
+	Count int64  `json:"count"`
+	Named int64  `json:"named,omitempty"`
+}
+
+// An UnloadedModule is an image that was in the process before.
+type UnloadedModule struct {
+	Name string  `json:"name"`
+	Base Address `json:"base"`
+	Size uint64  `json:"size"`
+}
+
+// A Claim is what a tool concluded about a function, by its own method.
+type Claim struct {
+	Stack    StackID
+	Type     string // "Heap allocation(s)"
+	Usage    Usage
+	Margin   int64 // by how many bytes the printed size may be wrong
+	Percent  int   // the tool's own probability that it leaks; −1 for none
+	Samples  []Sample
+	Detached bool // it is of handles or the like, and in no site
+}
+
+// A Sample is one allocation whose stack the evidence shows.
+type Sample struct {
+	Title   string // "Call stack sample 1"
+	Stack   StackID
+	Address uint64 // 0 unknown
+	Size    int64
+	Note    string // when it was made, or what the tool says of it
+	// Unreachable says that the tool found no pointer to it.
+	Unreachable bool
+}
+
+// A Note is a sentence that the evidence brings, or that its reader has to say.
+type Note struct {
+	Topic  string `json:"topic"` // one of the Topic constants
+	Text   string `json:"text"`
+	Advice string `json:"advice,omitempty"`
+}
+
+// The topics of notes.
+const (
+	TopicComment   = "comment"   // why the dump was written, by its writer
+	TopicProcess   = "process"   // the machine, the system, the command line
+	TopicLeakTrack = "leaktrack" // DebugDiag's tracking
+	TopicManaged   = "managed"   // the .NET runtime
+	TopicError     = "error"     // the tool's own conclusions, by their gravity
+	TopicWarning   = "warning"
+	TopicInfo      = "info"
+	TopicMethod    = "method" // how a figure was made, where that matters
+)
+
+// A Gap is memory that could not be looked into.
+type Gap struct {
+	What    string  `json:"what"` // "heap", "segment", "LFH subsegment", "range"
+	Heap    Address `json:"heap,omitempty"`
+	Address Address `json:"address"`
+	Bytes   int64   `json:"bytes"`
+	Why     string  `json:"why"`
+}
