@@ -7,12 +7,14 @@ import (
 
 // Memory is what evidence says of the memory of a process beside its sites: where it is, what the heaps hold, who holds on to
 // it, and what could not be read. Evidence that says one of these things leaves the others empty. Sizes are bytes. As JSON it is as
-// reports print it, but for claims and samples: the numbers of their stacks mean something in the capture only.
+// reports print it, but for the numbers of stacks, which mean something in the capture only.
 type Memory struct {
-	Source   string           `json:"source"` // who says so: "dump", "DebugDiag 2.2.0.14", "WinDbg !heap -s", "VMMap"
-	Space    *Space           `json:"space,omitempty"`
-	Heaps    []HeapFacts      `json:"heap_facts,omitempty"` // as the heaps count; in the order of the evidence
-	Groups   []Group          `json:"groups,omitempty"`     // those of one By together, the largest first
+	Source string      `json:"source"` // who says so: "dump", "DebugDiag 2.2.0.14", "WinDbg !heap -s", "VMMap"
+	Space  *Space      `json:"space,omitempty"`
+	Heaps  []HeapFacts `json:"heap_facts,omitempty"` // as the heaps count; in the order of the evidence
+	Groups []Group     `json:"groups,omitempty"`     // those of one By together, the largest first
+	// Cut are the ways of grouping of which small groups are left out.
+	Cut      []string         `json:"cut,omitempty"`
 	Reach    *Reach           `json:"reach,omitempty"`
 	Managed  []ManagedHeap    `json:"managed,omitempty"`
 	Threads  []Thread         `json:"threads,omitempty"`
@@ -174,9 +176,11 @@ type Group struct {
 	Heap Address `json:"heap,omitempty"` // 0 for all heaps together
 	Size int64   `json:"size,omitempty"` // of each, of BySize
 	// Key names what they have in common: "app.exe+0x1234" of ByType, until symbols are there.
-	Key     string  `json:"key,omitempty"`
-	Module  string  `json:"module,omitempty"` // file name; of ByType, with the offset in it
-	Offset  Address `json:"offset,omitempty"`
+	Key    string  `json:"key,omitempty"`
+	Module string  `json:"module,omitempty"` // file name; of ByType, with the offset in it
+	Offset Address `json:"offset,omitempty"`
+	// Symbol is a stack of one frame, one byte behind the place that Key names, so that symbols name it as they name calls.
+	Symbol  StackID `json:"symbol,omitempty"`
 	Usage   Usage   `json:"usage"`
 	Example Address `json:"example,omitempty"` // the first of them
 	// Unreachable are those of them that nothing points to; nil where nobody looked.

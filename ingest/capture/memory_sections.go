@@ -52,6 +52,9 @@ func (m *Memory) check(stacks int) error {
 	for i := range m.Claims {
 		ok = ok && int(m.Claims[i].Stack) < stacks && samplesIn(m.Claims[i].Samples, stacks)
 	}
+	for i := range m.Groups {
+		ok = ok && int(m.Groups[i].Symbol) < stacks
+	}
 	if !ok {
 		return fmt.Errorf("%w: a sample names a stack that is not there", ErrArtifact)
 	}

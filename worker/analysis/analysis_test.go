@@ -282,7 +282,7 @@ func TestVerdict(t *testing.T) {
 		missing int
 		says    string
 	}{
-		{"one", grow(1, 1), analysis.StatusInconclusive, 4, "app.exe holds 10.0 KB in 10 blocks at one instant; 4 more snapshots of the same process would decide whether it leaks."},
+		{"one", grow(1, 1), analysis.StatusInconclusive, 4, "app.exe holds 10.0 KB in 10 blocks at one instant, all from app+0x20; 4 more snapshots of the same process would decide whether it leaks."},
 		{"three", grow(3, 2), analysis.StatusInconclusive, 2, "app.exe grew by 4.00 KB in 4 blocks over 3 snapshots; the most, 4.00 KB in 4 blocks, from app+0x20; 2 more snapshots of the same process would decide whether it leaks."},
 		{"four", grow(4, 0), analysis.StatusInconclusive, 1, "nothing keeps growing over 4 snapshots"},
 		{"five that do not grow", grow(5, 0), analysis.StatusNoLeak, 0, "no leak seen; it would have seen ≥ "},

@@ -27,28 +27,39 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 	if err != nil {
 		return nil, err
 	}
-	r, err := report(ctx, c.parts, &opt)
+	all := c.all()
+	r, err := report(ctx, c.parts, &opt, pointerless(all))
 	if err != nil {
 		return nil, err
 	}
-	if len(c.witnesses) > 0 {
-		other, err := report(ctx, c.witnesses, &opt)
+	for _, parts := range c.witnesses {
+		other, err := report(ctx, parts, &opt, nil)
 		if err != nil {
 			return nil, err
 		}
 		takeWitness(r, other)
 		c.warnings = append(c.warnings, witnessWarnings(other.Warnings)...)
 	}
-	r.Evidence = evidence(inputs, slices.Concat(c.witnesses, c.parts))
+	if r.Memory, err = memories(ctx, all, &opt); err != nil {
+		return nil, err
+	}
+	for _, p := range c.facts {
+		r.Warnings = append(r.Warnings, readerWarnings([]part{p})...)
+	}
+	r.Evidence = evidence(inputs, all)
 	r.Warnings = append(c.warnings, r.Warnings...)
 	r.Verdict = decide(r)
 	return r, nil
 }
 
-// report makes the report on parts that are of one shape, without the evidence that they stem from and without a verdict.
-func report(ctx context.Context, parts []part, opt *Options) (*Report, error) {
+// report makes the report on parts that are of one kind, without the evidence that they stem from and without a verdict.
+// pointerless are the blocks that other evidence of the run found no pointer to; nil for none.
+func report(ctx context.Context, parts []part, opt *Options, pointerless []unreachable) (*Report, error) {
 	s, err := merge(ctx, parts)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.joinUnreachable(ctx, pointerless); err != nil {
 		return nil, err
 	}
 	last := parts[len(parts)-1]
@@ -60,6 +71,8 @@ func report(ctx context.Context, parts []part, opt *Options) (*Report, error) {
 		Heaps:     []Heap{},
 		MatchedBy: s.matchedBy(),
 		Work:      s.work(opt.WorkUnit),
+
+		listsNothing: last.Shape == capture.ShapeFacts,
 	}
 	if trace := last.Trace; trace != nil {
 		r.Trace, r.Window = traceOf(trace), new(windowOf(trace.Window))
@@ -247,6 +260,9 @@ func (s *series) site(m *merged, f *frames, snapshots []Snapshot) *judgedSite {
 	}
 	if len(out.Stack) == 0 {
 		out.Flags = append(out.Flags, FlagNoStack)
+	}
+	if s.looked {
+		out.Unreachable = &Amount{m.unreachable.Count, m.unreachable.Bytes}
 	}
 	site := &judgedSite{Site: out, kind: m.key.Kind, tell: func() told { return f.tell(m.stack, m.key.Kind) }, sample: sample{kind: m.key.Kind, usage: m.usage, survivors: -1}}
 	if len(m.lives) > 0 {

@@ -54,6 +54,11 @@ func findingOf(j *judge, evidence string, sites []*judgedSite) Finding {
 		Frames: t.Frames, Fine: t.Fine, Leaf: t.Leaf, Provisional: t.Provisional, Outline: t.outline,
 		Owner: t.Owner, Known: t.Known, Group: t.Group, Amounts: first.Amounts,
 	}
+	for _, site := range sites {
+		if u := site.Unreachable; u != nil {
+			f.Unreachable = new(sum(orNone(f.Unreachable), *u))
+		}
+	}
 	all, gravest, result := &first.sample, &first.sample, first.result
 	samples := []*sample{gravest}
 	for _, site := range sites[1:] {
@@ -96,7 +101,7 @@ func graver(a, b *score.Result) bool {
 func CompareFindings(a, b *Finding) int {
 	x, y := a.BeforeExit(), b.BeforeExit()
 	return cmp.Or(cmp.Compare(b.Verdict.Gravity(), a.Verdict.Gravity()), compareScores(b.Score, a.Score), cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(y.Count, x.Count),
-		cmp.Compare(a.Signature, b.Signature))
+		cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes), cmp.Compare(a.Signature, b.Signature))
 }
 
 func compareScores(a, b *float64) int {
@@ -131,6 +136,9 @@ func takeWitness(r, other *Report) {
 		}
 		for _, k := range same {
 			r.Findings[k].Witnesses = append(r.Findings[k].Witnesses, f.Witnesses...)
+			if r.Findings[k].Unreachable == nil {
+				r.Findings[k].Unreachable = f.Unreachable
+			}
 		}
 		if same != nil || !f.Verdict.IsSuspect() || f.Verdict == ClassGrowing && len(other.Snapshots) < SnapshotsToDecide { // that may be anything
 			continue

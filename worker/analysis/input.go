@@ -73,17 +73,26 @@ type part struct {
 
 // A choice is what a report is made of.
 type choice struct {
-	parts     []part // of one shape
-	witnesses []part // of another: they say something of the same signatures
+	parts     []part   // of one kind of evidence and one shape
+	witnesses [][]part // of others, each of one: they say something of the same signatures
+	facts     []part   // what says nothing of sites
 	warnings  []Warning
 }
+
+// all is everything that the report rests on.
+func (c *choice) all() []part { return slices.Concat(c.parts, slices.Concat(c.witnesses...), c.facts) }
 
 // choose picks the captures of the one program that the report is about. What it leaves out, a warning names.
 func choose(inputs []Input, opt Options) (*choice, error) {
 	byProgram, order := map[string][]part{}, []string(nil)
+	var nameless []part // facts of the process of the run, whichever that is
 	for i := range inputs {
 		lives := map[uint32]int{}
 		for _, c := range inOrder(inputs[i].Captures) {
+			if c.Shape == capture.ShapeFacts && c.Process.Name == "" {
+				nameless = append(nameless, part{c, inputs[i].name(), i, inputs[i].Work})
+				continue
+			}
 			lives[c.Process.PID]++
 			if opt.Process != "" && !isProcess(c.Process, lives[c.Process.PID], opt.Process) {
 				continue
@@ -97,12 +106,15 @@ func choose(inputs []Input, opt Options) (*choice, error) {
 	}
 	switch len(order) {
 	case 0:
+		if len(nameless) > 0 {
+			return ofKind(nameless, nil), nil
+		}
 		if opt.Process == "" {
 			return nil, &Error{"no-captures", "analysis: nothing to analyse: the evidence holds no capture"}
 		}
 		return nil, &Error{CodeNoSuchProcess, fmt.Sprintf("analysis: no evidence of process %q; it holds %s", opt.Process, strings.Join(processes(inputs), ", "))}
 	case 1:
-		return oneShape(byProgram[order[0]], nil), nil
+		return ofKind(append(byProgram[order[0]], nameless...), nil), nil
 	}
 	most := order[0]
 	for _, program := range order[1:] {
@@ -110,7 +122,7 @@ func choose(inputs []Input, opt Options) (*choice, error) {
 			most = program
 		}
 	}
-	return oneShape(byProgram[most], []Warning{{
+	return ofKind(append(byProgram[most], nameless...), []Warning{{
 		Code: capture.SeveralProcesses, Count: int64(len(order)),
 		Message: fmt.Sprintf("the evidence holds %d programs (%s); this report is about %s, which holds the most; %s%s",
 			len(order), strings.Join(processes(inputs), ", "), named(byProgram[most][0].Process), chooseAnother, heapsOf(byProgram, order, most)),
@@ -150,50 +162,87 @@ func inOrder(captures []*capture.Capture) []*capture.Capture {
 }
 
 // held is what the program holds at its last instant, in bytes.
-func held(parts []part) int64 {
-	most := parts[len(parts)-1].Held()
-	for _, p := range parts {
-		if p.Trace != nil {
+func held(parts []part) (most int64) {
+	last := true
+	for _, p := range slices.Backward(parts) {
+		if p.Shape == capture.ShapeFacts {
+			continue
+		}
+		if last || p.Trace != nil {
 			most = max(most, p.Held())
 		}
+		last = false
 	}
 	return most
 }
 
-// oneShape keeps one trace where there is any, and snapshots beside it as witnesses; else snapshots, else the last
-// difference: the rows of a difference are only those that changed, so differences can neither be chained nor mixed with
-// snapshots.
-func oneShape(parts []part, warnings []Warning) *choice {
+// ofKind divides the evidence on one program. The report is on one trace where there is any; else on the kind of snapshots that
+// shows most instants, of those that have stacks; else on the last difference: the rows of a difference are only those that
+// changed, so differences can neither be chained nor mixed with snapshots. Kinds list different things, so one is not continued
+// with another: the others are witnesses.
+func ofKind(parts []part, warnings []Warning) *choice {
 	c := &choice{warnings: warnings}
-	var snapshots, differences, traces []part
+	var snapshots [][]part
+	var differences, traces []part
 	for _, p := range parts {
 		switch p.Shape {
 		case capture.ShapeTrace:
 			traces = append(traces, p)
 		case capture.ShapeSnapshot:
-			snapshots = append(snapshots, p)
+			snapshots = addKind(snapshots, p)
+		case capture.ShapeFacts:
+			c.facts = append(c.facts, p)
 		default:
 			differences = append(differences, p)
 		}
 	}
-	if len(traces) > 0 {
-		chosen, more := oneTrace(traces)
-		c.parts, c.warnings = []part{chosen}, append(c.warnings, more...)
-	}
+	slices.SortStableFunc(snapshots, func(a, b []part) int {
+		return cmp.Or(compareBool(haveStacks(b), haveStacks(a)), cmp.Compare(len(b), len(a)), cmp.Compare(held(b), held(a)))
+	})
 	series, left, reason := snapshots, differences, "the snapshots say more"
 	if len(snapshots) == 0 && len(differences) > 0 {
-		series, left = differences[len(differences)-1:], differences[:len(differences)-1]
+		series, left = [][]part{differences[len(differences)-1:]}, differences[:len(differences)-1]
 		reason = "a difference lists changed stacks only, so differences cannot be chained; give the snapshots instead"
 	}
-	if c.parts == nil {
-		c.parts = series
-	} else {
-		c.witnesses = series
+	switch {
+	case len(traces) > 0:
+		chosen, more := oneTrace(traces)
+		c.parts, c.witnesses, c.warnings = []part{chosen}, series, append(c.warnings, more...)
+	case len(series) > 0:
+		c.parts, c.witnesses = series[0], series[1:]
+	default: // the last facts, which have no sites
+		c.parts, c.facts = c.facts[len(c.facts)-1:], c.facts[:len(c.facts)-1]
 	}
 	for _, p := range left {
 		c.warnings = append(c.warnings, Warning{Code: capture.Unsupported, File: p.file, Count: 1, Message: p.file + " is left out: " + reason})
 	}
 	return c
+}
+
+// addKind puts a snapshot with those of its kind.
+func addKind(kinds [][]part, p part) [][]part {
+	for i := range kinds {
+		if kinds[i][0].Kind == p.Kind {
+			kinds[i] = append(kinds[i], p)
+			return kinds
+		}
+	}
+	return append(kinds, []part{p})
+}
+
+// haveStacks reports whether any of the snapshots tells who allocated.
+func haveStacks(parts []part) bool {
+	return slices.ContainsFunc(parts, func(p part) bool { return p.Stacks.Count() > 1 })
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
 }
 
 // oneTrace chooses the process that holds most: of the last input that knows what its processes had loaded, or else of

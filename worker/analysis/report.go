@@ -31,11 +31,14 @@ type Report struct {
 	Work *Work `json:"work,omitempty"`
 	// Power says which leaks the evidence would have shown; nil where it can show none.
 	Power *Power `json:"power,omitempty"`
+	// Memory is what the evidence says beside sites, in the order of the evidence.
+	Memory []Memory `json:"memory,omitempty"`
 	// Findings are the signatures of the sites, leaks first.
 	Findings []Finding `json:"findings"`
 	Sites    []Site    `json:"sites"` // merged by stack, heap and kind; most growth first, heap-virtual last
 
-	judged []Snapshot // those that findings are judged by: of the longest life of the process
+	listsNothing bool       // the evidence has no sites, and says so
+	judged       []Snapshot // those that findings are judged by: of the longest life of the process
 }
 
 // Work is a counter of what the program did, such as documents or requests.
@@ -61,9 +64,11 @@ type Finding struct {
 	// Certain says that it is a leak by every clause of the rule: what may fail a gate.
 	Certain bool `json:"certain"`
 	Amounts
-	Sites  int    `json:"sites"` // how many
-	Blame  *Blame `json:"blame"` // nil without a stack
-	Origin *Blame `json:"origin"`
+	Sites int `json:"sites"` // how many
+	// Unreachable are the blocks that no pointer was found to; nil where nobody looked.
+	Unreachable *Amount `json:"unreachable,omitempty"`
+	Blame       *Blame  `json:"blame"` // nil without a stack
+	Origin      *Blame  `json:"origin"`
 	// Frames are what the signature is made of, normalised, the one to blame first.
 	Frames []string `json:"frames"`
 	// Fine and Leaf are a finer signature, of all frames, and a coarser one, of blame and origin alone.
@@ -216,14 +221,16 @@ type Site struct {
 	Kind      string `json:"kind"`
 	Heap      string `json:"heap"` // "" where the evidence does not name it
 	Amounts
-	Series  []Point    `json:"series"`
-	Score   *float64   `json:"score,omitempty"`
-	Verdict Class      `json:"verdict"`
-	Blame   *Blame     `json:"blame"` // nil without a stack
-	Flags   []string   `json:"flags"`
-	Traces  []string   `json:"traces,omitempty"` // the evidence's ids of the stack in the last snapshot that has it
-	Stack   []*Frame   `json:"stack"`            // innermost first
-	Aliases [][]*Frame `json:"aliases,omitempty"`
+	// Unreachable are the blocks that no pointer was found to; nil where nobody looked.
+	Unreachable *Amount    `json:"unreachable,omitempty"`
+	Series      []Point    `json:"series"`
+	Score       *float64   `json:"score,omitempty"`
+	Verdict     Class      `json:"verdict"`
+	Blame       *Blame     `json:"blame"` // nil without a stack
+	Flags       []string   `json:"flags"`
+	Traces      []string   `json:"traces,omitempty"` // the evidence's ids of the stack in the last snapshot that has it
+	Stack       []*Frame   `json:"stack"`            // innermost first
+	Aliases     [][]*Frame `json:"aliases,omitempty"`
 	// Rows are the numbers that the site has in the allocation table of the trace.
 	Rows []uint32 `json:"table_sites,omitempty"`
 

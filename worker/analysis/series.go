@@ -20,6 +20,7 @@ type series struct {
 	places   [][]int32 // by part and site of its capture: place in order
 	warnings []Warning
 	h        hasher
+	looked   bool // somebody looked for pointers to the blocks of the last part
 }
 
 // An instant is one snapshot of one part.
@@ -37,6 +38,8 @@ type merged struct {
 	traces  []uint64
 	usage   []capture.Usage
 	lives   []*capture.Life // of a trace
+	// unreachable are the blocks of the last part that no pointer was found to.
+	unreachable capture.Usage
 }
 
 // merge builds the series. The parts are in the order given, which is the order in time.
@@ -48,6 +51,8 @@ func merge(ctx context.Context, parts []part) (*series, error) {
 			s.instants = append(s.instants, instant{p, snapshot})
 		}
 	}
+	last := parts[len(parts)-1]
+	s.looked = last.Shape == capture.ShapeSnapshot && last.Memory != nil && last.Memory.Reach != nil
 	s.findLives()
 	ids := s.resolveIDs()
 	slots := s.heapSlots()
@@ -102,6 +107,9 @@ func (s *series) add(p int, site *capture.Site, first int, ids map[uint64]origin
 	}
 	for i, u := range site.Usage {
 		m.usage[first+i] = m.usage[first+i].Add(u)
+	}
+	if site.Unreachable && p == len(s.parts)-1 {
+		m.unreachable = m.unreachable.Add(site.Usage[0])
 	}
 	return m.place
 }

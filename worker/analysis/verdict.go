@@ -68,6 +68,8 @@ func decide(r *Report) Verdict {
 func sentence(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 	var s string
 	switch {
+	case r.listsNothing:
+		s = nameOf(r) + ": the evidence says where memory is and lists no allocations; a full dump, UMDH logs or a heap trace of the process would tell whether it leaks"
 	case v.Status == StatusLeak:
 		s = leaks(r, t)
 	case r.Trace != nil:
@@ -115,7 +117,7 @@ func what(r *Report, t *tally) string {
 	name, n := nameOf(r), len(r.judged)
 	total := sum(r.Totals.Heap.Outstanding, r.Totals.Virtual.Outstanding)
 	if n == 1 {
-		return fmt.Sprintf("%s holds %s in %s at one instant", name, Bytes(total.Bytes), blocks(total.Count))
+		return fmt.Sprintf("%s holds %s in %s at one instant", name, Bytes(total.Bytes), blocks(total.Count)) + most(r.Findings, total)
 	}
 	if len(r.Sites) == 0 && n == 2 {
 		return name + ": no stack changed between the two instants"
@@ -131,6 +133,23 @@ func what(r *Report, t *tally) string {
 		s = fmt.Sprintf("%s shrank by %s in all over %d snapshots while %s grew", name, Bytes(-growth.Bytes), n, places(t))
 	}
 	return fmt.Sprintf("%s; the most, %s in %s, from %s", s, Bytes(top.Bytes), blocks(top.Count), t.top.Where())
+}
+
+// most names what holds most at one instant, of what has a stack.
+func most(findings []Finding, total Amount) string {
+	var top *Finding
+	for i := range findings {
+		if f := &findings[i]; f.Blame != nil && (top == nil || f.Outstanding.Bytes > top.Outstanding.Bytes) {
+			top = f
+		}
+	}
+	switch {
+	case top == nil:
+		return ""
+	case top.Outstanding == total:
+		return ", all from " + top.Where()
+	}
+	return fmt.Sprintf(", the most, %s in %s, from %s", Bytes(top.Outstanding.Bytes), blocks(top.Outstanding.Count), top.Where())
 }
 
 // places counts what leaks or grows.

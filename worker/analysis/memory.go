@@ -1,0 +1,193 @@
+package analysis
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"heapdrift/ingest/capture"
+)
+
+// A Memory is what one piece of evidence says of the process's memory beside sites. Its claims and samples have their
+// stacks.
+type Memory struct {
+	File    string `json:"file"`
+	Kind    string `json:"kind"`
+	TakenAt string `json:"taken_at,omitempty"`
+	capture.Memory
+	Claims  []Claim  `json:"claims,omitempty"`
+	Samples []Sample `json:"samples,omitempty"`
+}
+
+// A Claim is what another tool concluded about a function, by its own method.
+type Claim struct {
+	Where     string `json:"where"`
+	Signature string `json:"signature,omitempty"`
+	Type      string `json:"type"`
+	Amount
+	Margin   int64    `json:"margin,omitempty"`  // by how many bytes the printed size may be wrong
+	Percent  *int     `json:"percent,omitempty"` // the tool's own probability of a leak
+	Detached bool     `json:"detached,omitempty"`
+	Stack    []*Frame `json:"stack,omitempty"`
+	Samples  []Sample `json:"samples,omitempty"`
+}
+
+// A Sample is one allocation whose stack the evidence shows.
+type Sample struct {
+	Title       string   `json:"title,omitempty"`
+	Address     string   `json:"address,omitempty"`
+	Size        int64    `json:"size"`
+	Note        string   `json:"note,omitempty"`
+	Unreachable bool     `json:"unreachable,omitempty"`
+	Signature   string   `json:"signature,omitempty"`
+	Stack       []*Frame `json:"stack,omitempty"`
+}
+
+// bareSamples is how many samples without a stack a report shows: one is like the other, and logs list ten thousands.
+const bareSamples = 100
+
+// memories collects what all evidence says beside sites, in the order of the evidence.
+func memories(ctx context.Context, parts []part, opt *Options) ([]Memory, error) {
+	parts = slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return p.Memory == nil })
+	slices.SortStableFunc(parts, func(a, b part) int { return a.input - b.input })
+	list := make([]Memory, 0, len(parts))
+	for i, p := range parts {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("analysis: %w", context.Cause(ctx))
+		}
+		m := memoryOf(p, opt)
+		if first := firstOf(parts[:i], p); first >= 0 {
+			m.grow(&list[first])
+		}
+		list = append(list, m)
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	return list, nil
+}
+
+// firstOf is the first of the parts that is of the same kind and the same life of the process; −1 for none.
+func firstOf(before []part, p part) int {
+	return slices.IndexFunc(before, func(b part) bool {
+		moved, _ := movedModules(b.Modules, p.Modules)
+		return b.Kind == p.Kind && b.Process.PID == p.Process.PID && moved != imageMoved
+	})
+}
+
+func memoryOf(p part, opt *Options) Memory {
+	m := Memory{File: p.file, Kind: string(p.Kind), TakenAt: takenAt(p.Snapshots[len(p.Snapshots)-1].TakenAt), Memory: *p.Memory}
+	m.Heaps, m.Groups = slices.Clone(m.Heaps), slices.Clone(m.Groups)
+	var f *frames
+	stackOf := func(id capture.StackID, kind capture.SiteKind) *stack {
+		if id == capture.NoStack {
+			return &stack{blame: -1}
+		}
+		if f == nil {
+			f = newFrames(newStackKeys(p.Capture), opt, p.Process)
+		}
+		return f.of(id, kind)
+	}
+	for i := range m.Groups {
+		if g := &m.Groups[i]; g.Symbol != capture.NoStack {
+			if at := stackOf(g.Symbol, capture.KindHeap).frames; at[0].Function != "" {
+				g.Key = symbolName(at[0])
+			}
+			g.Symbol = capture.NoStack
+		}
+	}
+	samples := func(from []capture.Sample) (list []Sample) {
+		bare := 0
+		for _, s := range from {
+			if s.Stack == capture.NoStack {
+				if bare++; bare > bareSamples {
+					continue
+				}
+			}
+			at := stackOf(s.Stack, capture.KindHeap)
+			sample := Sample{Title: s.Title, Size: s.Size, Note: s.Note, Unreachable: s.Unreachable, Signature: at.signatures[capture.KindHeap], Stack: at.frames}
+			if s.Address != 0 {
+				sample.Address = hexNumber(s.Address)
+			}
+			list = append(list, sample)
+		}
+		return list
+	}
+	kinds := kindsOfStacks(p.Capture)
+	for _, c := range p.Memory.Claims {
+		kind := kinds[c.Stack]
+		at := stackOf(c.Stack, kind)
+		claim := Claim{Type: c.Type, Amount: Amount{c.Usage.Count, c.Usage.Bytes}, Margin: c.Margin, Detached: c.Detached, Stack: at.frames, Samples: samples(c.Samples)}
+		if !c.Detached {
+			claim.Signature = at.signatures[kind]
+		}
+		if c.Percent >= 0 {
+			claim.Percent = new(c.Percent)
+		}
+		if b := at.blamed(); b != nil {
+			claim.Where = b.where()
+		}
+		m.Claims = append(m.Claims, claim)
+	}
+	m.Samples = samples(p.Memory.Samples)
+	return m
+}
+
+// kindsOfStacks says what kind of memory the sites of a capture with each stack are.
+func kindsOfStacks(c *capture.Capture) map[capture.StackID]capture.SiteKind {
+	kinds := make(map[capture.StackID]capture.SiteKind, len(c.Memory.Claims))
+	if len(c.Memory.Claims) == 0 {
+		return kinds
+	}
+	for i := range c.Sites {
+		kinds[c.Sites[i].Stack] = c.Sites[i].Kind
+	}
+	return kinds
+}
+
+// symbolName is the name of the place one byte before a frame.
+func symbolName(f *Frame) string {
+	if f.Offset == hexNumber(1) {
+		return f.Name()
+	}
+	return f.Name() + "+" + f.Offset
+}
+
+// grow fills in how heaps and groups have changed since the first evidence of the kind.
+func (m *Memory) grow(first *Memory) {
+	heaps := map[capture.Address]*capture.HeapFacts{}
+	for i := range first.Heaps {
+		heaps[first.Heaps[i].Handle] = &first.Heaps[i]
+	}
+	for i := range m.Heaps {
+		h := &m.Heaps[i]
+		was := heaps[h.Handle]
+		if was == nil {
+			was = &capture.HeapFacts{}
+		}
+		h.Growth = &capture.HeapGrowth{Reserved: h.Reserved - was.Reserved, Committed: h.Committed - was.Committed, Busy: h.Busy.Sub(was.Busy)}
+	}
+	groups := map[capture.Group]capture.Usage{}
+	complete := map[string]bool{}
+	for i := range first.Groups {
+		groups[groupKey(&first.Groups[i])] = first.Groups[i].Usage
+		complete[first.Groups[i].By] = true
+	}
+	for i := range m.Groups {
+		g := &m.Groups[i]
+		was, ok := groups[groupKey(g)]
+		if !ok && (!complete[g.By] || slices.Contains(first.Cut, g.By)) { // it may have been among those that were not listed
+			continue
+		}
+		g.Growth = new(g.Usage.Sub(was))
+	}
+}
+
+// groupKey is what a group is told by.
+func groupKey(g *capture.Group) capture.Group {
+	key := capture.Group{By: g.By, Heap: g.Heap, Size: g.Size, Key: g.Key, Module: g.Module, Offset: g.Offset}
+	if g.Module != "" { // symbols name it in one report and not in another
+		key.Key = ""
+	}
+	return key
+}

@@ -1,0 +1,210 @@
+package analysis_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/worker/analysis"
+)
+
+// dump is a snapshot as a dump of the process gives it.
+func (p process) dump(rows ...row) *capture.Capture {
+	c := p.snapshot(rows...)
+	c.Kind, c.Memory = capture.KindMinidump, &capture.Memory{Source: "dump"}
+	return c
+}
+
+// facts is evidence without sites.
+func facts(m capture.Memory) *capture.Capture {
+	return &capture.Capture{Kind: capture.KindWinDbg, Shape: capture.ShapeFacts, Snapshots: make([]capture.Snapshot, 1), Memory: &m}
+}
+
+func heapOf(committed, busy int64) []capture.HeapFacts {
+	return []capture.HeapFacts{{Handle: 0x1000, Kind: "NT heap", Reserved: 1 << 20, Committed: committed, Busy: capture.Usage{Count: busy / 16, Bytes: busy}}}
+}
+
+func TestKindsAreSeriesOfTheirOwn(t *testing.T) {
+	log := func(n int64) *capture.Capture { return app.snapshot(row{id: 1, stack: app.in(0x20), count: n, bytes: 16 * n}) }
+	dump := app.dump(row{stack: app.in(0x20), count: 30, bytes: 480}, row{stack: app.in(0x30), count: 7, bytes: 70})
+	bare := app.dump(row{count: 99, bytes: 9900})
+	bare.Kind = capture.KindDebugDiag
+	for _, test := range []struct {
+		name string
+		in   []*capture.Capture
+		want string // kinds of the report's instants, and of the witnesses of its first finding
+	}{
+		{"most instants", []*capture.Capture{dump, log(10), log(20)}, "2 umdh-snapshot minidump"},
+		{"stacks before instants", []*capture.Capture{bare, bare, bare, dump}, "1 minidump"},
+		{"most bytes", []*capture.Capture{log(10), dump}, "1 minidump umdh-snapshot"},
+	} {
+		r := analyze(t, inputs(test.in...))
+		got := string("0123456789"[len(r.Snapshots)])
+		for _, w := range r.Findings[0].Witnesses {
+			got += " " + w.Kind
+		}
+		if got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+		if len(r.Evidence) != len(test.in) || slices.ContainsFunc(r.Evidence, func(e analysis.Evidence) bool { return !e.Used }) {
+			t.Errorf("%s: %+v", test.name, r.Evidence)
+		}
+	}
+}
+
+func TestFactsBelongToTheRun(t *testing.T) {
+	one, two := facts(capture.Memory{Source: "WinDbg !heap -s", Heaps: heapOf(4096, 1600)}), facts(capture.Memory{Source: "WinDbg !heap -s", Heaps: heapOf(12288, 8000)})
+	log := app.snapshot(row{id: 1, stack: app.in(0x20), count: 10, bytes: 160})
+	r := analyze(t, inputs(one, log, two))
+	if len(r.Snapshots) != 1 || r.Totals.Heap.Outstanding.Bytes != 160 || r.Process.PID != app.pid {
+		t.Errorf("facts count as an instant: %+v %+v", r.Snapshots, r.Totals)
+	}
+	if len(r.Memory) != 2 || r.Memory[0].File != "snap1.txt" || r.Memory[1].File != "snap3.txt" || r.Memory[0].Heaps[0].Growth != nil {
+		t.Fatalf("%+v", r.Memory)
+	}
+	if g := r.Memory[1].Heaps[0].Growth; g == nil || *g != (capture.HeapGrowth{Committed: 8192, Busy: capture.Usage{Count: 400, Bytes: 6400}}) {
+		t.Errorf("growth of the heap: %+v", g)
+	}
+	if two.Memory.Heaps[0].Growth != nil {
+		t.Error("the capture was changed")
+	}
+	var text bytes.Buffer
+	if err := r.WriteJSON(&text); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := analysis.ReadJSON(&text); err != nil || again.Memory[1].Heaps[0].Growth.Committed != 8192 || again.Memory[1].Source != "WinDbg !heap -s" {
+		t.Errorf("%v %+v", err, again)
+	}
+}
+
+func TestNothingButFacts(t *testing.T) {
+	r := analyze(t, inputs(facts(capture.Memory{Heaps: heapOf(4096, 1600)})))
+	if r.Verdict.Status != analysis.StatusInconclusive || !strings.Contains(r.Verdict.Sentence, "lists no allocations") || len(r.Memory) != 1 || len(r.Sites) != 0 {
+		t.Errorf("%+v", r.Verdict)
+	}
+	other := facts(capture.Memory{})
+	other.Process = capture.Process{Name: "other.exe", PID: 7}
+	if r := analyze(t, inputs(other, app.snapshot(row{id: 1, stack: app.in(1), count: 1, bytes: 1}))); r.Process.Name != "app.exe" || len(r.Memory) != 0 || codes(r) != "several-processes" {
+		t.Errorf("facts of another program: %s %s, %d", r.Process.Name, codes(r), len(r.Memory))
+	}
+}
+
+func TestGroupsGrow(t *testing.T) {
+	group := func(size, count int64) capture.Group {
+		return capture.Group{By: capture.BySize, Size: size, Usage: capture.Usage{Count: count, Bytes: size * count}}
+	}
+	first := facts(capture.Memory{Groups: []capture.Group{group(16, 10), group(32, 5)}})
+	last := facts(capture.Memory{Groups: []capture.Group{group(32, 9), group(16, 10), group(48, 3)}})
+	got := func() (list []int64) {
+		for _, g := range analyze(t, inputs(first, last)).Memory[1].Groups {
+			if g.Growth == nil {
+				list = append(list, -1)
+				continue
+			}
+			list = append(list, g.Growth.Count)
+		}
+		return list
+	}
+	if list := got(); !slices.Equal(list, []int64{4, 0, 3}) {
+		t.Errorf("growth %v", list)
+	}
+	first.Memory.Cut = []string{capture.BySize}
+	if list := got(); !slices.Equal(list, []int64{4, 0, -1}) {
+		t.Errorf("growth of a size that may have been left out: %v", list)
+	}
+}
+
+// withBlocks gives a snapshot of one site of blocks of 16 bytes their addresses.
+func withBlocks(c *capture.Capture, addresses ...uint64) *capture.Capture {
+	for _, a := range addresses {
+		c.Blocks.Add(capture.Block{Address: a, Size: 16})
+	}
+	return c
+}
+
+func TestUnreachableBlocksFindTheirStacks(t *testing.T) {
+	log := func() *capture.Capture {
+		return withBlocks(app.snapshot(row{id: 1, stack: app.in(0x20), count: 4, bytes: 64}), 0x1000, 0x1020, 0x1040, 0x1060)
+	}
+	listed := func(size int64, addresses ...uint64) *capture.Capture {
+		m := capture.Memory{Reach: &capture.Reach{}}
+		for _, a := range addresses {
+			m.Samples = append(m.Samples, capture.Sample{Address: a, Size: size, Unreachable: true})
+		}
+		return facts(m)
+	}
+	for _, test := range []struct {
+		name  string
+		other *capture.Capture
+		want  *analysis.Amount
+		codes string
+	}{
+		{"by address and size", listed(16, 0x1000, 0x1040, 0x9000), &analysis.Amount{Count: 2, Bytes: 32}, ""},
+		{"by address alone", listed(0, 0x1060), &analysis.Amount{Count: 1, Bytes: 16}, ""},
+		{"another size is another block", listed(24, 0x1000, 0x1020), nil, "inconsistent"},
+		{"addresses of another process", listed(16, 0x1000, 0x9000, 0x9100), nil, "inconsistent"},
+		{"nothing listed", listed(16), nil, ""},
+	} {
+		r := analyze(t, inputs(log(), test.other))
+		if got := r.Sites[0].Unreachable; (got == nil) != (test.want == nil) || got != nil && *got != *test.want {
+			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
+		}
+		if got := r.Findings[0].Unreachable; (got == nil) != (test.want == nil) {
+			t.Errorf("%s: finding %+v", test.name, got)
+		}
+		if codes(r) != test.codes {
+			t.Errorf("%s: %s", test.name, codes(r))
+		}
+	}
+}
+
+func TestUnreachableSitesMerge(t *testing.T) {
+	dump := app.dump(row{id: 1, stack: app.in(0x20), count: 4, bytes: 64}, row{id: 1, stack: app.in(0x20), count: 3, bytes: 48}, row{id: 2, stack: app.in(0x30), count: 1, bytes: 8})
+	dump.Sites[1].Unreachable = true
+	dump.Memory.Reach = &capture.Reach{}
+	r := analyze(t, inputs(dump))
+	if got, want := table(r), "app+0x20 7/112 none unknown\napp+0x30 1/8 none unknown\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if *r.Sites[0].Unreachable != (analysis.Amount{Count: 3, Bytes: 48}) || *r.Sites[1].Unreachable != (analysis.Amount{}) {
+		t.Errorf("%+v %+v", r.Sites[0].Unreachable, r.Sites[1].Unreachable)
+	}
+	// Beside a log of the same process, the dump tells which stacks hold what nothing points to.
+	log := app.snapshot(row{id: 5, stack: app.in(0x20), count: 9, bytes: 144})
+	second := app.snapshot(row{id: 5, stack: app.in(0x20), count: 9, bytes: 144})
+	if f := analyze(t, inputs(log, dump, second)).Findings[0]; f.Unreachable == nil || f.Unreachable.Count != 3 || len(f.Witnesses) != 2 {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestClaimsKeepTheirOwnProbability(t *testing.T) {
+	c := difference()
+	c.Kind, c.Shape, c.Snapshots = capture.KindDebugDiag, capture.ShapeSnapshot, c.Snapshots[:1]
+	stack := func(module, function string) capture.StackID {
+		return c.Stacks.AddStack([]capture.FrameID{c.Stacks.AddText(capture.Text{Module: module, Function: function, Offset: 4}, 0)})
+	}
+	dll, runtime := stack("3rdparty", "IFMX_IsInTransaction"), stack("mscorsvr", "EEVirtualAlloc")
+	c.Sites = []capture.Site{
+		{Stack: runtime, Heap: capture.NoHeap, Usage: []capture.Usage{{Count: 10, Bytes: 9 << 20}}},
+		{Stack: dll, Heap: capture.NoHeap, Usage: []capture.Usage{{Count: 100, Bytes: 148 << 20}}},
+	}
+	c.Memory = &capture.Memory{Source: "DebugDiag", Claims: []capture.Claim{
+		{Stack: dll, Type: "Heap allocation(s)", Usage: capture.Usage{Count: 100, Bytes: 148 << 20}, Percent: 97, Samples: []capture.Sample{{Title: "Call stack sample 1", Stack: dll, Address: 0x99}}},
+		{Stack: runtime, Type: "Virtual memory", Percent: -1},
+	}}
+	r := analyze(t, inputs(c))
+	claims := r.Memory[0].Claims
+	if claims[0].Percent == nil || *claims[0].Percent != 97 || claims[1].Percent != nil || claims[0].Signature != r.Sites[0].Signature || claims[0].Samples[0].Address != "0x99" {
+		t.Errorf("%+v", claims)
+	}
+	if !strings.Contains(r.Verdict.Sentence, "the most, 148 MB in 100 blocks, from 3rdparty!IFMX_IsInTransaction") {
+		t.Error(r.Verdict.Sentence)
+	}
+	for _, f := range r.Findings {
+		if f.Verdict != analysis.ClassUnknown || f.Score != nil {
+			t.Errorf("%s is called %s at one instant", f.Where(), f.Verdict)
+		}
+	}
+}

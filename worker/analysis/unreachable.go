@@ -1,0 +1,90 @@
+package analysis
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"heapdrift/ingest/capture"
+)
+
+// An unreachable is a block that no pointer was found to, by evidence that need not know who allocated it.
+type unreachable struct {
+	file    string
+	pid     uint32 // 0 unknown
+	address uint64
+	size    uint64 // requested bytes; 0 unknown
+}
+
+// pointerless are the blocks that any of the evidence found no pointer to, by address.
+func pointerless(parts []part) []unreachable {
+	var list []unreachable
+	for _, p := range parts {
+		if p.Memory == nil {
+			continue
+		}
+		for _, s := range p.Memory.Samples {
+			if s.Unreachable && s.Address != 0 {
+				list = append(list, unreachable{p.file, p.Process.PID, s.Address, uint64(max(s.Size, 0))})
+			}
+		}
+		if p.Memory.Reach == nil {
+			continue
+		}
+		for b := range p.Blocks.All() {
+			if p.Sites[b.Site].Unreachable {
+				list = append(list, unreachable{p.file, p.Process.PID, b.Address, b.Size})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b unreachable) int {
+		return cmp.Or(cmp.Compare(a.address, b.address), cmp.Compare(a.size, b.size))
+	})
+	return slices.CompactFunc(list, func(a, b unreachable) bool { return a.address == b.address && a.size == b.size })
+}
+
+// joinUnreachable counts the blocks of the last snapshot that other evidence of the same process found no pointer to, where
+// the snapshot has addresses and does not tell by itself.
+func (s *series) joinUnreachable(ctx context.Context, list []unreachable) error {
+	at := len(s.parts) - 1
+	last := s.parts[at]
+	if s.looked || last.Shape != capture.ShapeSnapshot || last.Blocks.Len() == 0 {
+		return nil
+	}
+	list = slices.DeleteFunc(slices.Clone(list), func(u unreachable) bool { return u.pid != 0 && last.Process.PID != 0 && u.pid != last.Process.PID })
+	if len(list) == 0 {
+		return nil
+	}
+	type found struct {
+		m    *merged
+		size uint64
+	}
+	var joined []found
+	n := 0
+	for b := range last.Blocks.All() {
+		if n++; n%65536 == 0 && ctx.Err() != nil {
+			return fmt.Errorf("analysis: %w", context.Cause(ctx))
+		}
+		i, ok := slices.BinarySearchFunc(list, b.Address, func(u unreachable, address uint64) int { return cmp.Compare(u.address, address) })
+		for ok && i < len(list) && list[i].address == b.Address {
+			if list[i].size == 0 || list[i].size == b.Size {
+				joined = append(joined, found{s.order[s.places[at][b.Site]], b.Size})
+				break
+			}
+			i++
+		}
+	}
+	// Blocks of another process, or of another time, share some addresses by chance.
+	if 2*len(joined) < len(list) {
+		s.warn(capture.Inconsistent, int64(len(list)-len(joined)), fmt.Sprintf(
+			"%s lists %s without a pointer to them, of which %s holds %d at the same address in the same size: they seem to be of another process or another time, and are not joined to its stacks",
+			list[0].file, Plural(int64(len(list)), "block"), last.file, len(joined)))
+		return nil
+	}
+	s.looked = true
+	for _, f := range joined {
+		f.m.unreachable = f.m.unreachable.Add(capture.Usage{Count: 1, Bytes: int64(f.size)})
+	}
+	return nil
+}
