@@ -1,0 +1,5 @@
+//go:build !race
+
+package minidump_test
+
+const underRace = false
