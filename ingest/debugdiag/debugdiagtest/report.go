@@ -1,0 +1,147 @@
+// Package debugdiagtest writes analysis reports as DebugDiag 2.x writes them, from a description. It spells the hooks of the format a
+// second time and shares nothing with the reader.
+package debugdiagtest
+
+import "time"
+
+// A Culture is how a machine prints numbers.
+type Culture struct {
+	Thousands, Decimal string
+}
+
+// Cultures of Windows.
+var (
+	English = Culture{",", "."}
+	German  = Culture{".", ","}
+	French  = Culture{"\u00A0", ","}
+	Swiss   = Culture{"\u2019", "."}
+)
+
+// A Report is about some dumps.
+type Report struct {
+	Culture     Culture
+	Rule        string // "MemoryAnalysis"
+	Dumps       []Dump
+	Conclusions []Conclusion
+	Failure     string // of the rule; "" where it completed
+}
+
+// A Group is the part of the summary that a conclusion stands in.
+type Group string
+
+// The groups, as the ids of the page begin.
+const (
+	Errors        Group = "errors"
+	Warnings      Group = "warnings"
+	Informations  Group = "informations"
+	Notifications Group = "notifications"
+)
+
+// A Conclusion is a row of the summary.
+type Conclusion struct {
+	Group                       Group
+	Dump                        string // "" for none
+	Description, Recommendation string // the description is markup
+}
+
+// A Dump is what the report says of one dump. What is empty has no section.
+type Dump struct {
+	Name    string
+	Facts   [][2]string // of the process: label and value
+	Space   *Space
+	Heaps   []Heap
+	Threads []Thread
+
+	LeakTrack string // version; "" where it was not loaded
+	Tracked   time.Duration
+	Modules   []Module
+	Handles   []Module // those that opened handles
+}
+
+// A Space is the address space. Sizes are bytes.
+type Space struct {
+	LargestFree, Free, Reserved, Committed, Total int64
+	LargestFreeAt                                 uint64
+	Uses                                          []Use // "Virtual Memory Details"
+	VirtualReserved, VirtualCommitted             int64
+	VirtualBlocks                                 int64 // reserved and committed ones, half each
+	Mapped, MappedBlocks                          int64
+}
+
+// A Use is a bar of the graph of the address space.
+type Use struct {
+	Name  string
+	Bytes int64
+}
+
+// A Heap is the details of a heap.
+type Heap struct {
+	Handle                         uint64
+	Kind, Name, Description        string
+	Reserved, Committed            int64
+	Segments, Ranges, LargestRange int64
+	Sizes                          []Size
+}
+
+// A Size is blocks of one size.
+type Size struct {
+	Bytes, Count int64
+}
+
+// A Thread is a row of the threads.
+type Thread struct {
+	ID, System          int64
+	Entry               string
+	Reserved, Committed int64
+}
+
+// A Module is the functions of a module that allocated.
+type Module struct {
+	Name      string
+	Facts     [][2]string // of its file: label and value
+	Base      uint64
+	Functions []Function
+	Lost      int64 // allocations of the module that are in its count and in no function
+}
+
+// A Function is the outstanding allocations of one return address.
+type Function struct {
+	Name, Source string
+	Address      uint64
+	Type         string // "Heap allocation(s)"
+	Manager      string // "Heap memory manager", or of handles "Event handles"
+	Heap         uint64 // 0 for several
+	Count, Bytes int64
+	Percent      int
+	Sizes        []Size
+	Samples      []Sample
+}
+
+// A Sample is one allocation.
+type Sample struct {
+	Address uint64
+	After   time.Duration
+	Bytes   int64
+	Frames  []Frame // innermost first
+}
+
+// A Frame is a line of a stack.
+type Frame struct {
+	Name, Source string
+}
+
+func (m *Module) count() int64 {
+	n := m.Lost
+	for _, f := range m.Functions {
+		n += f.Count
+	}
+	return n
+}
+
+func (m *Module) bytes() int64 {
+	var n int64
+	for _, f := range m.Functions {
+		n += f.Bytes
+	}
+	return n
+}

@@ -1,0 +1,31 @@
+package debugdiag
+
+import (
+	"regexp"
+	"strconv"
+	"time"
+)
+
+var durations = regexp.MustCompile(`(?i)(?:(\d{1,6}) days?(?:\(s\))? )?(\d{1,2}):(\d{2}):(\d{2})`)
+
+// parseDuration reads "1 day(s) 02:30:25". The number of days is rounded, not cut off: from 12:00:00 on it counts the day that has
+// only begun. Of exactly 12:00:00, which is rounded to the even number, it cannot be told; doubtful says that it may be a day more.
+func parseDuration(text string) (d time.Duration, doubtful, ok bool) {
+	m := durations.FindStringSubmatch(text)
+	if m == nil {
+		return 0, false, false
+	}
+	n := [4]int64{}
+	for i := range n {
+		n[i], _ = strconv.ParseInt("0"+m[i+1], 10, 64) // digits, few
+	}
+	days, hours, minutes, seconds := n[0], n[1], n[2], n[3]
+	if hours > 23 || minutes > 59 || seconds > 59 {
+		return 0, false, false
+	}
+	if hours >= 12 && days >= 1 {
+		doubtful = hours == 12 && minutes == 0 && seconds == 0 && days%2 == 0
+		days--
+	}
+	return time.Duration(((days*24+hours)*60+minutes)*60+seconds) * time.Second, doubtful, true
+}

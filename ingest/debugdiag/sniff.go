@@ -1,0 +1,41 @@
+package debugdiag
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"regexp"
+)
+
+// hooks are what DebugDiag 2.x puts into the markup of its pages and nothing else does. hookMatches of them are one.
+var hooks = [][]byte{
+	[]byte("data-debug-details="), []byte("data-debug-rule="), []byte("data-debug-dump="), []byte("data-debug-type="),
+	[]byte("analysisSummarySection"), []byte("AnalysisSummarySection"), []byte("analysisDetailsSection"),
+	[]byte("analysisDetailsGroup"), []byte("analysisRuleSummarySection"),
+}
+
+const hookMatches = 2
+
+// oldFacts is a fact that reports of all versions begin with, as the first cell of a row: pages about DebugDiag quote it as prose.
+var oldFacts = regexp.MustCompile(`(?i)<td[^>]*>(?:\s|&nbsp;|</?(?:b|font|p|span|strong)\b[^>]*>)*Type of Analysis Performed`)
+
+// Sniff reports whether head, the first bytes of a file, looks like a report of DebugDiag: up to 64 KiB of a MIME document or of a
+// page, however it was saved. Pages that only write about DebugDiag are refused.
+func Sniff(head []byte) bool {
+	page, err := unwrap(&source{ctx: context.Background(), r: bytes.NewReader(head)})
+	if err != nil {
+		return false
+	}
+	text, _ := io.ReadAll(page) // what is cut off at the end of head is no matter
+	text = bytes.TrimLeft(text, " \t\r\n\x00")
+	if len(text) == 0 || text[0] != '<' {
+		return false
+	}
+	matches := 0
+	for _, hook := range hooks {
+		if bytes.Contains(text, hook) {
+			matches++
+		}
+	}
+	return matches >= hookMatches || oldFacts.Match(text)
+}
