@@ -1,0 +1,26 @@
+package windbg_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"heapdrift/ingest/windbg"
+)
+
+func FuzzRead(f *testing.F) {
+	for _, text := range cases {
+		_, log, _ := strings.Cut(text, "\n=\n")
+		f.Add([]byte(log))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		windbg.Sniff(in)
+		captures, err := windbg.Read(t.Context(), bytes.NewReader(in))
+		if err == nil && len(captures) == 0 {
+			t.Error("nothing read and nothing said")
+		}
+		for _, c := range captures {
+			valid(t, c)
+		}
+	})
+}

@@ -1,0 +1,178 @@
+package windbg
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"heapdrift/ingest/capture"
+)
+
+// An instant is what the outputs of one stop of the process say, until it is made a capture.
+type instant struct {
+	c       *capture.Capture
+	m       *capture.Memory
+	keys    map[string]bool // of the commands whose outputs it has
+	sources []string
+	groups  map[groupKey]int // places in m.Groups
+	heaps   map[capture.Address]bool
+
+	malformed    tally // rows that were not understood
+	inconsistent []finding
+	cut          []finding // outputs whose end is missing
+}
+
+// A groupKey tells groups apart.
+type groupKey struct {
+	heap capture.Address
+	size int64
+}
+
+// A finding is a sentence about the log and the line that it is about.
+type finding struct {
+	text string
+	line int64
+	n    int64
+}
+
+func newInstant() *instant {
+	m := &capture.Memory{}
+	return &instant{
+		c: &capture.Capture{Kind: capture.KindWinDbg, Shape: capture.ShapeFacts, Memory: m, Snapshots: make([]capture.Snapshot, 1)},
+		m: m, keys: map[string]bool{}, groups: map[groupKey]int{}, heaps: map[capture.Address]bool{},
+	}
+}
+
+func (n *instant) has(key string) bool { return n.keys[key] }
+
+func (n *instant) note(key, source string) {
+	n.keys[key] = true
+	if !slices.Contains(n.sources, source) {
+		n.sources = append(n.sources, source)
+	}
+}
+
+// group finds or makes the group of a size in a heap; nil says that there is no room for another.
+func (n *instant) group(r *reader, heap capture.Address, size int64) *capture.Group {
+	key := groupKey{heap, size}
+	at, ok := n.groups[key]
+	if !ok {
+		if !r.keep(1) {
+			return nil
+		}
+		at = len(n.m.Groups)
+		n.groups[key] = at
+		n.m.Groups = append(n.m.Groups, capture.Group{By: capture.BySize, Heap: heap, Size: size})
+	}
+	return &n.m.Groups[at]
+}
+
+// sample adds a sample, as far as there is room.
+func (n *instant) sample(r *reader, s capture.Sample) bool {
+	if len(n.m.Samples) == maxSamples {
+		r.dropped.add(r.in.number)
+		return false
+	}
+	if !r.keep(1) {
+		return false
+	}
+	n.m.Samples = append(n.m.Samples, s)
+	return true
+}
+
+// say adds a note, as far as there is room and nobody said it yet.
+func (n *instant) say(r *reader, topic, text string) {
+	note := capture.Note{Topic: topic, Text: text}
+	switch {
+	case len(n.m.Notes) == maxNotes:
+		r.dropped.add(r.in.number)
+	case !slices.Contains(n.m.Notes, note) && r.keep(1+len(text)/64):
+		n.m.Notes = append(n.m.Notes, note)
+	}
+}
+
+// contradict says that numbers of an output do not agree, each sentence once with how often.
+func (n *instant) contradict(line int64, format string, args ...any) {
+	n.inconsistent = addFinding(n.inconsistent, line, fmt.Sprintf(format, args...))
+}
+
+// truncate says that the end of an output is missing.
+func (n *instant) truncate(line int64, format string, args ...any) {
+	n.cut = addFinding(n.cut, line, fmt.Sprintf(format, args...))
+}
+
+// addFinding counts a sentence; after the first few only the last one's count grows.
+func addFinding(list []finding, line int64, text string) []finding {
+	const most = 20
+	for i := range list {
+		if list[i].text == text {
+			list[i].n++
+			return list
+		}
+	}
+	if len(list) == most {
+		list[most-1].n++
+		return list
+	}
+	return append(list, finding{text, line, 1})
+}
+
+// finish makes the capture, or nil where nothing was read.
+func (n *instant) finish(r *reader, last bool) *capture.Capture {
+	m, c := n.m, n.c
+	if m.Space == nil && m.Reach == nil && len(m.Heaps)+len(m.Groups)+len(m.Managed)+len(m.Samples)+len(m.Notes)+len(m.Gaps) == 0 {
+		return nil
+	}
+	m.Source = "WinDbg " + strings.Join(n.sources, ", ")
+	slices.SortStableFunc(m.Groups, func(a, b capture.Group) int {
+		return cmp.Or(cmp.Compare(b.Usage.Bytes, a.Usage.Bytes), cmp.Compare(a.Heap, b.Heap), cmp.Compare(a.Size, b.Size))
+	})
+	r.target.describe(c)
+	c.Snapshots[0].LowerBound = last && len(n.cut) > 0
+	n.warn()
+	return c
+}
+
+// warn says what limits the numbers.
+func (n *instant) warn() {
+	if t := n.malformed; t.n > 0 {
+		n.c.Warnings = append(n.c.Warnings, warning(capture.Malformed, t.n, t.line, "%s inside an output not understood, and not in the numbers", counted(t.n, "line")))
+	}
+	for _, f := range n.inconsistent {
+		n.c.Warnings = append(n.c.Warnings, warning(capture.Inconsistent, f.n, f.line, "%s", f.text))
+	}
+	for _, f := range n.cut {
+		n.c.Warnings = append(n.c.Warnings, warning(capture.Truncated, f.n, f.line, "%s", f.text))
+	}
+}
+
+// warnWhole says on the last capture what concerns the whole log.
+func (r *reader) warnWhole(c *capture.Capture) {
+	if t := r.in.long; t.n > 0 {
+		c.Warnings = append(c.Warnings, warning(capture.Malformed, t.n, t.line, "%s longer than %d KiB left out", counted(t.n, "line"), maxLine>>10))
+	}
+	if t := r.dropped; t.n > 0 {
+		c.Warnings = append(c.Warnings, warning(capture.Truncated, t.n, t.line, "the log holds more than is kept of one log or one answer, and %s left out: upload the outputs in several logs", counted(t.n, "row")))
+	}
+	if r.in.src.guessed {
+		c.Warnings = append(c.Warnings, warning(capture.EncodingGuessed, 1, 0, "the log is UTF-16 without a byte order mark; that was guessed from its zero bytes"))
+	}
+}
+
+// warning makes a warning; line is where first, 0 for nowhere in particular.
+func warning(code capture.Code, count, line int64, format string, args ...any) capture.Warning {
+	w := capture.Warning{Code: code, Message: fmt.Sprintf(format, args...), Count: count}
+	if line > 0 {
+		w.Place = fmt.Sprintf("line %d", line)
+	}
+	return w
+}
+
+// counted is a number with its noun.
+func counted(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,265 @@
+package windbg
+
+import (
+	"bytes"
+	"fmt"
+
+	"heapdrift/ingest/capture"
+)
+
+const (
+	sourceManaged = "!eeheap -gc"
+	sourceLoader  = "!eeheap -loader"
+)
+
+// managed reads !eeheap -gc of any generation of SOS: the segments of each heap of the garbage collector, and their sums.
+//
+//	Number of GC Heaps: 4
+//	------------------------------
+//	Heap 0 (0x000dfaf0)
+//	segment    begin       allocated     size
+//	0x102d0000 0x102d0030  0x1165033c 0x138030c(20,448,012)
+//	Large object heap starts at 0x202d0030
+//	0x202d0000 0x202d0030  0x20636810 0x003667e0(3,565,536)
+//	Heap Size  0x16e6aec(24,013,548)
+//	------------------------------
+//	GC Heap Size  0x54e06e8(88,999,656)
+//
+// Later the rows have a fourth address, the end of what is committed, and a second size; there are pinned and frozen objects; with
+// regions the small objects stand under "generation 0:", and a size of nothing is blank:
+//
+//	7f104ad7e1a8     7f106a800028     7f106a800028     7f106a801000                    0x1000 (4096)
+//
+// A workstation collector has one heap and no line that begins it.
+type managed struct {
+	r         *reader
+	in        *instant
+	began     int64
+	heap      *capture.ManagedHeap // the last of m.Managed, or nil
+	part      func(h *capture.ManagedHeap) *int64
+	expected  int64 // heaps
+	first     int   // place of the first heap in m.Managed
+	committed int64
+	complete  bool // the total was there
+}
+
+func openManaged(r *reader, text []byte) section {
+	_, number, _ := bytes.Cut(text, []byte(":"))
+	expected, ok := decimal(bytes.TrimSpace(number))
+	if !ok {
+		return nil
+	}
+	in := r.begin(sourceManaged, sourceManaged)
+	return &managed{r: r, in: in, began: r.in.number, expected: expected, first: len(in.m.Managed), part: smallObjects}
+}
+
+func smallObjects(h *capture.ManagedHeap) *int64 { return &h.Small }
+
+// parts are the lines that say what the segments below them hold, in lower case; nil is what the model has no figure for.
+var parts = []struct {
+	prefix string
+	part   func(h *capture.ManagedHeap) *int64
+}{
+	{"small object heap", smallObjects},
+	{"generation ", smallObjects},
+	{"ephemeral segment", smallObjects},
+	{"large object heap", func(h *capture.ManagedHeap) *int64 { return &h.Large }},
+	{"pinned object heap", func(h *capture.ManagedHeap) *int64 { return &h.Pinned }},
+	{"frozen object heap", nil},
+	{"nongc heap", nil},
+}
+
+// totals are the lines with the sum of a heap.
+var totals = []string{"Heap Size", "Allocated Heap Size:", "Total Allocated Size:", "Total Size"}
+
+func (s *managed) line(text []byte) bool {
+	if s.complete {
+		if rest, ok := bytes.CutPrefix(text, []byte("GC Committed Heap Size:")); ok {
+			s.committed, _, _ = amounts(rest)
+			return true
+		}
+		return false
+	}
+	switch {
+	case hexValue[text[0]] >= 0 && s.segment(text):
+		return true
+	case bytes.HasPrefix(text, []byte("Heap ")) && bytes.IndexByte(text, '(') > 0 && bytes.IndexByte(text, 'z') < 0:
+		s.begin(plain(text[:bytes.IndexByte(text, '(')]))
+		return true
+	case bytes.HasPrefix(text, []byte("GC Heap Size")), bytes.HasPrefix(text, []byte("GC Allocated Heap Size:")):
+		s.total(text)
+		return true
+	case isRule(text), bytes.HasPrefix(text, []byte("segment ")), bytes.HasPrefix(text, []byte("Committed Heap Size:")),
+		bytes.HasPrefix(text, []byte("Total Committed Size:")):
+		return true
+	}
+	for _, prefix := range totals {
+		if rest, ok := bytes.CutPrefix(text, []byte(prefix)); ok {
+			s.heapTotal(rest)
+			return true
+		}
+	}
+	return s.heading(text)
+}
+
+func (s *managed) heading(text []byte) bool {
+	lower := bytes.ToLower(text[:min(len(text), 32)])
+	for i := range parts {
+		if bytes.HasPrefix(lower, []byte(parts[i].prefix)) {
+			s.part = parts[i].part
+			return true
+		}
+	}
+	return false
+}
+
+// begin adds a heap.
+func (s *managed) begin(name string) {
+	s.heap, s.part = nil, smallObjects
+	if len(s.in.m.Managed)-s.first == maxHeaps {
+		s.r.dropped.add(s.r.in.number)
+	} else if s.r.keep(1) {
+		s.in.m.Managed = append(s.in.m.Managed, capture.ManagedHeap{Name: name})
+		s.heap = &s.in.m.Managed[len(s.in.m.Managed)-1]
+	}
+}
+
+// segment takes a row, if the line is one: three addresses and a size, or four and two sizes, of which the first may be blank.
+func (s *managed) segment(text []byte) bool {
+	w := split(text)
+	var address [4]uint64
+	n := 0
+	for n < min(w.n, len(address)) && bytes.IndexByte(w.words[n], '(') < 0 {
+		v, ok := hex(w.words[n])
+		if !ok || n == 3 && (w.n == 4 || w.words[4][0] == '(' && w.n == 5) {
+			break // a size without its brackets on it
+		}
+		address[n] = v
+		n++
+	}
+	if n < 3 {
+		if n > 0 && len(w.words[0]) >= 8 && bytes.IndexByte(text, '(') > 0 {
+			s.in.malformed.add(s.r.in.number)
+			return true
+		}
+		return false
+	}
+	begin, end := address[1], address[2]
+	printed, count, ok := amounts(rowTail(text, n))
+	if !ok || end < begin || end-begin > 1<<62 {
+		s.in.malformed.add(s.r.in.number)
+		return true
+	}
+	used := int64(end - begin)
+	if n == 4 && count == 1 && used == 0 {
+		printed = 0 // what is blank was allocated, and the one size is committed
+	}
+	if printed != used {
+		s.in.contradict(s.r.in.number, "!eeheap -gc has a segment whose addresses do not make its size; the addresses count")
+	}
+	if s.heap == nil && len(s.in.m.Managed) == s.first {
+		s.begin("GC heap")
+	}
+	if s.heap != nil {
+		s.heap.Segments++
+		s.heap.Bytes = sum(s.heap.Bytes, used)
+		if s.part != nil {
+			p := s.part(s.heap)
+			*p = sum(*p, used)
+		}
+	}
+	return true
+}
+
+// rowTail is what follows the first n words of a line.
+func rowTail(text []byte, n int) []byte {
+	for range n {
+		text = bytes.TrimLeft(text, " \t")
+		at := bytes.IndexAny(text, " \t")
+		if at < 0 {
+			return nil
+		}
+		text = text[at:]
+	}
+	return text
+}
+
+// amounts reads sizes as SOS prints them, "0x138030c(20,448,012)" or "Size: 0x5b1000 (5967872) bytes": the first of them, and how
+// many there are. The decimal digits are grouped as on the machine, and must say the same.
+func amounts(text []byte) (first int64, count int, ok bool) {
+	for {
+		open, end := bytes.IndexByte(text, '('), bytes.IndexByte(text, ')')
+		if open < 0 || end < open {
+			return first, count, count > 0
+		}
+		_, number := cutWord(text[:open])
+		v, isNumber := size(number)
+		again, isDecimal := grouped(text[open+1 : end])
+		if !isNumber || !isDecimal || v != again {
+			return first, count, false
+		}
+		if count++; count == 1 {
+			first = v
+		}
+		text = text[end+1:]
+	}
+}
+
+// heapTotal checks the sum of a heap.
+func (s *managed) heapTotal(text []byte) {
+	printed, _, ok := amounts(text)
+	switch {
+	case !ok:
+		s.in.malformed.add(s.r.in.number)
+	case s.heap != nil && printed != s.heap.Bytes:
+		s.in.contradict(s.r.in.number, "%s of !eeheap -gc is %d bytes by its segments and %d by its total", s.heap.Name, s.heap.Bytes, printed)
+	}
+}
+
+// total checks the sum of all heaps, which ends the output.
+func (s *managed) total(text []byte) {
+	printed, _, ok := amounts(text)
+	if !ok {
+		s.in.malformed.add(s.r.in.number)
+		return
+	}
+	s.complete = true
+	if all := s.all(); all != printed {
+		s.in.contradict(s.r.in.number, "the heaps of !eeheap -gc hold %d bytes by their segments and %d by the total", all, printed)
+	}
+}
+
+// all is the bytes of the heaps of this output.
+func (s *managed) all() (total int64) {
+	for i := range s.in.m.Managed[s.first:] {
+		total = sum(total, s.in.m.Managed[s.first+i].Bytes)
+	}
+	return total
+}
+
+func (s *managed) close() {
+	if found := int64(len(s.in.m.Managed) - s.first); !s.complete || found < s.expected {
+		s.in.truncate(s.began, "!eeheap -gc is incomplete, %d of %d heaps are there: the log is cut short or an excerpt", found, s.expected)
+	}
+	if s.committed > 0 {
+		s.in.say(s.r, capture.TopicManaged, fmt.Sprintf("the garbage collector has committed %d bytes for %d that are allocated", s.committed, s.all()))
+	}
+}
+
+// openLoader takes the one line of !eeheap -loader that matters: "Total LoaderHeap size: Size: 0x5b1000 (5967872) bytes total, …".
+func openLoader(r *reader, text []byte) section {
+	amount, _, ok := amounts(text)
+	if !ok {
+		return nil
+	}
+	in := r.begin(sourceLoader, sourceLoader)
+	in.say(r, capture.TopicManaged, fmt.Sprintf("the loader heaps of the runtime, for types and code, hold %d bytes", amount))
+	return oneLine{}
+}
+
+// oneLine is a section that is over already.
+type oneLine struct{}
+
+func (oneLine) line([]byte) bool { return false }
+
+func (oneLine) close() {}

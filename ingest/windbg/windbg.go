@@ -1,0 +1,38 @@
+// Package windbg reads what WinDbg, cdb and ntsd print about memory: logs of .logopen, and text that was pasted from a command
+// window. There is no specification; the layouts are those of published outputs from Windows XP to 11.
+//
+//	!heap -s                 the heaps: reserved, committed, free                        Memory.Heaps
+//	!heap -stat -h H         busy blocks of a heap by their size                         Memory.Groups
+//	!heap -flt s N, -flt r   the blocks of one size, or of a range of sizes              Memory.Groups
+//	!heap -l                 busy blocks that nothing points to                          Memory.Reach, Samples
+//	!heap -p -a ADDRESS      one block with the stack that allocated it, page heap too   Memory.Samples
+//	!address -summary        the address space by use, both generations                  Memory.Space
+//	!eeheap -gc, -loader     what the .NET runtime holds, segments and regions           Memory.Managed, Notes
+//	VERIFIER STOP            what Application Verifier tells the debugger                Memory.Samples, Notes
+//
+// All other output is passed over. A log is a time line: outputs belong to one instant until a command comes again that the
+// instant has already, or until the process is let run, and each instant becomes a capture of its own. Asking for one block twice
+// makes no new instant.
+//
+// Logs arrive cut short, pasted, re-encoded and with remains of the debugger's markup, so nothing is required: rows that are whole
+// are read, and what is missing or was not understood becomes a warning of the capture.
+package windbg
+
+import (
+	"context"
+	"io"
+
+	"heapdrift/ingest/capture"
+)
+
+// Read reads a log: one capture for each instant in it, in their order. It holds one buffer of the log and what the captures hold,
+// which is bounded.
+//
+// Damage gives warnings, not an error. The error is an *Error when r holds no output that is known or when r fails, and the
+// context's when that ends; what was read until then is returned beside it.
+func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return newReader(ctx, r).read()
+}
