@@ -1,0 +1,107 @@
+package ntheap
+
+import "heapdrift/ingest/capture"
+
+// oldBlock hands out a block of Windows XP or 2003. Where its flags say so it ends in a _HEAP_ENTRY_EXTRA, which has the number of
+// its stack trace.
+func (n *ntWalk) oldBlock(at, size uint64, e entry) error {
+	granularity := n.layout.entry.granularity
+	b := Block{Address: at + granularity, Place: Backend}
+	if e.flags&entryExtra != 0 && size >= 2*granularity {
+		switch index, ok := n.near.u16(at + size - granularity); {
+		case !ok:
+			n.unread.add(at)
+		case index != 0:
+			b.Trace = n.heaps.numbered(n.near, index)
+		}
+	}
+	unused := uint64(e.unused)
+	if unused >= size {
+		n.odd.add(at)
+		unused = granularity
+	}
+	b.Size, b.Overhead = size-unused, unused
+	if n.stamped && !n.stamp(n.seq, &b) {
+		return nil
+	}
+	return n.busy(b)
+}
+
+// oldVirtual hands out a virtual block of Windows XP or 2003, whose _HEAP_ENTRY_EXTRA follows the link it begins with.
+func (n *ntWalk) oldVirtual(at, commit uint64, e entry) error {
+	unused := uint64(e.size)
+	b := Block{Address: at + n.layout.virtualBusy + n.layout.entry.granularity, Place: Virtual}
+	if e.flags&entryExtra != 0 {
+		if index, ok := n.near.u16(at + 2*n.near.pointerSize()); ok && index != 0 {
+			b.Trace = n.heaps.numbered(n.near, index)
+		}
+	}
+	if unused >= commit {
+		n.odd.add(at)
+		unused = b.Address - at
+	}
+	b.Size, b.Overhead = commit-min(unused, commit), min(unused, commit)
+	return n.busy(b)
+}
+
+// numbered is the address of the stack trace of a number: the database has an array that grows downwards from its end. 0 where the
+// place of the database is not known.
+func (hs *Heaps) numbered(w *window, index uint16) uint64 {
+	n := lookup{types: hs.layouts[0].types}
+	array := n.at("_STACK_TRACE_DATABASE", "EntryIndexArray")
+	if hs.process.TraceDatabase == 0 || n.missing != "" {
+		return 0
+	}
+	database, ok1 := w.pointer(hs.process.TraceDatabase)
+	end, ok2 := w.pointer(database + array)
+	trace, ok3 := w.pointer(end - uint64(index)*w.pointerSize())
+	if !ok1 || !ok2 || !ok3 {
+		return 0
+	}
+	return trace
+}
+
+// lookasideLists is how many lists of free blocks a lookaside front end has, one for each size in granules.
+const lookasideLists = 128
+
+// readLookaside finds the free blocks that a front end of Windows XP or 2003 keeps for the next request. Their entries stay busy.
+func (n *ntWalk) readLookaside() error {
+	if !n.layout.old || n.frontEndType != frontEndLookaside || n.frontEnd == 0 {
+		return nil
+	}
+	n.unused = map[uint64]bool{}
+	for i := range uint64(lookasideLists) {
+		head := n.frontEnd + i*n.layout.lookasideSize
+		next, depth := n.slist(head)
+		for range depth {
+			if err := n.step(); err != nil {
+				return err
+			}
+			after, ok := n.near.pointer(next)
+			if next == 0 || n.unused[next] || !ok {
+				n.warn(capture.Inconsistent, 1, head, "free blocks of heap %#x may be counted as busy: a lookaside list breaks off at %#x", n.handle, next)
+				break
+			}
+			n.unused[next] = true
+			next = after
+		}
+	}
+	return nil
+}
+
+// slist reads the head of a list of free blocks, SLIST_HEADER of winnt.h. Its 64-bit form of the time has the depth in 16 bits, a
+// sequence number in 9 and the address without its lowest 4 bits in 39; what is above is that of the head.
+func (n *ntWalk) slist(head uint64) (next uint64, depth uint16) {
+	v, ok := n.near.u64(head)
+	switch {
+	case !ok:
+		return 0, 0
+	case !n.near.wide:
+		return v & 0xFFFFFFFF, uint16(v >> 32)
+	}
+	const low = 1<<43 - 1
+	if next = v >> 25 << 4; next != 0 {
+		next |= head &^ low
+	}
+	return next, uint16(v)
+}

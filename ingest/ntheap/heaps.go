@@ -1,0 +1,73 @@
+package ntheap
+
+import (
+	"context"
+
+	"heapdrift/ingest/capture"
+)
+
+// Heaps are the heaps of one side of a process.
+type Heaps struct {
+	List        []*Heap
+	Flags       uint32 // NtGlobalFlag
+	StackTraces bool   // blocks have the addresses of their stacks
+	PageHeap    bool
+	Gaps        []capture.Gap // heaps that are not in List
+	Notes       []string
+
+	process Process
+	blind   bool // the PEB could not be read, so what it says of stacks is not known
+	layouts []*layout
+	stacks  *traces
+	lfhKey  uint32
+	keyed   bool
+}
+
+// LFHKey is the number with which ntdll disguises where blocks of the low-fragmentation heap lie (RtlpLFHKey, its low half), as the
+// heaps themselves give it away. ok is false where there are none that are disguised, or they do not agree.
+func (hs *Heaps) LFHKey() (key uint32, ok bool) { return hs.lfhKey, hs.keyed }
+
+// A Heap is one heap of a process.
+type Heap struct {
+	Handle uint64
+	Kind   string // one of the Kind constants
+	Layout string // where its structures are known from
+
+	heaps *Heaps
+	kind  kind
+	facts capture.HeapFacts
+}
+
+// The kinds of heaps.
+const (
+	KindNT      = "NT heap"
+	KindSegment = "segment heap"
+	KindPage    = "page heap"
+)
+
+// A kind knows the structures of one kind of heap.
+type kind interface {
+	// walk looks into everything, and fills w.out. It returns an error only if visit or the context has one: damage is told
+	// in w.out.
+	walk(w *walk) error
+}
+
+// Facts are the figures that the heap itself keeps; Walk adds to them what it finds.
+func (h *Heap) Facts() capture.HeapFacts { return h.facts }
+
+// Walk hands every busy block to visit, mostly in the order of addresses, and says what else it found. It stops with the error
+// that visit or the context has, and returns what it had till then beside it. Walks of several heaps may run at once.
+func (h *Heap) Walk(ctx context.Context, visit func(Block) error) (*Walked, error) {
+	wide := h.heaps.process.Bits == 64
+	w := &walk{
+		ctx: ctx, heaps: h.heaps, heap: h, visit: visit,
+		seq: newWindow(h.heaps.process.Memory, wide, sequentialWindow), near: newWindow(h.heaps.process.Memory, wide, randomWindow),
+		out: &Walked{Facts: h.facts},
+	}
+	err := ctx.Err()
+	if err == nil {
+		err = h.kind.walk(w)
+	}
+	w.finish()
+	return w.out, err
+}

@@ -1,0 +1,152 @@
+package ntheaptest
+
+import "math/rand/v2"
+
+// A Recipe says what a process is like.
+type Recipe struct {
+	Windows  *Windows
+	Seed     uint64
+	Stacks   bool // +ust
+	PageHeap bool // a page heap with every block on pages of its own; its ordinary heap has blocks with light marks
+	LFH      bool
+	// Heaps, Segments and Blocks count: blocks are those of each run of committed memory, of which a segment has two.
+	Heaps, Segments, Blocks int
+	Virtual                 int // virtual blocks of each heap
+	// Base is where reservations begin, 4 MB if 0. TEB32 makes the process the 64-bit side of one that runs under WOW64: its TEB leads
+	// to the other side's.
+	Base, TEB32 uint64
+}
+
+// A Block is one that the program has.
+type Block struct {
+	Heap, Address, Size uint64
+	Place               string   // "backend", "LFH", "virtual block", "page heap"
+	Stack               []uint64 // innermost first; nil where none was kept
+}
+
+// A Process is one that was made, and the truth about it.
+type Process struct {
+	Windows       *Windows
+	Memory        Memory
+	PEB, TEB      uint64
+	TraceDatabase uint64 // the variable that points to it
+	Flags         uint32
+	LFHKey        uint32
+	Heaps         []Heap
+	Blocks        []Block // by heap, in the order in which they were made
+	Images        []Image
+	Reservations  []Reservation // private ones; what of them is no Range is not committed
+}
+
+// A Reservation is address space that was taken, committed or not.
+type Reservation struct{ Base, Size uint64 }
+
+// A Heap is the truth about one heap. Sizes are bytes; committed and reserved are those of its segments, as the heap counts.
+type Heap struct {
+	Handle              uint64
+	Page                bool
+	Reserved, Committed uint64
+	Segments, Holes     int
+	Free                int // free blocks of segments
+	FreeLFH             int
+}
+
+// An Image is where return addresses lie.
+type Image struct {
+	Name       string
+	Base, Size uint64
+}
+
+// Code says whether an address lies in an image.
+func (p *Process) Code(addr uint64) bool {
+	for _, i := range p.Images {
+		if addr-i.Base < i.Size {
+			return true
+		}
+	}
+	return false
+}
+
+// A maker is a process that is being made.
+type maker struct {
+	arena
+	v      *Windows
+	recipe Recipe
+	p      *Process
+	random *rand.Rand
+	free   uint64 // where the next reservation may be
+	traces []madeTrace
+}
+
+// Make makes a process. The same recipe gives the same bytes.
+func Make(r Recipe) *Process {
+	v := r.Windows
+	m := &maker{
+		arena: arena{wide: v.Bits == 64}, v: v, recipe: r, random: newRandom(r.Seed),
+		p: &Process{Windows: v}, free: max(r.Base, 0x0040_0000),
+	}
+	m.p.LFHKey = m.random.Uint32()
+	m.images()
+	if r.Stacks {
+		m.p.Flags |= 0x1000
+	}
+	if r.PageHeap {
+		m.p.Flags |= 0x02000000
+	}
+	m.makeTraces(12)
+	var handles []uint64
+	for range max(r.Heaps, 1) {
+		handles = append(handles, m.heap(r.Blocks, false))
+	}
+	if r.PageHeap {
+		handles = append(handles, m.pageHeap(r.Blocks))
+	}
+	m.environment(handles)
+	m.p.Memory = m.memory()
+	return m.p
+}
+
+func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
+
+// reserve takes address space; its place depends on nothing that readers may rely on.
+func (m *maker) reserve(size uint64) uint64 {
+	base := m.free
+	m.free += (size+0xFFFF)&^0xFFFF + uint64(1+m.random.IntN(3))<<16
+	m.p.Reservations = append(m.p.Reservations, Reservation{base, (size + Page - 1) &^ (Page - 1)})
+	return base
+}
+
+func (m *maker) images() {
+	base := m.v.pick(0x7000_0000, 0x7FF6_0000_0000)
+	for i, name := range []string{"app.exe", "ntdll.dll", "leaky.dll"} {
+		m.p.Images = append(m.p.Images, Image{name, base + uint64(i)<<24, 0x20_0000})
+	}
+}
+
+// environment writes the PEB, a TEB that leads to it, and the list of heaps.
+func (m *maker) environment(handles []uint64) {
+	v, p := m.v, m.p
+	m.p.TEB = m.reserve(Page)
+	m.p.PEB = m.reserve(Page)
+	list := m.reserve(Page)
+	for _, page := range []uint64{p.TEB, p.PEB, list} {
+		m.zero(page, Page)
+	}
+	m.pointer(p.TEB+v.pick(0x18, 0x30), p.TEB)
+	m.pointer(p.TEB+v.pick(0x30, 0x60), p.PEB)
+	if m.recipe.TEB32 != 0 {
+		m.u64(p.TEB, m.recipe.TEB32)
+	}
+	m.pointer(p.PEB+v.pick(8, 0x10), p.Images[0].Base)
+	m.pointer(p.PEB+v.pick(0x18, 0x30), handles[0])
+	m.u32(p.PEB+v.pick(0x68, 0xbc), p.Flags)
+	m.u32(p.PEB+v.pick(0x88, 0xe8), uint32(len(handles)))
+	m.u32(p.PEB+v.pick(0x8c, 0xec), 512)
+	m.pointer(p.PEB+v.pick(0x90, 0xf0), list)
+	m.u32(p.PEB+v.pick(0xa4, 0x118), v.Major)
+	m.u32(p.PEB+v.pick(0xa8, 0x11c), v.Minor)
+	m.u16(p.PEB+v.pick(0xac, 0x120), uint16(v.Build))
+	for i, handle := range handles {
+		m.pointer(list+uint64(i)*v.width(), handle)
+	}
+}

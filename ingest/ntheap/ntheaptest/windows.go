@@ -1,0 +1,74 @@
+// Package ntheaptest makes processes with heaps for tests: their memory as ranges of bytes, and the truth about them.
+//
+// The layouts are spelled here by hand, from published listings of the structures, and shared with nothing that reads heaps. What is
+// made looks as the listings say; that Windows makes the same is for real evidence to show.
+package ntheaptest
+
+// A Windows is a version of Windows with one width of addresses.
+type Windows struct {
+	Name                string
+	Major, Minor, Build uint32
+	Bits                int
+	heap                heapPlaces
+	lfh                 lfhPlaces
+}
+
+// Old says whether this is Windows XP or 2003, whose heaps have other structures.
+func (v *Windows) Old() bool { return v.Major < 6 }
+
+// heapPlaces are offsets in _HEAP. Segments is the list of segments, in Windows XP and 2003 the array.
+type heapPlaces struct {
+	signature, flags, encodeMask, encoding, virtualBlocks, segments, frontEnd, frontEndType, counters, size uint64
+}
+
+// lfhPlaces are offsets in the structures of the low-fragmentation heap.
+type lfhPlaces struct {
+	zones, zoneEnd, subsegments                       uint64 // _LFH_HEAP; _LFH_BLOCK_ZONE
+	subsegmentSize, userBlocks, blockSize, blockCount uint64
+	signature, offsets, bits, headerSize              uint64 // _HEAP_USERDATA_HEADER
+	pointerEnd, encoded                               bool   // the zone points behind its last subsegment; offsets are encoded
+}
+
+var (
+	lfh7x86  = lfhPlaces{zones: 0x18, zoneEnd: 8, subsegments: 0x10, subsegmentSize: 0x20, userBlocks: 4, blockSize: 0x10, blockCount: 0x14, signature: 0xc, headerSize: 0x10, pointerEnd: true}
+	lfh7x64  = lfhPlaces{zones: 0x28, zoneEnd: 0x10, subsegments: 0x20, subsegmentSize: 0x30, userBlocks: 8, blockSize: 0x18, blockCount: 0x1c, signature: 0x18, headerSize: 0x20, pointerEnd: true}
+	lfh80x86 = lfhPlaces{zones: 4, zoneEnd: 8, subsegments: 0x10, subsegmentSize: 0x28, userBlocks: 4, blockSize: 0x14, blockCount: 0x18, signature: 0xc, offsets: 0x10, headerSize: 0x1c, pointerEnd: true}
+	lfh80x64 = lfhPlaces{zones: 8, zoneEnd: 0x10, subsegments: 0x20, subsegmentSize: 0x40, userBlocks: 8, blockSize: 0x24, blockCount: 0x28, signature: 0x14, offsets: 0x18, headerSize: 0x30, pointerEnd: true}
+	lfh81x86 = lfhPlaces{zones: 4, zoneEnd: 8, subsegments: 0x10, subsegmentSize: 0x28, userBlocks: 4, blockSize: 0x14, blockCount: 0x18, signature: 0xc, offsets: 0x10, bits: 0x1c, headerSize: 0x1c, encoded: true}
+	lfh81x64 = lfhPlaces{zones: 8, zoneEnd: 0x10, subsegments: 0x20, subsegmentSize: 0x40, userBlocks: 8, blockSize: 0x24, blockCount: 0x28, signature: 0x14, offsets: 0x18, bits: 0x30, headerSize: 0x30, encoded: true}
+)
+
+// The versions that processes can be made for.
+var (
+	XPx86     = &Windows{Name: "XP x86", Major: 5, Minor: 1, Build: 2600, Bits: 32, heap: heapPlaces{signature: 8, flags: 0xc, virtualBlocks: 0x50, segments: 0x58, frontEnd: 0x580, frontEndType: 0x586, size: 0x588}}
+	Win2003   = &Windows{Name: "2003 x64", Major: 5, Minor: 2, Build: 3790, Bits: 64, heap: heapPlaces{signature: 0x10, flags: 0x14, virtualBlocks: 0x90, segments: 0xa0, frontEnd: 0xad8, frontEndType: 0xae2, size: 0xae8}}
+	Win7x86   = &Windows{Name: "7 x86", Major: 6, Minor: 1, Build: 7601, Bits: 32, lfh: lfh7x86, heap: heapPlaces{0x64, 0x40, 0x4c, 0x50, 0xa0, 0xa8, 0xd4, 0xda, 0xdc, 0x138}}
+	Win7x64   = &Windows{Name: "7 x64", Major: 6, Minor: 1, Build: 7601, Bits: 64, lfh: lfh7x64, heap: heapPlaces{0xa0, 0x70, 0x7c, 0x80, 0x118, 0x128, 0x178, 0x182, 0x188, 0x208}}
+	Win80x86  = &Windows{Name: "8.0 x86", Major: 6, Minor: 2, Build: 9200, Bits: 32, lfh: lfh80x86, heap: heapPlaces{0x60, 0x40, 0x4c, 0x50, 0x9c, 0xa4, 0xd0, 0xd6, 0x1e0, 0x248}}
+	Win80x64  = &Windows{Name: "8.0 x64", Major: 6, Minor: 2, Build: 9200, Bits: 64, lfh: lfh80x64, heap: heapPlaces{0x98, 0x70, 0x7c, 0x80, 0x110, 0x120, 0x170, 0x17a, 0x210, 0x298}}
+	Win81x86  = &Windows{Name: "8.1 x86", Major: 6, Minor: 3, Build: 9600, Bits: 32, lfh: lfh81x86, heap: heapPlaces{0x60, 0x40, 0x4c, 0x50, 0x9c, 0xa4, 0xd0, 0xd6, 0x1e0, 0x248}}
+	Win81x64  = &Windows{Name: "8.1 x64", Major: 6, Minor: 3, Build: 9600, Bits: 64, lfh: lfh81x64, heap: heapPlaces{0x98, 0x70, 0x7c, 0x80, 0x110, 0x120, 0x170, 0x17a, 0x210, 0x298}}
+	Win1607   = &Windows{Name: "10.0.14393 x64", Major: 10, Build: 14393, Bits: 64, lfh: lfh81x64, heap: heapPlaces{0x98, 0x70, 0x7c, 0x80, 0x110, 0x120, 0x178, 0x182, 0x218, 0x2a0}}
+	Win10x86  = &Windows{Name: "10.0.19045 x86", Major: 10, Build: 19045, Bits: 32, lfh: lfh81x86, heap: heapPlaces{0x60, 0x40, 0x4c, 0x50, 0x9c, 0xa4, 0xe4, 0xea, 0x1f4, 0x258}}
+	Win10x64  = &Windows{Name: "10.0.19045 x64", Major: 10, Build: 19045, Bits: 64, lfh: lfh81x64, heap: heapPlaces{0x98, 0x70, 0x7c, 0x80, 0x110, 0x120, 0x198, 0x1a2, 0x238, 0x2c0}}
+	Win11     = &Windows{Name: "10.0.22631 x64", Major: 10, Build: 22631, Bits: 64, lfh: lfh81x64, heap: heapPlaces{0x98, 0x70, 0x7c, 0x80, 0x110, 0x120, 0x198, 0x1a2, 0x238, 0x2c0}}
+	Win11Next = &Windows{Name: "10.0.26100 x64", Major: 10, Build: 26100, Bits: 64, lfh: lfh81x64, heap: Win11.heap} // as 22631: nothing is published
+)
+
+// All are the versions whose layouts are published.
+var All = []*Windows{XPx86, Win2003, Win7x86, Win7x64, Win80x86, Win80x64, Win81x86, Win81x64, Win1607, Win10x86, Win10x64, Win11}
+
+// width is that of an address in bytes, and granule the unit of blocks.
+func (v *Windows) width() uint64   { return uint64(v.Bits) / 8 }
+func (v *Windows) granule() uint64 { return uint64(v.Bits) / 4 }
+
+// compact is where the last 8 bytes of an entry begin.
+func (v *Windows) compact() uint64 { return v.granule() - 8 }
+
+// pick chooses by width.
+func (v *Windows) pick(x86, x64 uint64) uint64 {
+	if v.Bits == 64 {
+		return x64
+	}
+	return x86
+}

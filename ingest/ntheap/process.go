@@ -1,0 +1,50 @@
+package ntheap
+
+import "fmt"
+
+// Memory reads the address space of a process. It must be safe for concurrent use. Fewer than len(p) bytes come with an
+// error; those that came are used.
+type Memory interface {
+	ReadMemory(p []byte, addr uint64) (int, error)
+}
+
+// A Version is the version of Windows that the process ran on.
+type Version struct {
+	Major, Minor, Build uint32
+}
+
+func (v Version) String() string { return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Build) }
+
+// Types are structures by the names of ntdll's PDB. Offset is in bytes from the beginning of the structure.
+type Types interface {
+	Offset(typ, field string) (offset uint64, ok bool)
+	Size(typ string) (size uint64, ok bool)
+}
+
+// A Process is one side of a process: one that runs under WOW64 has two, each with a PEB, a width and heaps of its own.
+type Process struct {
+	Memory  Memory
+	PEB     uint64
+	Bits    int // 32 or 64
+	ARM64   bool
+	Version Version // 0 where the evidence does not tell; the PEB's is used then
+	// Types are the structures of ntdll's own PDB; nil for the embedded table.
+	Types Types
+	// Code says whether a return address may lie at addr: in an image, loaded or unloaded, or in executable memory. Without it
+	// every address that is not 0 may be one.
+	Code func(addr uint64) bool
+	// Candidates are the bases of private reservations; they are looked at where the PEB's list of heaps cannot be read.
+	Candidates []uint64
+	// TraceDatabase is the address of the variable ntdll!RtlpStackTraceDataBase. Windows XP and 2003 need it to find stacks; 0
+	// where symbols do not tell.
+	TraceDatabase uint64
+}
+
+// The bits of NtGlobalFlag that matter here, from ntpebteb.h and the documentation of gflags.
+const (
+	flagStackTraces = 0x00001000 // FLG_USER_STACK_TRACE_DB, "+ust"
+	flagPageHeap    = 0x02000000 // FLG_HEAP_PAGE_ALLOCS, "+hpa"
+)
+
+// heapStackTraces is the bit of _HEAP.Flags that has a heap keep stacks, HEAP_CAPTURE_STACK_BACKTRACES of ntrtl.h.
+const heapStackTraces = 0x08000000

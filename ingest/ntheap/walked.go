@@ -1,0 +1,195 @@
+package ntheap
+
+import (
+	"context"
+	"fmt"
+
+	"heapdrift/ingest/capture"
+)
+
+// A Place says which part of a heap a block lies in.
+type Place uint8
+
+// The places. Own are blocks that the heap has made for itself and does not mark so: the index of its free blocks, descriptors of
+// uncommitted ranges, and its front end where that is a virtual block. !heap counts them as busy, and so does Facts, but nobody asked for them, and Walk does not hand them out.
+const (
+	Backend Place = iota
+	Own
+	LFH
+	Virtual
+	PageHeap
+	VS
+	Large
+	places
+)
+
+func (p Place) String() string {
+	names := [places]string{"backend", "heap's own", "LFH", "virtual block", "page heap", "VS", "large"}
+	if p < places {
+		return names[p]
+	}
+	return fmt.Sprintf("place %d", uint8(p))
+}
+
+// A Block is a busy block. Sizes are bytes.
+type Block struct {
+	Address  uint64 // as the program has it
+	Size     uint64 // as it was asked for
+	Overhead uint64 // what the heap spends on it beyond that
+	Trace    uint64 // address of the entry of its stack; 0 where none was kept
+	Place    Place
+}
+
+// An Extent is a part of the address space that belongs to a heap, committed or not.
+type Extent struct {
+	Address, Size uint64
+	Kind          string // one of the Extent constants
+}
+
+// The kinds of extents. A front end is a structure of the heap's in a reservation of its own.
+const (
+	ExtentSegment  = "segment"
+	ExtentVirtual  = "virtual block"
+	ExtentFrontEnd = "front end"
+	ExtentPageHeap = "page heap range"
+)
+
+// Walked is what a walk has found beside the blocks that it handed out.
+type Walked struct {
+	Facts    capture.HeapFacts
+	Places   [places]capture.Usage // busy blocks by Place; together they are Facts.Busy
+	Internal capture.Usage         // blocks that the heap made for itself; Bytes without their headers
+	FreeLFH  capture.Usage         // free blocks in the low-fragmentation heap; their containers are in Internal
+	// Subsegments is how many containers of the low-fragmentation heap are in use.
+	Subsegments int64
+	Segments    []Segment
+	Gaps        []capture.Gap
+	Extents     []Extent
+	Warnings    []capture.Warning
+}
+
+// A Segment is a reservation that a heap cuts its blocks from.
+type Segment struct {
+	Address, Size uint64 // reserved
+	Walked        uint64 // committed bytes that were looked into
+	Holes         []Hole // by address
+}
+
+// A Hole is an uncommitted range of a segment.
+type Hole struct{ Address, Size uint64 }
+
+// mostBytes is more than anything in an address space can have: sizes beyond it are wrong, and sums of others do not overflow.
+const mostBytes = 1 << 40
+
+// fewGaps is how many gaps of one heap are told one by one; the others become one.
+const fewGaps = 64
+
+// stepsBetweenChecks is how many steps a walk takes between looks at its context.
+const stepsBetweenChecks = 4096
+
+// A walk is one walk of one heap.
+type walk struct {
+	ctx   context.Context // it lives as long as one call of Walk
+	heaps *Heaps
+	heap  *Heap
+	visit func(Block) error
+	seq   *window // for what lies in order
+	near  *window // for everything else
+	steps int
+	out   *Walked
+
+	lost     int64 // bytes in gaps
+	moreGaps capture.Gap
+	more     int64 // gaps that are not told one by one
+	odd      tally // blocks whose own numbers contradict each other
+	bad      tally // entries that failed their checks
+	unread   tally // blocks whose size or trace is in memory that cannot be read
+}
+
+// A tally counts what was met, and remembers where first.
+type tally struct {
+	n     int64
+	first uint64
+}
+
+func (t *tally) add(at uint64) {
+	if t.n == 0 {
+		t.first = at
+	}
+	t.n++
+}
+
+// step counts a step of a loop, and now and then asks whether to go on.
+func (w *walk) step() error {
+	if w.steps++; w.steps%stepsBetweenChecks == 0 {
+		return w.ctx.Err()
+	}
+	return nil
+}
+
+// busy counts a block and hands it out.
+func (w *walk) busy(b Block) error {
+	add(&w.out.Places[b.Place], b.Size, b.Overhead)
+	return w.visit(b)
+}
+
+func add(u *capture.Usage, bytes, overhead uint64) {
+	u.Count++
+	u.Bytes += int64(bytes)
+	u.Overhead += int64(overhead)
+}
+
+// gap says that a part of the heap could not be looked into.
+func (w *walk) gap(what string, at, bytes uint64, format string, args ...any) {
+	w.lost += int64(bytes)
+	if len(w.out.Gaps) < fewGaps {
+		w.out.Gaps = append(w.out.Gaps, capture.Gap{
+			What: what, Heap: capture.Address(w.heap.Handle), Address: capture.Address(at), Bytes: int64(bytes), Why: fmt.Sprintf(format, args...),
+		})
+		return
+	}
+	if w.more++; w.more == 1 {
+		w.moreGaps = capture.Gap{What: "range", Heap: capture.Address(w.heap.Handle), Address: capture.Address(at)}
+	}
+	w.moreGaps.Bytes += int64(bytes)
+}
+
+func (w *walk) warn(code capture.Code, count int64, at uint64, format string, args ...any) {
+	place := ""
+	if at != 0 {
+		place = fmt.Sprintf("address %#x", at)
+	}
+	w.out.Warnings = append(w.out.Warnings, capture.Warning{Code: code, Message: fmt.Sprintf(format, args...), Place: place, Count: count})
+}
+
+// finish sums up.
+func (w *walk) finish() {
+	f, handle := &w.out.Facts, w.heap.Handle
+	for place, u := range w.out.Places {
+		f.Busy = f.Busy.Add(u)
+		switch Place(place) {
+		case LFH:
+			f.LFH = u
+		case Virtual, Large:
+			f.Blocks = f.Blocks.Add(u)
+		}
+	}
+	f.Internal = w.out.Internal.Bytes
+	f.BadEntries = w.bad.n
+	if w.more > 0 {
+		w.moreGaps.Why = fmt.Sprintf("%d more places of this heap could not be looked into; this is the first of them", w.more)
+		w.out.Gaps = append(w.out.Gaps, w.moreGaps)
+	}
+	if w.lost > 0 {
+		w.warn(capture.PartialHeap, w.lost, uint64(w.out.Gaps[0].Address), "%d bytes of heap %#x could not be looked into; what is in them is not in the numbers", w.lost, handle)
+	}
+	if w.bad.n > 0 {
+		w.warn(capture.Malformed, w.bad.n, w.bad.first, "%d entries of heap %#x failed their checks: the heap was being changed, or is damaged", w.bad.n, handle)
+	}
+	if w.unread.n > 0 {
+		w.warn(capture.PartialHeap, w.unread.n, w.unread.first, "%d blocks of heap %#x reach into memory that is not in the evidence; their sizes may be too large, and their stacks missing", w.unread.n, handle)
+	}
+	if w.odd.n > 0 {
+		w.warn(capture.Inconsistent, w.odd.n, w.odd.first, "%d blocks of heap %#x contradict themselves; their sizes are as large as their place", w.odd.n, handle)
+	}
+}
