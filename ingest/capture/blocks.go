@@ -32,6 +32,12 @@ const maxBlock = 1 + 4 + 8 + 8 + 8
 // Len is the number of blocks.
 func (b *Blocks) Len() int { return b.n }
 
+// Grow makes room for n more blocks as they mostly are.
+func (b *Blocks) Grow(n int) {
+	const mostly = 8 // bytes of a block
+	b.log = slices.Grow(b.log, mostly*n)
+}
+
 // Add appends a block.
 func (b *Blocks) Add(block Block) {
 	if cap(b.log)-len(b.log) < maxBlock {

@@ -1,0 +1,72 @@
+package dump
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// What a list of blocks says of an address is what looking at every block says.
+func TestBlocksAreFoundByAnyOfTheirAddresses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var want []block
+	add := func(b block) { want = append(want, b) }
+	at := uint64(0x7FF0_0000_0000)
+	for i := range uint32(5000) {
+		size := rng.Uint64N(300)
+		switch rng.IntN(50) {
+		case 0:
+			size = rng.Uint64N(3 << 20)
+		case 1:
+			at += rng.Uint64N(8<<20) &^ 7
+		case 2:
+			at += 3 // page heap puts blocks before the end of a page
+		case 3:
+			at = at&^0xFFFFF + 0xFFFF8 + 0x100000 // over the end of a page
+			size = 0xFFFF0
+		}
+		add(block{at, size, i})
+		at += max(size, 1) + rng.Uint64N(64)
+		if rng.IntN(3) > 0 {
+			at = (at + 15) &^ 15
+		}
+	}
+	s := newBlocks()
+	for _, i := range rng.Perm(len(want)) {
+		s.add(want[i])
+	}
+	other := newBlocks()
+	other.add(block{at + 64, 8, 1})
+	want = append(want, block{at + 64, 8, 9001})
+	s.take(other, 9000)
+	s.add(want[7]) // twice
+	if err := s.seal(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s.n != len(want) {
+		t.Fatalf("%d blocks of %d", s.n, len(want))
+	}
+	seen := make([]bool, s.n)
+	for ordinal, b := range s.all() {
+		if seen[ordinal] || s.at(ordinal) != b || !slices.Contains(want, b) {
+			t.Fatalf("block %d: %+v, %+v", ordinal, b, s.at(ordinal))
+		}
+		seen[ordinal] = true
+	}
+	for _, b := range want {
+		for _, a := range []uint64{b.address, b.end() - 1, b.address + b.size/2} {
+			if i := s.find(a); i < 0 || s.at(i) != b {
+				t.Fatalf("%#x of %+v: found %d", a, b, i)
+			}
+		}
+		for _, a := range []uint64{b.address - 1, b.end()} {
+			inside := slices.IndexFunc(want, func(w block) bool { return a >= w.address && a < w.end() })
+			if i := s.find(a); (i >= 0) != (inside >= 0) {
+				t.Fatalf("%#x beside %+v: found %d", a, b, i)
+			}
+		}
+	}
+	if s.find(0) >= 0 || s.find(1<<64-1) >= 0 {
+		t.Error("an address outside was found")
+	}
+}

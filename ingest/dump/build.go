@@ -1,0 +1,171 @@
+package dump
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/ntheap"
+)
+
+// A builder fills the capture of a dump.
+type builder struct {
+	*process
+	opt    *Options
+	c      *capture.Capture
+	found  []*ntheap.Heaps // by side
+	heaps  []*walked
+	marks  []mark // heaps, and then everything that is private and no VirtualAlloc
+	blocks *blocks
+	owners []owner
+	reach  *reach        // nil where nobody looked
+	bare   capture.Usage // blocks that no stack was kept of
+	lost   capture.Usage // blocks whose stacks cannot be read
+}
+
+func (b *builder) build(ctx context.Context) (err error) {
+	b.readStacks()
+	if b.found, err = b.openHeaps(ctx, b.opt); err != nil {
+		return err
+	}
+	if b.heaps, err = walkHeaps(ctx, b.found); err != nil {
+		return err
+	}
+	b.takeHeaps()
+	if b.blocks, b.owners, err = gather(ctx, b.heaps); err != nil {
+		return err
+	}
+	if err := b.search(ctx); err != nil {
+		return err
+	}
+	b.takeSpace()
+	if err := b.takeSites(ctx); err != nil {
+		return err
+	}
+	if err := b.takeGroups(ctx); err != nil {
+		return err
+	}
+	return b.warn()
+}
+
+// takeHeaps passes on what the walks found beside blocks.
+func (b *builder) takeHeaps() {
+	m := b.c.Memory
+	for i, s := range b.found {
+		m.Gaps = append(m.Gaps, s.Gaps...)
+		for _, text := range s.Notes {
+			m.Notes = append(m.Notes, capture.Note{Topic: capture.TopicMethod, Text: text})
+		}
+		if len(s.List) > 0 && s.List[0].Handle == b.defaultHeap(i) {
+			for _, w := range b.heaps {
+				if w.heap == s.List[0] {
+					w.out.Facts.Name = cmp.Or(w.out.Facts.Name, "default process heap")
+				}
+			}
+		}
+	}
+	for _, w := range b.heaps {
+		facts := w.out.Facts
+		facts.Bits = uint8(b.sides[w.side].bits)
+		m.Heaps = append(m.Heaps, facts)
+		b.c.Heaps = append(b.c.Heaps, capture.Heap{Handle: w.heap.Handle, Partial: len(w.out.Gaps) > 0})
+		m.Gaps = append(m.Gaps, w.out.Gaps...)
+		b.c.Warnings = append(b.c.Warnings, w.out.Warnings...)
+		for _, e := range w.out.Extents {
+			use := capture.UseHeap
+			if e.Kind == ntheap.ExtentPageHeap {
+				use = capture.UsePageHeap
+			}
+			b.marks = append(b.marks, mark{pagesOf(span{e.Address, e.Size}), use})
+		}
+	}
+}
+
+// pagesOf is the whole pages that a span lies in.
+func pagesOf(s span) span {
+	from := s.address &^ (pageBytes - 1)
+	end := s.end() + (pageBytes - 1)
+	if end < s.address { // the end of the address space
+		end = ^uint64(0)
+	}
+	return span{from, end&^(pageBytes-1) - from}
+}
+
+// defaultHeap is the process heap of a side: ProcessHeap of its environment block.
+func (b *builder) defaultHeap(i int) uint64 {
+	s := b.sides[i]
+	offset := uint64(0x30)
+	if s.bits == 32 {
+		offset = 0x18
+	}
+	heap, _ := s.at(s.peb + offset)
+	return heap
+}
+
+// search looks for pointers to the blocks.
+func (b *builder) search(ctx context.Context) error {
+	if b.blocks.left > 0 {
+		b.c.Memory.Notes = append(b.c.Memory.Notes, capture.Note{Topic: capture.TopicMethod, Text: fmt.Sprintf(
+			"the heaps hold %d blocks, more than the %d that are looked at one by one: they are counted, and what they hold and what points to them was not looked at", b.blocks.left, maxBlocks)})
+		return nil
+	}
+	if b.blocks.n == 0 {
+		return nil
+	}
+	heaps := slices.Clone(b.marks)
+	b.reach = newReach(b.memory, b.bits(), b.blocks)
+	var words []uint64
+	for _, s := range b.stacks {
+		words = append(words, s.registers...)
+	}
+	return b.reach.run(ctx, b.roots(heaps), words)
+}
+
+// takeSpace sums the address space.
+func (b *builder) takeSpace() {
+	marks := b.marks
+	for _, s := range b.stacks {
+		marks = append(marks, mark{s.reservation, capture.UseStack}, mark{s.teb, capture.UseTEB})
+	}
+	for _, s := range b.sides {
+		marks = append(marks, mark{span{s.peb &^ (pageBytes - 1), pageBytes}, capture.UsePEB})
+	}
+	marks = arrange(marks)
+	managed, heaps, notes := b.managed(marks)
+	m := b.c.Memory
+	m.Space, m.Managed, m.Notes = b.spaceOf(append(marks, managed...)), heaps, append(m.Notes, notes...)
+	counters, err := b.dump.Counters()
+	b.failed("the system's counters", err)
+	if counters != nil {
+		m.Space.PrivateBytes, m.Space.WorkingSet = int64(counters.PrivateUsage), int64(counters.WorkingSet)
+	}
+	m.Threads = b.threadFacts(b.where())
+}
+
+// where prints addresses by the module that they lie in.
+func (b *builder) where() func(uint64) string {
+	modules := capture.NewModuleMap(b.c.Modules)
+	return func(address uint64) string {
+		if i := modules.Find(address); i >= 0 {
+			m := &b.c.Modules[i]
+			return fmt.Sprintf("%s+%#x", m.FileName(), address-m.Base)
+		}
+		return fmt.Sprintf("%#x", address)
+	}
+}
+
+// takeGroups counts the blocks by what they have in common.
+func (b *builder) takeGroups(ctx context.Context) error {
+	g := &grouper{memory: b.memory, bits: b.bits(), blocks: b.blocks, owners: b.owners, modules: capture.NewModuleMap(b.c.Modules), reach: b.reach}
+	for _, m := range b.c.Modules {
+		g.bases = append(g.bases, m.Base)
+	}
+	counted, err := g.run(ctx)
+	if err != nil {
+		return err
+	}
+	b.c.Memory.Groups, b.c.Memory.Cut = g.groups(counted, b.c)
+	return nil
+}

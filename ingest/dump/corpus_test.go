@@ -1,0 +1,200 @@
+package dump_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/dump"
+	"heapdrift/internal/corpus"
+)
+
+// read reads a dump of the corpus.
+func read(t testing.TB, name string) *capture.Capture {
+	t.Helper()
+	data := load(t, name)
+	c, err := dump.Read(t.Context(), bytes.NewReader(data), int64(len(data)), dump.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func load(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(corpus.Path(t, "dumps/"+name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.HasSuffix(name, ".zst") {
+		z, err := zstd.NewReader(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer z.Close()
+		if data, err = z.DecodeAll(data, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return data
+}
+
+func use(c *capture.Capture, name capture.UseName) capture.Use {
+	for _, u := range c.Memory.Space.Uses {
+		if u.Name == name {
+			return u
+		}
+	}
+	return capture.Use{}
+}
+
+func codes(c *capture.Capture) string {
+	var list []string
+	for _, w := range c.Warnings {
+		list = append(list, string(w.Code))
+	}
+	return strings.Join(list, " ")
+}
+
+// A 32-bit process on 64-bit Windows 7: both of its sides have heaps.
+func TestDumpOfAWOW64Process(t *testing.T) {
+	c := read(t, "llvm/fizzbuzz_wow64.dmp.zst")
+	if c.Process.Name != "fizzbuzz.exe" || c.Process.Bits != 32 || len(c.Modules) != 16 {
+		t.Errorf("%+v, %d modules", c.Process, len(c.Modules))
+	}
+	var heaps strings.Builder
+	for _, h := range c.Memory.Heaps {
+		fmt.Fprintf(&heaps, "%v %s %d bit: committed %#x walked %#x busy %d/%d bad %d %s\n", h.Handle, h.Kind, h.Bits, h.Committed, h.Walked, h.Busy.Count-h.LFH.Count-h.Blocks.Count,
+			h.Busy.Bytes-h.LFH.Bytes-h.Blocks.Bytes, h.BadEntries, h.Name)
+	}
+	want := `0x700000 NT heap 32 bit: committed 0x14000 walked 0x14000 busy 155/65376 bad 0 default process heap
+0x460000 NT heap 32 bit: committed 0x5000 walked 0x5000 busy 9/10879 bad 0 ` + `
+0x500000 NT heap 64 bit: committed 0x8000 walked 0x8000 busy 25/20058 bad 0 default process heap
+0x10000 NT heap 64 bit: committed 0x1000 walked 0x1000 busy 1/61 bad 0 ` + `
+0x20000 NT heap 64 bit: committed 0x10000 walked 0x10000 busy 1/61 bad 0 ` + `
+`
+	if heaps.String() != want {
+		t.Errorf("got\n%swant\n%s", &heaps, want)
+	}
+	committed := map[string]int64{}
+	for _, u := range c.Memory.Space.Uses {
+		switch u.Name {
+		case capture.UseImage:
+			committed["image"] += u.Committed
+		case capture.UseMapped:
+			committed["mapped"] += u.Committed
+		default:
+			committed["private"] += u.Committed
+		}
+	}
+	if committed["private"] != 1_073_152 || committed["mapped"] != 737_280 || committed["image"] != 7_471_104 {
+		t.Errorf("committed %v", committed)
+	}
+	if u := use(c, capture.UseStack); u.Regions == 0 || u.Reserved < u.Committed {
+		t.Errorf("stacks %+v", u)
+	}
+	if codes(c) != "no-stacks" || len(c.Memory.Gaps) != 0 {
+		t.Errorf("%s, gaps %+v", codes(c), c.Memory.Gaps)
+	}
+	if r := c.Memory.Reach; r == nil || r.Blocks.Count == 0 || r.Unreachable.Count == r.Blocks.Count || r.Unreachable.Count > r.Blocks.Count/2 {
+		t.Errorf("%+v: a process that does not leak holds nearly all of its blocks", r)
+	}
+}
+
+// Blocks with stacks are sites like those of any snapshot.
+func TestDumpWithStacks(t *testing.T) {
+	const name = "synthetic/win10_x64_ust_synthetic"
+	c := read(t, name+".dmp")
+	text, err := os.ReadFile(corpus.Path(t, "dumps/"+name+".truth.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var truth struct {
+		Blocks      int
+		Bytes       int64
+		Allocations []struct {
+			Addr, Size uint64
+			Frames     []capture.Address
+		}
+	}
+	if err := json.Unmarshal(text, &truth); err != nil {
+		t.Fatal(err)
+	}
+	type fact struct {
+		size  uint64
+		stack string
+	}
+	got := map[uint64]fact{}
+	for b := range c.Blocks.All() {
+		got[b.Address] = fact{b.Size, stackOf(c, c.Sites[b.Site].Stack)}
+	}
+	for _, a := range truth.Allocations {
+		if want := (fact{a.Size, fmt.Sprint(a.Frames)}); got[a.Addr] != want {
+			t.Errorf("%#x: %+v, want %+v", a.Addr, got[a.Addr], want)
+		}
+	}
+	var sum capture.Usage
+	for i := range c.Sites {
+		if c.Sites[i].Kind == capture.KindHeap {
+			sum = sum.Add(c.Sites[i].Usage[0])
+		}
+	}
+	if len(got) != truth.Blocks || int(sum.Count) != truth.Blocks || sum.Bytes != truth.Bytes {
+		t.Errorf("%d blocks, sites hold %+v, want %d blocks of %d bytes", len(got), sum, truth.Blocks, truth.Bytes)
+	}
+	if codes(c) != "" {
+		t.Errorf("warnings %s", codes(c))
+	}
+	leakTrack := false
+	for _, n := range c.Memory.Notes {
+		leakTrack = leakTrack || n.Topic == capture.TopicLeakTrack && strings.Contains(n.Text, "not public") && n.Advice != ""
+	}
+	if !leakTrack {
+		t.Errorf("LeakTrack is loaded, and %+v", c.Memory.Notes)
+	}
+}
+
+func stackOf(c *capture.Capture, id capture.StackID) string {
+	var frames []capture.Address
+	for _, f := range c.Stacks.Stack(id) {
+		frames = append(frames, capture.Address(c.Stacks.Frame(f).Address))
+	}
+	return fmt.Sprint(frames)
+}
+
+// Wine's heaps are none that Windows has, which is said; everything else is shown.
+func TestDumpOfWine(t *testing.T) {
+	c := read(t, "wine/wine_mkdump_leak2.dmp.zst")
+	if c.Process.Name != "leak2.exe" || len(c.Memory.Heaps) != 0 || len(c.Memory.Gaps) == 0 || !strings.Contains(c.Memory.Gaps[0].Why, "not a Windows NT heap") {
+		t.Errorf("%+v: heaps %+v, gaps %+v", c.Process, c.Memory.Heaps, c.Memory.Gaps)
+	}
+	if len(c.Memory.Threads) != 3 || len(c.Memory.Space.Uses) < 5 || len(c.Memory.Handles) == 0 || use(c, capture.UsePrivate).Committed == 0 {
+		t.Errorf("threads %+v, uses %+v, handles %+v", c.Memory.Threads, c.Memory.Space.Uses, c.Memory.Handles)
+	}
+	comment := false
+	for _, n := range c.Memory.Notes {
+		comment = comment || n.Topic == capture.TopicComment
+	}
+	if !comment {
+		t.Errorf("the comment of the dump is not in %+v", c.Memory.Notes)
+	}
+}
+
+// What is cut anywhere gives an error or a capture that says so.
+func TestCutDumps(t *testing.T) {
+	for _, name := range []string{"synthetic/win10_x64_ust_synthetic.dmp", "llvm/fizzbuzz_wow64.dmp.zst"} {
+		data := load(t, name)
+		for at := 0; at < len(data); at += max(1, len(data)/150) {
+			c, err := dump.Read(t.Context(), bytes.NewReader(data[:at]), int64(at), dump.Options{})
+			if err == nil && !strings.Contains(codes(c), "truncated") {
+				t.Errorf("%s cut at %d of %d: warnings %q", name, at, len(data), codes(c))
+			}
+		}
+	}
+}

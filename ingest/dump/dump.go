@@ -1,0 +1,158 @@
+package dump
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/minidump"
+	"heapdrift/ingest/ntheap"
+)
+
+// Options tune reading.
+type Options struct {
+	// Types finds the structures of an ntdll by its PDB; nil, or a nil result, for the embedded table.
+	Types func(ctx context.Context, pdb, debugID string) ntheap.Types
+}
+
+// typesOf asks for the structures of the ntdll that made the heaps of one side.
+func (o *Options) typesOf(ctx context.Context, p *process, bits int) ntheap.Types {
+	if o.Types == nil {
+		return nil
+	}
+	for _, m := range p.modules {
+		if strings.EqualFold(fileName(m.Path), "ntdll.dll") && m.DebugID != "" && (m.Base < 1<<32) == (bits == 32) {
+			return o.Types(ctx, fileName(m.PDB), m.DebugID)
+		}
+	}
+	return nil
+}
+
+// Sniff reports whether a file begins as a minidump, be it damaged: Read says better what is wrong then.
+func Sniff(head []byte) bool { return bytes.HasPrefix(head, []byte("MDMP")) }
+
+// Read makes the capture of the process that a dump is of. Its error is a *minidump.Error where the file is no dump that tells
+// about heaps, else the context's or that of reading. What cannot be read of a dump that does tell is said in the capture.
+func Read(ctx context.Context, r io.ReaderAt, size int64, opt Options) (*capture.Capture, error) {
+	d, err := minidump.Open(ctx, r, size)
+	if err != nil {
+		return nil, err
+	}
+	p, err := openProcess(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	if refused := d.WithoutHeap(); refused != nil {
+		refused.Message += p.inventory()
+		return nil, refused
+	}
+	b := &builder{process: p, opt: &opt, c: p.capture()}
+	if err := b.build(ctx); err != nil {
+		return nil, err
+	}
+	return b.c, nil
+}
+
+// inventory says what a dump that is refused does hold.
+func (p *process) inventory() string {
+	s := fmt.Sprintf("; it holds %d modules and %d threads", len(p.modules), len(p.threads))
+	if len(p.regions) == 0 {
+		return s
+	}
+	var committed, private uint64
+	for _, r := range p.regions {
+		if r.State == minidump.MemCommit {
+			committed += r.Size
+			if r.Type == minidump.MemPrivate {
+				private += r.Size
+			}
+		}
+	}
+	return s + fmt.Sprintf(", and lists %d regions of the address space: %d bytes are committed, %d of them private", len(p.regions), committed, private)
+}
+
+// capture is what the streams say of the process.
+func (p *process) capture() *capture.Capture {
+	info, err := p.dump.Process()
+	p.failed("the process id", err)
+	c := &capture.Capture{
+		Kind: capture.KindMinidump, Shape: capture.ShapeSnapshot,
+		Process:   capture.Process{PID: info.PID, Bits: uint8(p.bits())},
+		Snapshots: []capture.Snapshot{{TakenAt: p.dump.Header().Time}},
+		Memory:    &capture.Memory{Source: "dump"},
+	}
+	image, line := p.command()
+	if image == "" && len(p.modules) > 0 {
+		image = p.modules[0].Path
+	}
+	c.Process.Name = fileName(image)
+	for _, m := range p.modules {
+		c.Modules = append(c.Modules, capture.Module{Path: m.Path, Base: m.Base, Size: m.Size, PDB: fileName(m.PDB), DebugID: m.DebugID, Symbols: capture.SymbolsNone})
+	}
+	for _, m := range p.unloaded {
+		c.Memory.Unloaded = append(c.Memory.Unloaded, capture.UnloadedModule{Name: fileName(m.Name), Base: capture.Address(m.Base), Size: m.Size})
+	}
+	c.Memory.Notes = p.notes(line)
+	c.Memory.Handles = p.handleTypes()
+	return c
+}
+
+// notes are what the dump says in words, and what must be said of it.
+func (p *process) notes(commandLine string) []capture.Note {
+	var list []capture.Note
+	for _, text := range p.dump.Comments() {
+		list = append(list, capture.Note{Topic: capture.TopicComment, Text: text})
+	}
+	system := fmt.Sprintf("Windows %d.%d.%d", p.system.Major, p.system.Minor, p.system.Build)
+	for _, more := range []string{p.system.ServicePack, p.system.Product.String(), p.system.Arch.String()} {
+		if more != "" {
+			system += ", " + more
+		}
+	}
+	if p.wow64 {
+		system += ", the process is 32-bit"
+	}
+	list = append(list, capture.Note{Topic: capture.TopicProcess, Text: system})
+	if commandLine != "" {
+		list = append(list, capture.Note{Topic: capture.TopicProcess, Text: "command line: " + commandLine})
+	}
+	for _, m := range p.modules {
+		if strings.EqualFold(fileName(m.Path), "LeakTrack.dll") {
+			list = append(list, capture.Note{Topic: capture.TopicLeakTrack,
+				Text:   strings.TrimSpace("LeakTrack.dll "+m.FileVersion) + " is loaded; the layout of its tables is not public, so they are not read: what follows is what the heaps themselves tell",
+				Advice: "add DebugDiag's own report on this dump (.mht) to the run, which has LeakTrack's stacks"})
+		}
+	}
+	return list
+}
+
+// handleTypes counts the handles by type.
+func (p *process) handleTypes() []capture.HandleType {
+	types := map[string]*capture.HandleType{}
+	p.failed("the handles", p.dump.EachHandle(func(h minidump.Handle) bool {
+		name := cmp.Or(h.Type, "unknown")
+		t := types[name]
+		if t == nil {
+			t = &capture.HandleType{Type: name}
+			types[name] = t
+		}
+		t.Count++
+		if h.Name != "" {
+			t.Named++
+		}
+		return true
+	}))
+	list := make([]capture.HandleType, 0, len(types))
+	for _, t := range types {
+		list = append(list, *t)
+	}
+	slices.SortFunc(list, func(a, b capture.HandleType) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Type, b.Type))
+	})
+	return list
+}

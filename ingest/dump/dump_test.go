@@ -1,0 +1,214 @@
+package dump_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/dump"
+	"heapdrift/ingest/dump/dumptest"
+	"heapdrift/ingest/minidump"
+	"heapdrift/ingest/minidump/minidumptest"
+	"heapdrift/ingest/ntheap/ntheaptest"
+)
+
+func readBytes(t testing.TB, data []byte) *capture.Capture {
+	t.Helper()
+	c, err := dump.Read(t.Context(), bytes.NewReader(data), int64(len(data)), dump.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// What was allocated is what the capture holds, on every Windows.
+func TestDumpsOfKnownHeaps(t *testing.T) {
+	for i, windows := range ntheaptest.All {
+		for _, stacks := range []bool{false, true} {
+			p := ntheaptest.Make(ntheaptest.Recipe{Windows: windows, Seed: uint64(i), Stacks: stacks, LFH: windows.Major > 5, Heaps: 2, Segments: 2, Blocks: 60, Virtual: 2})
+			c := readBytes(t, dumptest.Of(p, dumptest.Program{PID: 77, Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}).Bytes())
+			got := map[uint64]string{}
+			for b := range c.Blocks.All() {
+				site := &c.Sites[b.Site]
+				got[b.Address] = fmt.Sprintf("%#x %d %s", c.Heaps[site.Heap].Handle, b.Size, stackOf(c, site.Stack))
+			}
+			for _, b := range p.Blocks {
+				stack := []capture.Address(nil)
+				for _, a := range b.Stack {
+					if !windows.Old() { // whose stacks lead through a variable of ntdll's
+						stack = append(stack, capture.Address(a))
+					}
+				}
+				if want := fmt.Sprintf("%#x %d %s", b.Heap, b.Size, fmt.Sprint(stack)); got[b.Address] != want {
+					t.Errorf("%s, stacks %t: %s at %#x: %s, want %s", windows.Name, stacks, b.Place, b.Address, got[b.Address], want)
+				}
+			}
+			if len(got) != len(p.Blocks) || c.Process.PID != 77 || c.Process.Name != "app.exe" || int(c.Process.Bits) != windows.Bits || len(c.Memory.Gaps) != 0 {
+				t.Errorf("%s: %d blocks of %d, %+v, gaps %+v", windows.Name, len(got), len(p.Blocks), c.Process, c.Memory.Gaps)
+			}
+		}
+	}
+}
+
+// A block that the program keeps on its stack is reachable, one that it has nowhere is not.
+func TestUnreachableBlocks(t *testing.T) {
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 5, Stacks: true, Heaps: 1, Segments: 1, Blocks: 50})
+	kept := []uint64{p.Blocks[3].Address, p.Blocks[9].Address + p.Blocks[9].Size/2}
+	c := readBytes(t, dumptest.Of(p, dumptest.Program{Roots: kept}).Bytes())
+	var reachable []uint64
+	for b := range c.Blocks.All() {
+		if !c.Sites[b.Site].Unreachable {
+			reachable = append(reachable, b.Address)
+		}
+	}
+	want := []uint64{p.Blocks[3].Address, p.Blocks[9].Address}
+	slices.Sort(want)
+	slices.Sort(reachable)
+	if !slices.Equal(reachable, want) {
+		t.Errorf("reachable %#x, want %#x", reachable, want)
+	}
+	if r := c.Memory.Reach; int(r.Unreachable.Count) != len(p.Blocks)-2 || int(r.Blocks.Count) != len(p.Blocks) || r.Scanned == 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestSpaceByUse(t *testing.T) {
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 6, Heaps: 1, Segments: 1, Blocks: 20, Virtual: 1})
+	d := dumptest.Of(p, dumptest.Program{Private: []uint64{1 << 20, 1 << 20, 1 << 20, 1 << 20, 4096}})
+	d.Counters = &minidumptest.Counters{Private: 9 << 20, WorkingSet: 5 << 20}
+	c := readBytes(t, d.Bytes())
+	s := c.Memory.Space
+	var heaps int64
+	for _, h := range p.Heaps {
+		heaps += int64(h.Committed)
+	}
+	if u := use(c, capture.UseHeap); u.Committed < heaps || u.Private != u.Committed {
+		t.Errorf("heaps %+v, want at least %d", u, heaps)
+	}
+	var sum int64
+	for _, u := range s.Uses {
+		if u.Name != capture.UseFree {
+			sum += u.Reserved
+		}
+	}
+	var want uint64
+	for _, r := range d.Regions {
+		if r.State != 0x10000 {
+			want += r.Size
+		}
+	}
+	if uint64(sum) != want {
+		t.Errorf("all uses take %d bytes, the regions %d", sum, want)
+	}
+	if len(s.Repeated) != 1 || s.Repeated[0].Count != 4 || s.Repeated[0].Reserved != 1<<20 || s.Largest[0].Committed != 1<<20 {
+		t.Errorf("repeated %+v, largest %+v", s.Repeated, s.Largest)
+	}
+	if s.PrivateBytes != 9<<20 || s.WorkingSet != 5<<20 || s.LargestFree == 0 || s.Partial {
+		t.Errorf("%+v", s)
+	}
+	if u := use(c, capture.UseStack); u.Committed != 0x10000 {
+		t.Errorf("stacks %+v", u)
+	}
+
+	d.Regions = nil
+	c = readBytes(t, d.Bytes())
+	if !c.Memory.Space.Partial || use(c, capture.UseHeap).Committed < heaps || use(c, capture.UseFree).Regions != 0 || !strings.Contains(codes(c), "unsupported") {
+		t.Errorf("without regions: %+v, %s", c.Memory.Space, codes(c))
+	}
+}
+
+// A series of dumps is a series like any other, and a dump of the same process has the same addresses.
+func TestGroupsByTypeAndContent(t *testing.T) {
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 8, Heaps: 1, Segments: 1, Blocks: 40})
+	vtable := p.Images[2].Base + 0x5010
+	p.Memory = p.Memory.Map(func(start uint64, b []byte) []byte {
+		for i, block := range p.Blocks {
+			off := block.Address - start
+			if off >= uint64(len(b)) || block.Size < 16 {
+				continue
+			}
+			switch i % 3 {
+			case 0:
+				for k := range 8 {
+					b[int(off)+k] = byte(vtable >> (8 * k))
+				}
+			case 1:
+				copy(b[off:off+8], "leaked: ")
+			}
+		}
+		return b
+	})
+	c := readBytes(t, dumptest.Of(p, dumptest.Program{}).Bytes())
+	types, texts := int64(0), int64(0)
+	for i, block := range p.Blocks {
+		switch {
+		case block.Size < 16:
+		case i%3 == 0:
+			types++
+		case i%3 == 1:
+			texts++
+		}
+	}
+	found := map[string]capture.Group{}
+	for _, g := range c.Memory.Groups {
+		if g.By != capture.BySize {
+			found[g.Key] = g
+		}
+	}
+	if g := found["leaky.dll+0x5010"]; g.Usage.Count != types || g.Module != "leaky.dll" || g.Offset != 0x5010 || g.Symbol == capture.NoStack {
+		t.Errorf("by type %+v, want %d blocks", g, types)
+	}
+	if g := found[`"leaked: "…`]; g.Usage.Count != texts {
+		t.Errorf("by content %+v of %+v, want %d blocks", g, found, texts)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win7x64, Seed: 1, Heaps: 1, Segments: 1, Blocks: 5})
+	small := dumptest.Of(p, dumptest.Program{})
+	small.Small, small.Flags, small.Memory = true, 0x1000, small.Memory[:1]
+	linux := dumptest.Of(p, dumptest.Program{})
+	linux.System.Platform = 0x8201
+	for name, test := range map[string]struct {
+		data []byte
+		code string
+		says string
+	}{
+		"stacks only":    {small.Bytes(), minidump.CodeNoHeap, "it holds 3 modules and 1 threads, and lists"},
+		"another system": {linux.Bytes(), minidump.CodeOtherSystem, "Linux"},
+		"kernel":         {append([]byte("PAGEDU64"), make([]byte, 4096)...), minidump.CodeKernelDump, "kernel"},
+	} {
+		_, err := dump.Read(t.Context(), bytes.NewReader(test.data), int64(len(test.data)), dump.Options{})
+		var refused *minidump.Error
+		if !errors.As(err, &refused) || refused.Code != test.code || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Damage anywhere gives an error or a capture: it never panics, and never takes long.
+func TestDamagedDumps(t *testing.T) {
+	for i, windows := range []*ntheaptest.Windows{ntheaptest.Win7x86, ntheaptest.Win10x64} {
+		p := ntheaptest.Make(ntheaptest.Recipe{Windows: windows, Seed: uint64(i), Stacks: true, LFH: true, PageHeap: true, Heaps: 1, Segments: 2, Blocks: 20, Virtual: 1})
+		data := dumptest.Of(p, dumptest.Program{}).Bytes()
+		for at := 0; at < len(data); at += max(1, len(data)/400) {
+			damaged := bytes.Clone(data)
+			damaged[at] ^= byte(1 << (at % 8))
+			_, _ = dump.Read(t.Context(), bytes.NewReader(damaged), int64(len(damaged)), dump.Options{}) // it need not fail
+		}
+	}
+}
+
+func Example() { // a dump of a program with two heaps
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 3, Stacks: true, Heaps: 2, Segments: 1, Blocks: 30})
+	data := dumptest.Of(p, dumptest.Program{PID: 4660}).Bytes()
+	c, err := dump.Read(context.Background(), bytes.NewReader(data), int64(len(data)), dump.Options{})
+	fmt.Println(c.Process.Name, len(c.Heaps), c.Total(0).Count >= int64(len(p.Blocks)), err)
+	// Output: app.exe 2 true <nil>
+}

@@ -1,0 +1,145 @@
+package dump
+
+import (
+	"context"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/minidump"
+	"heapdrift/ingest/ntheap"
+)
+
+// maxBlocks is how many busy blocks are kept one by one, at eight bytes each and as many again in the capture. Of more, numbers
+// are kept and addresses are not: nothing says then what points to them.
+const maxBlocks = 24 << 20
+
+// An owner is a heap and a stack that busy blocks have in common.
+type owner struct {
+	heap  int32
+	trace uint64 // address of the entry of the stack; 0 for none
+	side  int32  // index of the walker
+	usage capture.Usage
+}
+
+// A walked is what the walk of one heap gave.
+type walked struct {
+	heap   *ntheap.Heap
+	side   int32
+	out    *ntheap.Walked
+	owners []owner
+	blocks *blocks
+}
+
+// openHeaps finds the heaps of both sides of the process.
+func (p *process) openHeaps(ctx context.Context, opt *Options) ([]*ntheap.Heaps, error) {
+	code := p.code()
+	var list []*ntheap.Heaps
+	for _, s := range p.sides {
+		heaps, err := ntheap.Open(ctx, ntheap.Process{
+			Memory: p.memory, PEB: s.peb, Bits: s.bits, ARM64: p.system.Arch == minidump.ArchARM64,
+			Version: ntheap.Version{Major: p.system.Major, Minor: p.system.Minor, Build: p.system.Build},
+			Types:   opt.typesOf(ctx, p, s.bits), Code: func(a uint64) bool { return inside(code, a) }, Candidates: p.candidates(s.bits),
+		})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, heaps)
+	}
+	return list, nil
+}
+
+// candidates are the bases of private reservations that one side can reach.
+func (p *process) candidates(bits int) (list []uint64) {
+	for _, r := range p.spread() {
+		if r.State == minidump.MemCommit && r.Type == minidump.MemPrivate && r.Base == r.AllocationBase && (bits == 64 || r.Base < 1<<32) {
+			list = append(list, r.Base)
+		}
+	}
+	return list
+}
+
+// code is where return addresses may lie: images, those unloaded meanwhile, and memory that may be executed.
+func (p *process) code() []span {
+	list := p.images()
+	for _, m := range p.unloaded {
+		list = append(list, span{m.Base, m.Size})
+	}
+	const execute = minidump.PageExecute | minidump.PageExecuteRead | minidump.PageExecuteReadWrite | minidump.PageExecuteWriteCopy
+	for _, r := range p.regions {
+		if r.State == minidump.MemCommit && r.Protect&execute != 0 {
+			list = append(list, span{r.Base, r.Size})
+		}
+	}
+	slices.SortFunc(list, compareSpans)
+	merged := list[:0]
+	for _, s := range list {
+		if n := len(merged); n > 0 && s.address <= merged[n-1].end() {
+			merged[n-1].size = max(merged[n-1].end(), s.end()) - merged[n-1].address
+			continue
+		}
+		merged = append(merged, s)
+	}
+	return merged
+}
+
+// walkHeaps walks all heaps, some at the same time. A heap that both sides list is walked once.
+func walkHeaps(ctx context.Context, sides []*ntheap.Heaps) ([]*walked, error) {
+	var list []*walked
+	seen := map[uint64]bool{}
+	for i, side := range sides {
+		for _, h := range side.List {
+			if !seen[h.Handle] {
+				seen[h.Handle] = true
+				list = append(list, &walked{heap: h, side: int32(i)})
+			}
+		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(markers)
+	room := &budget{}
+	room.room.Store(maxBlocks)
+	for i, w := range list {
+		group.Go(func() error { return w.walk(ctx, int32(i), room) })
+	}
+	return list, group.Wait()
+}
+
+// walk counts the blocks of a heap by owner, and keeps them as far as there is room.
+func (w *walked) walk(ctx context.Context, heap int32, room *budget) (err error) {
+	w.blocks = newBlocks()
+	w.blocks.room = room
+	byTrace := map[uint64]uint32{}
+	last, lastOwner := uint64(0), uint32(0)
+	w.out, err = w.heap.Walk(ctx, func(b ntheap.Block) error {
+		if b.Trace != last || len(w.owners) == 0 { // blocks of one stack come together
+			number, ok := byTrace[b.Trace]
+			if !ok {
+				number = uint32(len(w.owners))
+				byTrace[b.Trace] = number
+				w.owners = append(w.owners, owner{heap: heap, trace: b.Trace, side: w.side})
+			}
+			last, lastOwner = b.Trace, number
+		}
+		o := &w.owners[lastOwner]
+		o.usage = o.usage.Add(capture.Usage{Count: 1, Bytes: int64(b.Size), Overhead: int64(b.Overhead)})
+		w.blocks.add(block{b.Address, b.Size, lastOwner})
+		return nil
+	})
+	return err
+}
+
+// gather joins the blocks of all heaps. Where there were too many to keep, it keeps none: some would stand for all.
+func gather(ctx context.Context, list []*walked) (all *blocks, owners []owner, err error) {
+	all = newBlocks()
+	for _, w := range list {
+		all.take(w.blocks, uint32(len(owners)))
+		owners = append(owners, w.owners...)
+		w.blocks = nil
+	}
+	if all.left > 0 || len(owners) > maxOwners {
+		all = &blocks{left: all.left + all.n}
+	}
+	return all, owners, all.seal(ctx)
+}

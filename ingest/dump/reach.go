@@ -1,0 +1,207 @@
+package dump
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// A span is a piece of address space.
+type span struct{ address, size uint64 }
+
+func (s span) end() uint64 { return s.address + s.size }
+
+// reach is the mark phase of a conservative collector: it begins with memory that is in no heap, and follows every aligned word
+// that is an address inside a busy block, into those blocks too.
+type reach struct {
+	memory  memory
+	word    int // bytes of a pointer
+	blocks  *blocks
+	low     uint64 // of all blocks
+	width   uint64 // from low to behind the last
+	marked  []uint64
+	scanned atomic.Int64
+}
+
+// markers is how many goroutines mark at once.
+const markers = 2
+
+// rootChunk is how much of the roots one of them takes at a time.
+const rootChunk = 4 << 20
+
+func newReach(m memory, bits int, b *blocks) *reach {
+	r := &reach{memory: m, word: bits / 8, blocks: b, marked: make([]uint64, (b.n+63)/64), low: ^uint64(0)}
+	high := uint64(0)
+	for _, first := range [...]int{0, b.n - len(b.large)} {
+		if first < b.n {
+			r.low = min(r.low, b.at(first).address)
+		}
+	}
+	if small := b.n - len(b.large); small > 0 {
+		last := b.at(small - 1)
+		high = last.end()
+	}
+	for i := range b.large {
+		high = max(high, b.large[i].end())
+	}
+	r.width = high - min(r.low, high)
+	return r
+}
+
+// run marks what the roots and the words lead to.
+func (r *reach) run(ctx context.Context, roots []span, words []uint64) error {
+	if r.blocks.n == 0 {
+		return nil
+	}
+	var frontier []uint32
+	for _, w := range words {
+		frontier = r.mark(frontier, w)
+	}
+	roots = chunks(roots)
+	found, err := r.each(ctx, len(roots), func(i int) span { return roots[i] })
+	if err != nil {
+		return err
+	}
+	for frontier = append(frontier, found...); len(frontier) > 0; frontier = found {
+		slices.Sort(frontier) // neighbours are read together
+		found, err = r.each(ctx, len(frontier), func(i int) span {
+			b := r.blocks.at(int(frontier[i]))
+			return span{b.address, b.size}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chunks cuts spans into pieces that can be shared out.
+func chunks(spans []span) (list []span) {
+	for _, s := range spans {
+		for s.size > rootChunk {
+			list = append(list, span{s.address, rootChunk})
+			s.address, s.size = s.address+rootChunk, s.size-rootChunk
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// each scans n spans on several cores and returns the blocks that they lead to.
+func (r *reach) each(ctx context.Context, n int, at func(i int) span) ([]uint32, error) {
+	const share = 64 // spans that are taken at once
+	var taken atomic.Int64
+	var found [markers][]uint32
+	group, ctx := errgroup.WithContext(ctx)
+	for k := range min(markers, (n+share-1)/share) {
+		group.Go(func() error {
+			v := &view{memory: r.memory}
+			for {
+				from := int(taken.Add(share)) - share
+				if from >= n {
+					return nil
+				}
+				if ctx.Err() != nil {
+					return fmt.Errorf("dump: %w", context.Cause(ctx))
+				}
+				for i := from; i < min(from+share, n); i++ {
+					s := at(i)
+					r.scanned.Add(int64(s.size))
+					found[k] = r.scan(v, found[k], s)
+				}
+			}
+		})
+	}
+	err := group.Wait()
+	if len(found[1]) == 0 {
+		return found[0], err
+	}
+	return slices.Concat(found[:]...), err
+}
+
+// scan marks what the words of a span point to, and appends the blocks that were not marked before.
+func (r *reach) scan(v *view, next []uint32, s span) []uint32 {
+	size := uint64(r.word)
+	at := (s.address + size - 1) &^ (size - 1)
+	for end := s.end(); at < end; {
+		b := v.bytes(at, end-at)
+		if len(b) < r.word { // not in the dump: what follows may be
+			at = at&^(pageBytes-1) + pageBytes
+			continue
+		}
+		b = b[:len(b)&^(r.word-1)]
+		if r.word == 8 {
+			for i := 0; i+8 <= len(b); i += 8 {
+				if w := binary.LittleEndian.Uint64(b[i:]); w-r.low < r.width {
+					next = r.mark(next, w)
+				}
+			}
+		} else {
+			for i := 0; i+4 <= len(b); i += 4 {
+				if w := uint64(binary.LittleEndian.Uint32(b[i:])); w-r.low < r.width {
+					next = r.mark(next, w)
+				}
+			}
+		}
+		at += uint64(len(b))
+	}
+	return next
+}
+
+// mark marks the block that holds an address, if any, and appends it where it was not marked before.
+func (r *reach) mark(next []uint32, address uint64) []uint32 {
+	i := r.blocks.find(address)
+	if i < 0 {
+		return next
+	}
+	bit := uint64(1) << (i % 64)
+	if atomic.OrUint64(&r.marked[i/64], bit)&bit == 0 {
+		next = append(next, uint32(i))
+	}
+	return next
+}
+
+// isMarked reports whether anything points to a block.
+func (r *reach) isMarked(ordinal int) bool { return r.marked[ordinal/64]>>(ordinal%64)&1 == 1 }
+
+// pageBytes is the size of a page of memory.
+const pageBytes = 4096
+
+// A view reads memory through a window that grows while it is read in order, so that scattered reads cost little and long ones
+// go in large pieces.
+type view struct {
+	memory
+	buffer []byte
+	at     uint64 // of buffer[0]
+	have   int
+	ahead  int // bytes to read at once
+}
+
+const (
+	leastAhead = 4 << 10
+	mostAhead  = 256 << 10
+)
+
+// bytes returns at least the first word of what lies at an address, and at most want bytes; fewer than a word where the dump
+// has it not. They are valid until the next call.
+func (v *view) bytes(address, want uint64) []byte {
+	if off := address - v.at; off < uint64(v.have) && uint64(v.have)-off >= min(want, 8) {
+		return v.buffer[off:min(uint64(v.have), off+want)]
+	}
+	if near := address - v.at; near <= uint64(v.have)+leastAhead {
+		v.ahead = min(2*v.ahead, mostAhead)
+	} else {
+		v.ahead = leastAhead
+	}
+	v.ahead = max(v.ahead, leastAhead, int(min(want, mostAhead)))
+	if len(v.buffer) < v.ahead {
+		v.buffer = make([]byte, v.ahead)
+	}
+	v.at = address
+	v.have, _ = v.ReadMemory(v.buffer[:v.ahead], address) // what is there; the rest is looked for page by page
+	return v.buffer[:min(uint64(v.have), want)]
+}

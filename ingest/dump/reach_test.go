@@ -1,0 +1,122 @@
+package dump
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// space is memory made of pieces.
+type space map[uint64][]byte
+
+func (s space) ReadMemory(p []byte, addr uint64) (int, error) {
+	n := 0
+	for n < len(p) {
+		got := 0
+		for base, b := range s {
+			if off := addr + uint64(n) - base; off < uint64(len(b)) {
+				got = copy(p[n:], b[off:])
+			}
+		}
+		if got == 0 {
+			return n, errors.New("not there")
+		}
+		n += got
+	}
+	return n, nil
+}
+
+// put writes a pointer.
+func (s space) put(address, value uint64, bits int) {
+	for base, b := range s {
+		if off := address - base; off+8 <= uint64(len(b)) {
+			if bits == 64 {
+				binary.LittleEndian.PutUint64(b[off:], value)
+			} else {
+				binary.LittleEndian.PutUint32(b[off:], uint32(value))
+			}
+		}
+	}
+}
+
+func TestReachIsThatOfAGraph(t *testing.T) {
+	for _, bits := range []int{32, 64} {
+		rng := rand.New(rand.NewPCG(uint64(bits), 9))
+		const heap, roots, n = 0x1000_0000, 0x2000_0000, 4000
+		mem := space{heap: make([]byte, 1<<20), roots: make([]byte, 64<<10)}
+		var list []block
+		sealed := newBlocks()
+		for i := range uint32(n) {
+			list = append(list, block{heap + uint64(i)*256 + 16, 16 + rng.Uint64N(200), i})
+			sealed.add(list[i])
+		}
+		sealed.add(block{heap + n*256 + 3, 40, n}) // of page heap, which ends at a page
+		list = append(list, block{heap + n*256 + 3, 40, n})
+		if err := sealed.seal(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		edges := map[int][]int{}
+		for i := range list {
+			for range rng.IntN(3) {
+				to := rng.IntN(len(list))
+				at := (list[i].address + 7) &^ 7
+				slot := at + rng.Uint64N((list[i].end()-at)/8)*8
+				mem.put(slot, list[to].address+rng.Uint64N(list[to].size), bits) // an interior pointer counts
+			}
+			at := (list[i].address + 7) &^ 7
+			for ; at+8 <= list[i].end(); at += uint64(bits / 8) {
+				if w, ok := (pointers{mem, bits}).at(at); ok && w != 0 {
+					if k := sealed.find(w); k >= 0 {
+						edges[i] = append(edges[i], int(sealed.at(k).owner))
+					}
+				}
+			}
+		}
+		frontier := []int{5}
+		for i := range uint64(40) {
+			to := rng.IntN(len(list))
+			frontier = append(frontier, to)
+			mem.put(roots+i*1600, list[to].address, bits)
+		}
+		want := map[int]bool{}
+		for len(frontier) > 0 {
+			i := frontier[0]
+			frontier = frontier[1:]
+			if !want[i] {
+				want[i] = true
+				frontier = append(frontier, edges[i]...)
+			}
+		}
+		r := newReach(mem, bits, sealed)
+		if err := r.run(t.Context(), []span{{roots, 64 << 10}, {0x7000_0000, 8 << 20}}, []uint64{list[5].address + 1, 0, 1 << 63}); err != nil {
+			t.Fatal(err)
+		}
+		for ordinal, b := range sealed.all() {
+			if r.isMarked(ordinal) != want[int(b.owner)] {
+				t.Errorf("%d bits: block %d: reachable is %t", bits, b.owner, want[int(b.owner)])
+			}
+		}
+		if len(want) < 100 || len(want) == len(list) {
+			t.Errorf("%d bits: %d reachable: the graph tells nothing", bits, len(want))
+		}
+	}
+}
+
+func TestViewReadsWhatIsThere(t *testing.T) {
+	mem := space{0x1000: slices.Repeat([]byte{1, 2, 3, 4, 5, 6, 7, 8}, 4096)}
+	v := view{memory: mem}
+	rng := rand.New(rand.NewPCG(4, 4))
+	for range 2000 {
+		at, want := 0xF00+rng.Uint64N(0x8400)&^7, 1+rng.Uint64N(5000)
+		b := v.bytes(at, want)
+		inside := at >= 0x1000 && at < 0x9000
+		if inside != (len(b) > 0) || uint64(len(b)) > want {
+			t.Fatalf("%#x: %d bytes of %d", at, len(b), want)
+		}
+		if inside && (b[0] != 1 || len(b) < int(min(8, want))) {
+			t.Fatalf("%#x: % x", at, b[:min(8, len(b))])
+		}
+	}
+}

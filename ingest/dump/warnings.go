@@ -1,0 +1,82 @@
+package dump
+
+import (
+	"fmt"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/minidump"
+)
+
+// warn says what limits what may be concluded. Its error is that of reading the file, which is nobody's damage.
+func (b *builder) warn() error {
+	w := func(code capture.Code, count int64, format string, args ...any) {
+		b.c.Warnings = append(b.c.Warnings, capture.Warning{Code: code, Count: count, Message: fmt.Sprintf(format, args...)})
+	}
+	for _, e := range b.dump.Damage() {
+		b.damaged("the dump", e)
+	}
+	for _, p := range b.problems {
+		for _, e := range minidump.Problems(p.err) {
+			if e.Code == minidump.CodeReadFailed {
+				return e
+			}
+			b.damaged(p.what, e)
+		}
+	}
+	if missing := b.memory.Missing(); missing > 0 {
+		w(capture.Truncated, missing, "the dump is cut short: %d bytes of memory that it lists are not in the file; upload it again", missing)
+		b.c.Snapshots[0].LowerBound = true
+	}
+	busy := int64(0)
+	for i := range b.owners {
+		busy += b.owners[i].usage.Count
+	}
+	switch {
+	case len(b.sides) == 0:
+		w(capture.PartialHeap, 1, "the dump does not lead to the process's environment block, so its heaps were not found")
+	case len(b.c.Memory.Heaps) == 0:
+		w(capture.PartialHeap, 1, "no Windows heap was found in the dump")
+	case b.bare.Count == busy && busy > 0:
+		w(capture.NoStacks, busy, "the blocks have no stacks: user-mode stack traces were off; run gflags /i %s +ust and start the process again before the next dump", b.c.Process.Name)
+	case b.bare.Count > 0:
+		w(capture.StackMissing, b.bare.Count, "%d blocks (%d bytes) have no stack", b.bare.Count, b.bare.Bytes)
+	}
+	if b.lost.Count > 0 {
+		w(capture.StackMissing, b.lost.Count, "the stacks of %d blocks (%d bytes) are not in the dump or are damaged", b.lost.Count, b.lost.Bytes)
+	}
+	unread := int64(0)
+	for _, g := range b.c.Memory.Gaps {
+		unread += g.Bytes
+	}
+	if n := len(b.c.Memory.Gaps); n > 0 {
+		first := b.c.Memory.Gaps[0]
+		w(capture.PartialHeap, int64(n), "%d heaps or ranges (%d bytes) could not be walked; the first: %s at %v, %s", n, unread, first.What, first.Address, first.Why)
+	}
+	if b.c.Memory.Space.Partial {
+		w(capture.Unsupported, 1, "the dump has no list of regions: what is only reserved, and what is free, is not known")
+	}
+	return nil
+}
+
+// damageCodes are what kinds of damage mean for the report. Those that are not here say nothing of memory.
+var damageCodes = map[string]capture.Code{
+	minidump.CodeTruncated: capture.Truncated, minidump.CodeBadStream: capture.Malformed, minidump.CodeBadEntry: capture.Malformed,
+	minidump.CodeBadName: capture.Unsupported, minidump.CodeTooMany: capture.Unsupported, minidump.CodeOverlap: capture.Unsupported,
+	minidump.CodeRepeated: capture.Unsupported,
+}
+
+// damaged passes on what is wrong with a stream, once for each kind of damage.
+func (b *builder) damaged(what string, e *minidump.Error) {
+	code, ok := damageCodes[e.Code]
+	if !ok {
+		return
+	}
+	message := what + ": " + e.Message
+	for i := range b.c.Warnings {
+		if b.c.Warnings[i].Message == message {
+			b.c.Warnings[i].Count += max(e.Count, 1)
+			return
+		}
+	}
+	b.c.Warnings = append(b.c.Warnings, capture.Warning{Code: code, Count: max(e.Count, 1), Message: message, Place: fmt.Sprintf("%s, offset %#x", e.Stream, e.Offset)})
+}
