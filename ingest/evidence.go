@@ -9,7 +9,6 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/etl"
-	"heapdrift/ingest/umdh"
 )
 
 // A leftOut is a file of an archive that is no evidence.
@@ -28,9 +27,7 @@ func evidence(ctx context.Context, src Source, progress func(done, total int64),
 		if refusal != nil {
 			return refusal
 		}
-		if kind == KindETL {
-			w.free = freeTrace
-		}
+		w.free = max(w.free, freeOf[kind])
 		found++
 		return readError(m.Name, visit(m, kind))
 	}
@@ -115,13 +112,12 @@ func shortList(files []leftOut) string {
 // readError gives errors of a format reader the file's name; those that already say it, and the context's, pass.
 func readError(name string, err error) error {
 	var ours *Error
-	var log *umdh.Error
 	var trace *etl.Error
-	switch {
+	switch refused := refusalOf(err); {
 	case err == nil || errors.As(err, &ours) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		return err
-	case errors.As(err, &log):
-		return &Error{Code: log.Code, File: name, Message: log.Error()}
+	case refused != nil:
+		return &Error{Code: refused.code, File: name, Message: refused.message}
 	case errors.As(err, &trace) && trace.Code != etl.CodeReadFailed:
 		e := &Error{Code: trace.Code, File: cmp.Or(trace.File, name), Message: trace.Message, Err: trace.Err}
 		if trace.Offset > 0 {

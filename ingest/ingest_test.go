@@ -139,7 +139,7 @@ func TestRefusals(t *testing.T) {
 		"photo.txt":     {[]byte("\xff\xd8\xff\xe0\x00\x10JFIF"), ingest.CodeUnknown, "JPEG"},
 		"MEMORY.DMP":    {[]byte("PAGEDU64" + strings.Repeat("\x00", 100)), ingest.CodeKernelDump, "kernel memory dump"},
 		"MEMORY.DMP.gz": {gz([]byte("PAGEDUMP")), ingest.CodeKernelDump, "kernel memory dump"},
-		"full.dmp":      {[]byte("MDMP\x93\xa7"), ingest.CodeUnsupported, "minidump"},
+		"old.hdmp":      {[]byte("USERDUMP\x00"), ingest.CodeUnsupported, "procdump -ma"},
 		"trace.etl":     {[]byte("\x00\x00\x01\x00\x48\x00"), ingest.CodeNotTrace, "ends inside the header"},
 		"notes.txt":     {[]byte("We saw the leak on Tuesday.\n"), ingest.CodeUnknown, "not known"},
 		"bomb.zip":      {bomb(), ingest.CodeBomb, "200 times"},

@@ -14,11 +14,14 @@ const (
 	maxUnpacked = 64 << 30 // bytes in all
 	maxRatio    = 200      // bytes out per byte in …
 	freeRatio   = 16 << 20 // … after this many bytes out,
-	freeTrace   = 1 << 30  // or this many where a trace is among it: idle buffers are filled with 0xFF and pack to nothing
 	maxEntries  = 10_000   // files in an archive
 	maxDepth    = 2        // wrappings around a file
 	maxWindow   = 128 << 20
 )
+
+// freeOf is how many bytes may come out at any ratio of evidence that packs to nothing: traces, whose idle buffers are filled
+// with 0xFF, and dumps, which are mostly zeros.
+var freeOf = map[Kind]int64{KindETL: 1 << 30, KindMinidump: 4 << 30}
 
 // unpacking counts what comes out of a wrapping and stops at the limits.
 type unpacking struct {

@@ -8,7 +8,7 @@ import (
 
 // Much more may come out where a trace is among it, and not without end.
 func TestLimits(t *testing.T) {
-	for _, free := range []int64{freeRatio, freeTrace} {
+	for _, free := range []int64{freeRatio, freeOf[KindETL]} {
 		w := walker{in: &meter{}, free: free}
 		w.in.done.Store(100_000)
 		n, err := io.Copy(io.Discard, &unpacking{w: &w, r: nothing{}, name: "a"})

@@ -8,7 +8,6 @@ import (
 	"heapdrift/ingest/capture/allocations"
 	"heapdrift/ingest/etl"
 	"heapdrift/ingest/etl/tracecapture"
-	"heapdrift/ingest/umdh"
 )
 
 // A Reading is what was read from files that belong together.
@@ -26,19 +25,19 @@ func (r *Reading) Close() error {
 	return r.Rows.Close()
 }
 
-// Read reads one file or archive: one trace, where it holds any .etl file, or else all UMDH logs in the order of their
+// Read reads one file or archive: one trace, where it holds any .etl file, or else all other evidence in the order of the
 // names. Captures that were read are returned beside an error that ended the reading.
 func Read(ctx context.Context, src Source, opt Options) (*Reading, error) {
-	type log struct {
+	type file struct {
 		name     string
 		captures []*capture.Capture
 	}
-	var logs []log
+	var files []file
 	traces := &Traces{progress: newProgress(opt.Progress, src)}
 	defer func() { _ = traces.Close() }() // temporary files that were read to the end
-	err := traces.gather(ctx, src, func(m Member) error {
-		captures, err := umdh.Read(ctx, m, umdh.Options{Base: opt.Base})
-		logs = append(logs, log{m.Name, captures})
+	err := traces.gather(ctx, src, func(m Member, f *format) error {
+		captures, err := f.read(ctx, m, opt)
+		files = append(files, file{m.Name, captures})
 		return err
 	})
 	if len(traces.Files) > 0 {
@@ -48,9 +47,9 @@ func Read(ctx context.Context, src Source, opt Options) (*Reading, error) {
 		return traces.read(ctx, true)
 	}
 	r := &Reading{}
-	slices.SortStableFunc(logs, func(a, b log) int { return NaturalOrder(a.name, b.name) }) // a 7z has an order of its own
-	for _, l := range logs {
-		r.Captures = append(r.Captures, l.captures...)
+	slices.SortStableFunc(files, func(a, b file) int { return NaturalOrder(a.name, b.name) }) // a 7z has an order of its own
+	for _, f := range files {
+		r.Captures = append(r.Captures, f.captures...)
 	}
 	if len(r.Captures) > 0 {
 		r.Captures[0].Warnings = append(r.Captures[0].Warnings, traces.Warnings...)

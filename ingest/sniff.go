@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"heapdrift/ingest/etl"
-	"heapdrift/ingest/umdh"
 )
 
 // sniffBytes is how much of a file's beginning tells what it is.
@@ -39,13 +38,16 @@ const (
 	kernelDump = "this is a kernel memory dump; heapdrift analyses user-mode processes: make a full user dump of the process (procdump -ma PID)"
 	unpackIt   = "; this version unpacks zip, 7z, gz and zst: unpack it first"
 	sendIt     = ", not evidence; upload it as symbols: heapdrift symbols add, or PUT /api/v1/symbols"
-	notIt      = ", not evidence; upload the log that umdh -f wrote, or the .etl file that xperf or wpr wrote"
+	notIt      = ", not evidence; upload the log that umdh -f wrote, the .etl file that xperf or wpr wrote, or a full dump"
+	oldDump    = "this is a user dump in the format before minidumps, which is not read; make a full minidump: procdump -ma PID"
 )
 
 var foreign = []foreigner{
 	{magic: "PAGEDU64", code: CodeKernelDump, message: kernelDump},
 	{magic: "PAGEDUMP", code: CodeKernelDump, message: kernelDump},
-	{magic: "MDMP", code: CodeUnsupported, message: "this is a minidump; this version does not read dumps: upload UMDH logs or a heap trace of the process"},
+	{magic: "USERDUMP", code: CodeUnsupported, message: oldDump},
+	{magic: "HDMP", code: CodeUnsupported, message: oldDump},
+	{magic: "\x7fELF", code: CodeUnsupported, message: "this is a program or a core dump of Linux; heapdrift analyses Windows processes"},
 	{magic: "MSCF", code: CodeUnsupported, message: "this is a CAB archive" + unpackIt + ". A compressed PDB or image is uploaded as symbols: PUT /api/v1/symbols"},
 	{magic: "Rar!", code: CodeUnsupported, message: "this is a RAR archive" + unpackIt},
 	{magic: "\xfd7zXZ\x00", code: CodeUnsupported, message: "this is an xz file" + unpackIt},
@@ -80,15 +82,16 @@ func recognise(name string, head []byte) (Kind, *Error) {
 			return "", &Error{Code: f.code, File: name, Message: f.message, symbols: f.symbols}
 		}
 	}
-	switch {
-	case umdh.Sniff(head):
-		return KindUMDH, nil
-	case etl.Sniff(head):
-		return KindETL, nil
-	case isNamedTrace(name):
+	for i := range formats {
+		if formats[i].sniff(head) {
+			return formats[i].kind, nil
+		}
+	}
+	if isNamedTrace(name) {
 		return "", &Error{Code: CodeNotTrace, File: name, Message: "this is named as an ETW trace and is none: " + missing(head)}
 	}
-	return "", &Error{Code: CodeUnknown, File: name, Message: "the format is not known; heapdrift reads UMDH logs and differences and ETW traces (.etl), also as zip, 7z, gz or zst"}
+	return "", &Error{Code: CodeUnknown, File: name, Message: "the format is not known; heapdrift reads UMDH logs and differences, ETW traces (.etl), full dumps (.dmp), reports of DebugDiag (.mht, .html), " +
+		"logs of WinDbg, files of VMMap (.mmp) and logs of Application Verifier (.xml), also as zip, 7z, gz or zst"}
 }
 
 // isNamedTrace reports whether a file is called a trace.

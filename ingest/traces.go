@@ -8,7 +8,6 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/etl"
-	"heapdrift/ingest/umdh"
 )
 
 // Traces are .etl files out of whatever they were packed in.
@@ -41,7 +40,7 @@ func OpenTraces(ctx context.Context, srcs []Source, report func(done, total int6
 		held := len(t.Files)
 		err := t.gather(ctx, src, nil)
 		if err == nil && len(t.Files) == held {
-			err = &Error{Code: CodeNoEvidence, File: src.Name, Message: "this holds UMDH logs and no trace; give traces (.etl) only"}
+			err = &Error{Code: CodeNoEvidence, File: src.Name, Message: "this holds no trace; give traces (.etl) only"}
 		}
 		if err != nil {
 			_ = t.Close() // the error says more
@@ -51,21 +50,21 @@ func OpenTraces(ctx context.Context, srcs []Source, report func(done, total int6
 	return t, nil
 }
 
-// gather adds the traces of a source, and what to say about the rest. Where there is no trace it gives the logs to read,
-// which may be nil; that a log cannot be read is an error only there.
-func (t *Traces) gather(ctx context.Context, src Source, read func(Member) error) error {
-	logs, held := 0, len(t.Files)
-	var refused error // by the reader of logs, which is asked no more
+// gather adds the traces of a source, and what to say about the rest. Where there is no trace it gives the other evidence to
+// read, which may be nil; that such a file cannot be read is an error only there.
+func (t *Traces) gather(ctx context.Context, src Source, read func(Member, *format) error) error {
+	others, held := 0, len(t.Files)
+	var refused error // by a reader, and none is asked any more
 	left, err := evidence(ctx, src, t.progress.source(), func(m Member, kind Kind) error {
 		if kind == KindETL {
 			return t.add(src, m)
 		}
-		logs++
+		others++
 		if read == nil || len(t.Files) > held {
 			return nil
 		}
-		err := read(m)
-		if isLogError(err) {
+		err := read(m, formatOf(kind))
+		if refusalOf(err) != nil {
 			refused, read, err = readError(m.Name, err), nil, nil
 		}
 		return err
@@ -77,18 +76,12 @@ func (t *Traces) gather(ctx context.Context, src Source, read func(Member) error
 		t.Warnings = append(t.Warnings, leftOutOf(src.Name, left)...)
 		return refused
 	}
-	if logs > 0 {
-		t.Warnings = append(t.Warnings, capture.Warning{Code: capture.Unsupported, Count: int64(logs),
-			Message: fmt.Sprintf("%s holds a trace and %d UMDH logs; the trace is read and the logs are left out: upload them by themselves", src.Name, logs)})
+	if others > 0 {
+		t.Warnings = append(t.Warnings, capture.Warning{Code: capture.Unsupported, Count: int64(others),
+			Message: fmt.Sprintf("%s holds a trace and other evidence (%d); the trace is read and the rest is left out: upload it by itself", src.Name, others)})
 	}
 	t.Warnings = append(t.Warnings, leftBeside(src.Name, left)...)
 	return nil
-}
-
-// isLogError reports whether it is the reader of logs that found something wrong.
-func isLogError(err error) bool {
-	var format *umdh.Error
-	return errors.As(err, &format)
 }
 
 // add adds a trace: the source itself, or what comes out of it.

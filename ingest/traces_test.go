@@ -108,8 +108,8 @@ func TestWrappedTraces(t *testing.T) {
 		"pair.7z":       {sevenZipped(file{"kernel.etl", kernel}, file{"heap.etl", heap}), wantPair, ""},
 		"lzma2.7z":      {testdata(t, "pair-solid-lzma2.7z"), wantPair, ""},
 		"ppmd.7z":       {testdata(t, "pair-ppmd.7z"), wantPair, ""},
-		"mixed.zip":     {zipped(file{"1.txt", log(8)}, file{"a.etl", whole}, file{"z.txt", log(9)}), want, "mixed.zip holds a trace and 2 UMDH logs"},
-		"badlog.zip":    {zipped(file{"1.txt", log(8)[:400]}, file{"a.etl", whole}), want, "badlog.zip holds a trace and 1 UMDH logs"},
+		"mixed.zip":     {zipped(file{"1.txt", log(8)}, file{"a.etl", whole}, file{"z.txt", log(9)}), want, "mixed.zip holds a trace and other evidence (2)"},
+		"badlog.zip":    {zipped(file{"1.txt", log(8)[:400]}, file{"a.etl", whole}), want, "badlog.zip holds a trace and other evidence (1)"},
 		"empty.zip":     {zipped(file{"a.etl", whole}, file{"b.etl", nil}, file{"c.txt", nil}), want, "1 files of empty.zip are no evidence and are left out: b.etl"},
 		"zeros.zip":     {zipped(file{"a.etl", whole}, file{"b.etl", make([]byte, 9000)}), want, "1 files of zeros.zip are no evidence and are left out: b.etl"},
 		"idle.etl.gz":   {filled(whole, 0xFF), want, ""}, // no bomb
@@ -168,7 +168,7 @@ func TestRefusedTraces(t *testing.T) {
 		sources    []ingest.Source
 		code, says string
 	}{
-		"a log among them": {[]ingest.Source{source("kernel.etl", kernel), source("a.txt", log(8))}, ingest.CodeNoEvidence, "a.txt: this holds UMDH logs and no trace"},
+		"a log among them": {[]ingest.Source{source("kernel.etl", kernel), source("a.txt", log(8))}, ingest.CodeNoEvidence, "a.txt: this holds no trace"},
 		"other boots":      {[]ingest.Source{source("a.etl", whole), source("b.etl.gz", gz(alien(true)))}, etl.CodeOtherBoot, "b.etl.gz: this file and a.etl"},
 		"one is damaged":   {[]ingest.Source{source("h.gz", gz(heap)), source("k.gz", gz(kernel)[:700])}, ingest.CodeDamaged, "k.gz: the archive is damaged"},
 		"nothing":          {[]ingest.Source{source("a.etl.gz", gz(nil)), source("b.etl", heap)}, ingest.CodeEmpty, "a.etl.gz"},

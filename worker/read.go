@@ -65,11 +65,16 @@ func (w *Worker) store(ctx context.Context, job *queue.Job, reading *ingest.Read
 
 func (w *Worker) readSnapshots(ctx context.Context, job *queue.Job, e store.Evidence) (*ingest.Reading, error) {
 	r, err := w.openEvidence(ctx, e)
+	if err == nil && ingest.Kind(e.Kind).IsRandom() {
+		r, err = local(ctx, r, w.Remote)
+	}
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = r.Close() }()
-	return ingest.Read(ctx, sourceOf(e, r), ingest.Options{Progress: progress(job, 0, 90, "reading")})
+	types := HeapTypes{Library: &teamLibrary{store: w.Store, blobs: w.Blobs, path: w.Symbols}}
+	defer types.Close()
+	return ingest.Read(ctx, sourceOf(e, r), ingest.Options{Progress: progress(job, 0, 90, "reading"), Types: types.Find})
 }
 
 // openEvidence opens a file as it was uploaded.

@@ -10,8 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"heapdrift/ingest"
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/umdh"
+	"heapdrift/worker"
 	"heapdrift/worker/analysis"
 	"heapdrift/worker/analysis/blame"
 	"heapdrift/worker/analysis/export"
@@ -92,7 +94,9 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 	if err != nil {
 		return exitUsage, err
 	}
-	evidence, err := readEvidence(ctx, files, base, s)
+	types := worker.HeapTypes{Library: library}
+	defer types.Close()
+	evidence, err := readEvidence(ctx, files, ingest.Options{Base: base, Types: types.Find}, s)
 	defer evidence.close()
 	if err != nil {
 		return exitInput, err

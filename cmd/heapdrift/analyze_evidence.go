@@ -15,7 +15,6 @@ import (
 	"heapdrift/ingest"
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
-	"heapdrift/ingest/umdh"
 	"heapdrift/worker/analysis"
 )
 
@@ -41,7 +40,7 @@ func (f *evidenceFile) source() ingest.Source {
 
 // readEvidence reads the files in the order given; those that are traces are one trace. What it returns must be closed,
 // beside an error too.
-func readEvidence(ctx context.Context, paths []string, base umdh.Base, s streams) (e *evidence, err error) {
+func readEvidence(ctx context.Context, paths []string, opt ingest.Options, s streams) (e *evidence, err error) {
 	e = &evidence{}
 	var traces []*evidenceFile
 	for _, path := range paths {
@@ -57,7 +56,8 @@ func readEvidence(ctx context.Context, paths []string, base umdh.Base, s streams
 			}
 		}
 		if err := e.read(s, []*evidenceFile{f}, func(progress func(done, total int64)) (*ingest.Reading, error) {
-			return ingest.Read(ctx, f.source(), ingest.Options{Base: base, Progress: progress})
+			opt.Progress = progress
+			return ingest.Read(ctx, f.source(), opt)
 		}); err != nil {
 			return e, err
 		}

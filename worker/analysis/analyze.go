@@ -28,7 +28,7 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 		return nil, err
 	}
 	all := c.all()
-	r, err := report(ctx, c.parts, &opt, pointerless(all))
+	r, err := report(ctx, c.parts, &opt, slices.Concat(c.facts, slices.Concat(c.witnesses...)))
 	if err != nil {
 		return nil, err
 	}
@@ -53,13 +53,13 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 }
 
 // report makes the report on parts that are of one kind, without the evidence that they stem from and without a verdict.
-// pointerless are the blocks that other evidence of the run found no pointer to; nil for none.
-func report(ctx context.Context, parts []part, opt *Options, pointerless []unreachable) (*Report, error) {
+// others are other evidence of the run, which may have found blocks that nothing points to.
+func report(ctx context.Context, parts []part, opt *Options, others []part) (*Report, error) {
 	s, err := merge(ctx, parts)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.joinUnreachable(ctx, pointerless); err != nil {
+	if err := s.joinUnreachable(ctx, others); err != nil {
 		return nil, err
 	}
 	last := parts[len(parts)-1]

@@ -27,7 +27,9 @@ func heapOf(committed, busy int64) []capture.HeapFacts {
 }
 
 func TestKindsAreSeriesOfTheirOwn(t *testing.T) {
-	log := func(n int64) *capture.Capture { return app.snapshot(row{id: 1, stack: app.in(0x20), count: n, bytes: 16 * n}) }
+	log := func(n int64) *capture.Capture {
+		return app.snapshot(row{id: 1, stack: app.in(0x20), count: n, bytes: 16 * n})
+	}
 	dump := app.dump(row{stack: app.in(0x20), count: 30, bytes: 480}, row{stack: app.in(0x30), count: 7, bytes: 70})
 	bare := app.dump(row{count: 99, bytes: 9900})
 	bare.Kind = capture.KindDebugDiag

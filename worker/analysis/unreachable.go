@@ -11,8 +11,7 @@ import (
 
 // An unreachable is a block that no pointer was found to, by evidence that need not know who allocated it.
 type unreachable struct {
-	file    string
-	pid     uint32 // 0 unknown
+	part    int32 // whose it is
 	address uint64
 	size    uint64 // requested bytes; 0 unknown
 }
@@ -20,13 +19,13 @@ type unreachable struct {
 // pointerless are the blocks that any of the evidence found no pointer to, by address.
 func pointerless(parts []part) []unreachable {
 	var list []unreachable
-	for _, p := range parts {
+	for i, p := range parts {
 		if p.Memory == nil {
 			continue
 		}
 		for _, s := range p.Memory.Samples {
 			if s.Unreachable && s.Address != 0 {
-				list = append(list, unreachable{p.file, p.Process.PID, s.Address, uint64(max(s.Size, 0))})
+				list = append(list, unreachable{int32(i), s.Address, uint64(max(s.Size, 0))})
 			}
 		}
 		if p.Memory.Reach == nil {
@@ -34,7 +33,7 @@ func pointerless(parts []part) []unreachable {
 		}
 		for b := range p.Blocks.All() {
 			if p.Sites[b.Site].Unreachable {
-				list = append(list, unreachable{p.file, p.Process.PID, b.Address, b.Size})
+				list = append(list, unreachable{int32(i), b.Address, b.Size})
 			}
 		}
 	}
@@ -46,13 +45,16 @@ func pointerless(parts []part) []unreachable {
 
 // joinUnreachable counts the blocks of the last snapshot that other evidence of the same process found no pointer to, where
 // the snapshot has addresses and does not tell by itself.
-func (s *series) joinUnreachable(ctx context.Context, list []unreachable) error {
+func (s *series) joinUnreachable(ctx context.Context, others []part) error {
 	at := len(s.parts) - 1
 	last := s.parts[at]
 	if s.looked || last.Shape != capture.ShapeSnapshot || last.Blocks.Len() == 0 {
 		return nil
 	}
-	list = slices.DeleteFunc(slices.Clone(list), func(u unreachable) bool { return u.pid != 0 && last.Process.PID != 0 && u.pid != last.Process.PID })
+	others = slices.DeleteFunc(slices.Clone(others), func(p part) bool {
+		return p.Process.PID != 0 && last.Process.PID != 0 && p.Process.PID != last.Process.PID
+	})
+	list := pointerless(others)
 	if len(list) == 0 {
 		return nil
 	}
@@ -79,7 +81,7 @@ func (s *series) joinUnreachable(ctx context.Context, list []unreachable) error 
 	if 2*len(joined) < len(list) {
 		s.warn(capture.Inconsistent, int64(len(list)-len(joined)), fmt.Sprintf(
 			"%s lists %s without a pointer to them, of which %s holds %d at the same address in the same size: they seem to be of another process or another time, and are not joined to its stacks",
-			list[0].file, Plural(int64(len(list)), "block"), last.file, len(joined)))
+			others[list[0].part].file, Plural(int64(len(list)), "block"), last.file, len(joined)))
 		return nil
 	}
 	s.looked = true

@@ -25,6 +25,7 @@ func text(p *printer, r *analysis.Report, opt Options) {
 	for _, w := range r.Warnings {
 		p.line("warning: %s", Warning(w))
 	}
+	textMemory(p, r, opt)
 	textFindings(p, r, opt)
 	shown, left := top(r, opt)
 	for i := range shown {

@@ -1,0 +1,178 @@
+package export
+
+import (
+	"fmt"
+	"strings"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/worker/analysis"
+)
+
+// textMemory writes what the evidence says beside sites. Of evidence of one kind the last is written whole: it has the growth.
+func textMemory(p *printer, r *analysis.Report, opt Options) {
+	for i := range r.Memory {
+		m := &r.Memory[i]
+		if isRepeated(r.Memory[i+1:], m) {
+			continue
+		}
+		p.line("")
+		p.line("memory     %s, %s", m.Source, m.File)
+		for _, n := range m.Notes {
+			p.line("    %s: %s", n.Topic, oneLine(n.Text))
+			if n.Advice != "" {
+				p.line("        %s", oneLine(n.Advice))
+			}
+		}
+		if m.Space != nil {
+			textSpace(p, m.Space)
+		}
+		textHeaps(p, m.Heaps)
+		for _, h := range m.Managed {
+			p.line("    managed %-14s %10s%s", h.Name, analysis.Bytes(h.Bytes), guessed(h.Guess))
+		}
+		if m.Reach != nil {
+			p.line("    no pointer to %s (%s) of %s, in %s searched; %s", analysis.Plural(m.Reach.Unreachable.Count, "block"), analysis.Bytes(m.Reach.Unreachable.Bytes),
+				analysis.Count(m.Reach.Blocks.Count), analysis.Bytes(m.Reach.Scanned), m.Reach.Note)
+		}
+		textGroups(p, m, opt)
+		textClaims(p, m, opt)
+		textHandles(p, m.Handles)
+		for k := range m.Gaps {
+			if k == shownGaps {
+				p.line("    not walked: %d more", len(m.Gaps)-shownGaps)
+				break
+			}
+			g := &m.Gaps[k]
+			p.line("    not walked: %s %v, %s: %s", g.What, g.Address, analysis.Bytes(g.Bytes), g.Why)
+		}
+	}
+}
+
+// shownGaps is how many of what could not be walked are written; json has all.
+const shownGaps = 10
+
+// isRepeated reports whether later evidence of the same kind says the same things.
+func isRepeated(later []analysis.Memory, m *analysis.Memory) bool {
+	for i := range later {
+		if later[i].Kind == m.Kind && later[i].Source == m.Source {
+			return true
+		}
+	}
+	return false
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func guessed(guess bool) string {
+	if guess {
+		return "  (a guess, by what it looks like)"
+	}
+	return ""
+}
+
+func textSpace(p *printer, s *capture.Space) {
+	p.line("    %-14s %-12s %10s %10s %10s %8s", "use", "WinDbg", "reserved", "committed", "private", "regions")
+	for _, u := range s.Uses {
+		word := analysis.WordOf(u.Name)
+		p.line("    %-14s %-12s %10s %10s %10s %8s", word.Title, word.WinDbg, analysis.Bytes(u.Reserved), analysis.Bytes(u.Committed), analysis.Bytes(u.Private), analysis.Count(u.Regions))
+	}
+	if part, ok := analysis.Fragmentation(s); ok {
+		p.line("    largest free block %s at %v, fragmentation %.1f %%", analysis.Bytes(s.LargestFree), s.LargestFreeAt, 100*part)
+	}
+	if private, rest, ok := analysis.Unexplained(s); ok {
+		p.line("    private bytes %s by the system, %s by the regions, %s in none of them", analysis.Bytes(s.PrivateBytes), analysis.Bytes(private), analysis.Bytes(rest))
+	}
+	for i := range min(len(s.Largest), 3) {
+		l := &s.Largest[i]
+		p.line("    reservation %v %s, %s committed", l.Address, analysis.Bytes(l.Reserved), analysis.Bytes(l.Committed))
+	}
+	for i := range min(len(s.Repeated), 3) {
+		l := &s.Repeated[i]
+		p.line("    %s reservations of %s, %s committed", analysis.Count(l.Count), analysis.Bytes(l.Reserved), analysis.Bytes(l.Committed))
+	}
+}
+
+func textHeaps(p *printer, heaps []capture.HeapFacts) {
+	for i := range heaps {
+		h := &heaps[i]
+		note := ""
+		if h.Growth != nil {
+			note = fmt.Sprintf("  committed %s, busy %s", change(h.Growth.Committed), change(h.Growth.Busy.Bytes))
+		}
+		p.line("    heap %-18v %-12s %10s reserved %10s committed %10s busy in %s%s", h.Handle, h.Kind, analysis.Bytes(h.Reserved), analysis.Bytes(h.Committed),
+			analysis.Bytes(h.Busy.Bytes), analysis.Plural(h.Busy.Count, "block"), note)
+	}
+}
+
+// groupWords are how ways of grouping are called.
+var groupWords = map[string]string{
+	capture.BySize: "by size", capture.ByType: "by what they point to first", capture.ByContent: "by content", capture.ByManager: "by memory manager",
+}
+
+func textGroups(p *printer, m *analysis.Memory, opt Options) {
+	shown := map[string]int{}
+	limit := opt.Top
+	if limit == 0 || limit > 10 {
+		limit = 10
+	}
+	for i := range m.Groups {
+		g := &m.Groups[i]
+		if g.Heap != 0 && g.By == capture.BySize && m.Kind == string(capture.KindMinidump) || shown[g.By] >= limit { // all heaps together say it
+			continue
+		}
+		if shown[g.By]++; shown[g.By] == 1 {
+			p.line("    blocks %s", groupWords[g.By])
+		}
+		p.line("        %-32s %10s in %s%s%s", groupName(g), analysis.Bytes(g.Usage.Bytes), analysis.Plural(g.Usage.Count, "block"), usageNote(g.Growth), unreachableNote(g.Unreachable))
+	}
+}
+
+func groupName(g *capture.Group) string {
+	name := g.Key
+	if g.By == capture.BySize {
+		name = analysis.Count(g.Size) + " B"
+	}
+	if g.Heap != 0 {
+		name += " in " + g.Heap.String()
+	}
+	return name
+}
+
+func usageNote(u *capture.Usage) string {
+	if u == nil {
+		return ""
+	}
+	return fmt.Sprintf(", %s", change(u.Bytes))
+}
+
+func unreachableNote(u *capture.Usage) string {
+	if u == nil || u.Count == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", no pointer to %s of them", analysis.Count(u.Count))
+}
+
+func textClaims(p *printer, m *analysis.Memory, opt Options) {
+	for i := range m.Claims {
+		if opt.Top > 0 && i == opt.Top {
+			p.line("    %d more functions", len(m.Claims)-i)
+			break
+		}
+		c := &m.Claims[i]
+		percent := ""
+		if c.Percent != nil {
+			percent = fmt.Sprintf(", leak probability %d %% by %s", *c.Percent, m.Source)
+		}
+		p.line("    %s: %s in %s, %s%s", c.Where, analysis.Bytes(c.Bytes), analysis.Count(c.Count), c.Type, percent)
+	}
+}
+
+func textHandles(p *printer, types []capture.HandleType) {
+	var parts []string
+	for i := range min(len(types), 6) {
+		parts = append(parts, fmt.Sprintf("%s %s", analysis.Count(types[i].Count), types[i].Type))
+	}
+	if len(parts) > 0 {
+		p.line("    handles: %s", strings.Join(parts, ", "))
+	}
+}

@@ -1,0 +1,71 @@
+package analysis
+
+import "heapdrift/ingest/capture"
+
+// A UseWord is what tools call a use of the address space.
+type UseWord struct {
+	Title   string // here
+	WinDbg  string // in !address -summary
+	Classic string // in !address -summary of old debuggers
+	Meaning string
+}
+
+var useWords = map[capture.UseName]UseWord{
+	capture.UsePrivate:  {"VirtualAlloc", "<unknown>", "RegionUsageIsVAD", "private memory that is in no heap and no stack: VirtualAlloc by the program, its libraries or its runtime"},
+	capture.UseHeap:     {"Heaps", "Heap", "RegionUsageHeap", "segments and virtual blocks of the heaps that HeapAlloc serves, malloc and new mostly with it"},
+	capture.UsePageHeap: {"Page heap", "PageHeap", "RegionUsagePageHeap", "the heaps of gflags +hpa or Application Verifier, with pages of their own for every block"},
+	capture.UseManaged:  {"Managed heaps", "<unknown>", "RegionUsageIsVAD", "memory of the garbage collector of .NET"},
+	capture.UseStack:    {"Thread stacks", "Stack", "RegionUsageStack", "the stacks of threads, as far as they may grow"},
+	capture.UseImage:    {"Images", "Image", "RegionUsageImage", "programs and libraries"},
+	capture.UseMapped:   {"Mapped files", "MappedFile", "RegionUsageIsVAD", "files and shared sections"},
+	capture.UsePEB:      {"PEB", "PEB", "RegionUsagePeb", "the environment block of the process"},
+	capture.UseTEB:      {"TEBs", "TEB", "RegionUsageTeb", "the environment blocks of threads"},
+	capture.UseSystem:   {"System", "Other", "RegionUsageEnvironmentBlock, RegionUsageProcessParametrs", "what the evidence counts as the system's"},
+	capture.UseFree:     {"Free", "Free", "RegionUsageFree", "address space that nothing has taken"},
+}
+
+// WordOf says what tools call a use.
+func WordOf(use capture.UseName) UseWord {
+	if w, ok := useWords[use]; ok {
+		return w
+	}
+	return UseWord{Title: string(use)}
+}
+
+// Committed is what all uses commit.
+func Committed(s *capture.Space) (bytes int64) {
+	for i := range s.Uses {
+		bytes += s.Uses[i].Committed
+	}
+	return bytes
+}
+
+// Taken is the address space that is not free.
+func Taken(s *capture.Space) (bytes int64) {
+	for i := range s.Uses {
+		if s.Uses[i].Name != capture.UseFree {
+			bytes += s.Uses[i].Reserved
+		}
+	}
+	return bytes
+}
+
+// Fragmentation is which part of the free address space is not in its largest hole, as DebugDiag counts it; ok is false where
+// the evidence does not tell.
+func Fragmentation(s *capture.Space) (part float64, ok bool) {
+	for i := range s.Uses {
+		if u := &s.Uses[i]; u.Name == capture.UseFree && u.Reserved > 0 && s.LargestFree > 0 {
+			return 1 - float64(min(s.LargestFree, u.Reserved))/float64(u.Reserved), true
+		}
+	}
+	return 0, false
+}
+
+// Unexplained is what the system charges the process beyond the private bytes of all uses; ok is false where the evidence does not
+// tell one of them.
+func Unexplained(s *capture.Space) (private, rest int64, ok bool) {
+	for i := range s.Uses {
+		private += s.Uses[i].Private
+	}
+	return private, s.PrivateBytes - private, s.PrivateBytes > 0 && private > 0
+}

@@ -1,0 +1,36 @@
+package worker
+
+import (
+	"context"
+
+	"heapdrift/ingest/ntheap"
+	"heapdrift/worker/symbols"
+)
+
+// HeapTypes finds the structures of heaps in the PDBs of a library, for the reader of dumps. The zero value, without a library,
+// finds none.
+type HeapTypes struct {
+	Library symbols.Library
+	open    []*symbols.Types
+}
+
+// Find is ingest.Options.Types.
+func (h *HeapTypes) Find(ctx context.Context, pdb, debugID string) ntheap.Types {
+	if h.Library == nil {
+		return nil
+	}
+	t, err := symbols.OpenTypes(ctx, h.Library, pdb, debugID)
+	if err != nil || t == nil { // the tables that are built in do as well
+		return nil
+	}
+	h.open = append(h.open, t)
+	return t
+}
+
+// Close closes the PDBs that were found.
+func (h *HeapTypes) Close() {
+	for _, t := range h.open {
+		_ = t.Close() // read only
+	}
+	h.open = nil
+}
