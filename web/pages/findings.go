@@ -20,7 +20,8 @@ type findingTable struct {
 	listing
 	project string
 	rows    []store.Finding
-	total   int // that leak or grow
+	total   int  // that leak or grow
+	single  bool // one instant is all that there is
 }
 
 // findings reads what of a run leaks or grows, and the one that the address opens.
@@ -36,10 +37,12 @@ func (p *pages) findings(ctx context.Context, run store.Run, l listing) (t findi
 
 // extent says how much of the run leaks or grows.
 func (t findingTable) extent() string {
-	switch t.total {
-	case 0:
+	switch {
+	case t.total == 0 && t.single:
+		return "one instant does not show what grows"
+	case t.total == 0:
 		return "nothing leaks or grows"
-	case 1:
+	case t.total == 1:
 		return "1 signature that leaks or grows"
 	}
 	return counted(t.total, "signature") + " that leak or grow, the gravest first"

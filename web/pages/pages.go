@@ -67,6 +67,7 @@ func Register(e *echo.Echo, opt Options) {
 		"/upload":                  p.upload,
 		"/runs/:id":                ofOneReport(p.run),
 		"/runs/:id/sites/:ordinal": ofOneReport(p.site),
+		"/runs/:id/memory":         ofOneReport(p.memory),
 		"/favicon.ico":             favicon,
 	} {
 		e.GET(path, handle, use)

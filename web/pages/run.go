@@ -84,10 +84,12 @@ type reportView struct {
 	top   *store.SiteRow // the site that grew most; nil without sites
 	leaks findingTable
 	table siteTable
+	// memory is what the evidence says beside sites; nil for nothing.
+	memory *memoryView
 }
 
 func (p *pages) report(ctx context.Context, run store.Run, r *analysis.Report, l listing) (*reportView, error) {
-	view := &reportView{Report: r}
+	view := &reportView{Report: r, memory: memoryViewOf(run, r)}
 	if len(r.Snapshots) == 0 && r.Trace == nil {
 		return nil, fmt.Errorf("pages: the report of run %d has no snapshot", run.ID)
 	}
@@ -106,6 +108,7 @@ func (p *pages) report(ctx context.Context, run store.Run, r *analysis.Report, l
 	if view.leaks, err = p.findings(ctx, run, l); err != nil {
 		return nil, err
 	}
+	view.leaks.single = r.Trace == nil && len(r.Snapshots) == 1
 	if view.table, err = p.sites(ctx, run, r, l, view.trace); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,113 @@
+package pages_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	cdp "github.com/chromedp/chromedp"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/debugdiag"
+	"heapdrift/ingest/debugdiag/debugdiagtest"
+	"heapdrift/ingest/dump"
+	"heapdrift/ingest/dump/dumptest"
+	"heapdrift/ingest/minidump/minidumptest"
+	"heapdrift/ingest/ntheap/ntheaptest"
+)
+
+// dumps are two full dumps of one process, as the reader gives them; between them a heap and a kind of block have grown.
+func dumps(t testing.TB) []*capture.Capture {
+	t.Helper()
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 4, Stacks: true, LFH: true, Heaps: 3, Segments: 2, Blocks: 200, Virtual: 2})
+	kept := []uint64{}
+	for i := 0; i < len(p.Blocks); i += 2 {
+		kept = append(kept, p.Blocks[i].Address)
+	}
+	d := dumptest.Of(p, dumptest.Program{PID: 4242, Roots: kept, Private: []uint64{8 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20}})
+	d.Counters = &minidumptest.Counters{Private: 40 << 20, WorkingSet: 30 << 20}
+	d.Comments = []string{"*** procdump -ma app.exe: <b>memory</b> above 30 MB"}
+	d.Handles = []minidumptest.Handle{{Handle: 4, Type: "Event", Name: `\BaseNamedObjects\go`}, {Handle: 8, Type: "File"}, {Handle: 12, Type: "Event"}}
+	d.Unloaded = []minidumptest.Unloaded{{Name: `C:\app\plugin.dll`, Base: 0x7FFE_0000_0000, Size: 0x9000}}
+	var list []*capture.Capture
+	for k := range 2 {
+		d.Time = time.Date(2026, 3, 6, 9, 10*k, 0, 0, time.UTC)
+		data := d.Bytes()
+		c, err := dump.Read(t.Context(), bytes.NewReader(data), int64(len(data)), dump.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, c)
+	}
+	first := list[0].Memory
+	first.Heaps[0].Committed -= 65536
+	first.Heaps[0].Busy.Bytes -= 4096
+	first.Groups[0].Usage.Bytes -= 1 << 20
+	return list
+}
+
+// walkthrough is DebugDiag's report on a leak in a library of somebody else.
+func walkthrough(t testing.TB) *capture.Capture {
+	t.Helper()
+	list, err := debugdiag.Read(t.Context(), bytes.NewReader(debugdiagtest.Walkthrough().MIME()))
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%d captures, %v", len(list), err)
+	}
+	return list[0]
+}
+
+func TestMemoryOfADump(t *testing.T) {
+	s := open(t)
+	run := addRun(t, s.store, target, dumps(t))
+	page := s.page(fmt.Sprintf("/runs/%d", run))
+	has(t, page, fmt.Sprintf("/runs/%d/memory?of=1", run), `class="u-heap"`, "&lt;unknown&gt;")
+	has(t, words(page), "Where the memory is", "All tables", "VirtualAlloc", "Heaps", "Thread stacks", "Images", "The largest free block has",
+		"The system charges the process 40.0 MB of private bytes", "No pointer was found to", "Heaps as they count", "LFH", "▲ +64.0 KB", "▲ +4.00 KB")
+
+	all := s.page(fmt.Sprintf("/runs/%d/memory", run))
+	has(t, all, "procdump -ma app.exe: &lt;b&gt;memory&lt;/b&gt; above 30 MB")
+	has(t, words(all), "shopd-1.log", "shopd-2.log", "Windows 10.0.19045", "Busy blocks by size", "Unreachable", "Largest reservations", "4 of them have 1.00 MB each",
+		"main", "Handles by type", "Event", "MEM_PRIVATE", "PAGE_READWRITE", "plugin.dll")
+	lacks(t, words(s.page(fmt.Sprintf("/runs/%d/memory?of=0", run))), "▲ +64.0 KB")
+	for path, want := range map[string]int{"of=2": http.StatusNotFound, "of=x": http.StatusNotFound, "of=-1": http.StatusNotFound} {
+		if code, _ := s.get(fmt.Sprintf("/runs/%d/memory?%s", run, path)); code != want {
+			t.Errorf("%s: %d", path, code)
+		}
+	}
+	logs := target
+	logs.Build = "4900"
+	if code, _ := s.get(fmt.Sprintf("/runs/%d/memory", addRun(t, s.store, logs, capturesOf(shop, 1)))); code != http.StatusNotFound {
+		t.Errorf("a run of logs has a page of memory: %d", code)
+	}
+}
+
+// The library of somebody else is named first, and nobody calls the runtime a leak.
+func TestWalkthroughOfAThirdPartyLibrary(t *testing.T) {
+	s := open(t)
+	run := addRun(t, s.store, target, []*capture.Capture{walkthrough(t)})
+	page := words(s.page(fmt.Sprintf("/runs/%d", run)))
+	has(t, page, "the most, 148 MB in 37,888 blocks, from 3rdparty!IFMX_IsInTransaction", "148 MB", "mscorsvr", "8.75 MB", "Functions as DebugDiag", "Its probability", "SQLFetch", "What holds memory need not leak")
+	lacks(t, page, "1 leak", "probably leaking")
+}
+
+func TestMemoryInBrowser(t *testing.T) {
+	s, b := open(t), browse(t)
+	run := addRun(t, s.store, target, dumps(t))
+	other := target
+	other.Build = "4901"
+	report := addRun(t, s.store, other, []*capture.Capture{walkthrough(t)})
+	for name, path := range map[string]string{"dump": fmt.Sprintf("/runs/%d", run), "memory": fmt.Sprintf("/runs/%d/memory", run), "debugdiag": fmt.Sprintf("/runs/%d", report)} {
+		for _, theme := range []string{"light", "dark"} {
+			b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(s.url+path))
+			must[bool](t)(cdp.Run(b.ctx, cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))))
+			b.accessible(name + ", " + theme)
+			b.keep(name + "-" + theme)
+		}
+		b.do(cdp.EmulateViewport(390, 844), cdp.Navigate(s.url+path))
+		b.accessible(name + ", narrow")
+		b.fits(name)
+		b.keep(name + "-390")
+	}
+}
