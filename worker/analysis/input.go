@@ -68,6 +68,7 @@ type part struct {
 	*capture.Capture
 	file  string
 	input int
+	nth   int // of all captures, in the order of the evidence
 	work  *float64
 }
 
@@ -86,11 +87,14 @@ func (c *choice) all() []part { return slices.Concat(c.parts, slices.Concat(c.wi
 func choose(inputs []Input, opt Options) (*choice, error) {
 	byProgram, order := map[string][]part{}, []string(nil)
 	var nameless []part // facts of the process of the run, whichever that is
+	nth := 0
 	for i := range inputs {
 		lives := map[uint32]int{}
 		for _, c := range inOrder(inputs[i].Captures) {
+			nth++
+			next := part{c, inputs[i].name(), i, nth, inputs[i].Work}
 			if c.Shape == capture.ShapeFacts && c.Process.Name == "" {
-				nameless = append(nameless, part{c, inputs[i].name(), i, inputs[i].Work})
+				nameless = append(nameless, next)
 				continue
 			}
 			lives[c.Process.PID]++
@@ -101,7 +105,7 @@ func choose(inputs []Input, opt Options) (*choice, error) {
 			if byProgram[program] == nil {
 				order = append(order, program)
 			}
-			byProgram[program] = append(byProgram[program], part{c, inputs[i].name(), i, inputs[i].Work})
+			byProgram[program] = append(byProgram[program], next)
 		}
 	}
 	switch len(order) {

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -49,7 +50,7 @@ const bareSamples = 100
 // memories collects what all evidence says beside sites, in the order of the evidence.
 func memories(ctx context.Context, parts []part, opt *Options) ([]Memory, error) {
 	parts = slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return p.Memory == nil })
-	slices.SortStableFunc(parts, func(a, b part) int { return a.input - b.input })
+	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.nth, b.nth) })
 	list := make([]Memory, 0, len(parts))
 	for i, p := range parts {
 		if ctx.Err() != nil {

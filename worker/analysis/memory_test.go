@@ -82,6 +82,10 @@ func TestFactsBelongToTheRun(t *testing.T) {
 }
 
 func TestNothingButFacts(t *testing.T) {
+	log := analysis.Input{Files: []analysis.File{{Name: "session.log"}}, Captures: []*capture.Capture{facts(capture.Memory{Heaps: heapOf(4096, 1600)}), facts(capture.Memory{Heaps: heapOf(8192, 1600)})}}
+	if m := analyze(t, []analysis.Input{log}).Memory; len(m) != 2 || m[0].Heaps[0].Growth != nil || m[1].Heaps[0].Growth.Committed != 4096 {
+		t.Errorf("two looks in one log: %+v", m)
+	}
 	r := analyze(t, inputs(facts(capture.Memory{Heaps: heapOf(4096, 1600)})))
 	if r.Verdict.Status != analysis.StatusInconclusive || !strings.Contains(r.Verdict.Sentence, "lists no allocations") || len(r.Memory) != 1 || len(r.Sites) != 0 {
 		t.Errorf("%+v", r.Verdict)
