@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -10,12 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"heapdrift/ingest/capture"
 	"heapdrift/ingest/debugdiag/debugdiagtest"
 	"heapdrift/ingest/dump/dumptest"
 	"heapdrift/ingest/minidump/minidumptest"
 	"heapdrift/ingest/ntheap/ntheaptest"
 	"heapdrift/internal/corpus"
 	"heapdrift/worker/analysis"
+	"heapdrift/worker/symbols"
 )
 
 func write(t *testing.T, name string, data []byte) string {
@@ -110,6 +113,12 @@ func TestDumpHasTheSignaturesOfOtherEvidence(t *testing.T) {
 	logs := corpus.Path(t, "lab", "A", "umdh_x64")
 	both := analyzeJSON(t, "--symbols", labSymbols(t), filepath.Join(logs, "snap1.txt"), filepath.Join(logs, "snap2.txt"), path, filepath.Join(logs, "snap3.txt"))
 	traced := analyzeJSON(t, "--symbols", labSymbols(t), "--process", "batterymeter.exe", corpus.Path(t, "lab", "A", "etl_x64", "merged_plain.etl"))
+	if layout := alone.Memory[0].Heaps[0].Layout; layout != "ntdll.pdb" {
+		t.Errorf("the heap's structures are known from %s, although ntdll's PDB is there", layout)
+	}
+	if layout := analyzeJSON(t, path).Memory[0].Heaps[0].Layout; layout != "10.0.19045 x64 (embedded)" {
+		t.Errorf("without symbols the heap's structures are known from %s", layout)
+	}
 	if len(both.Snapshots) != 3 || both.Evidence[2].Kind != "minidump" || !both.Evidence[2].Used {
 		t.Errorf("%d snapshots, %+v", len(both.Snapshots), both.Evidence)
 	}
@@ -219,5 +228,56 @@ func TestLogOfWinDbg(t *testing.T) {
 	}
 	if total := r.Memory[0].Managed[0].Bytes; total != 24_013_548 {
 		t.Errorf("managed %d", total)
+	}
+}
+
+// Blocks whose first word is the address of a table of virtual functions are told by their class, once symbols are there.
+func TestBlocksByClass(t *testing.T) {
+	folder := corpus.Path(t, "symbols", "node-pty", "prebuilds", "win32-x64")
+	file, err := os.Open(filepath.Join(folder, "conpty.pdb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := symbols.Identify(t.Context(), "conpty.pdb", file, info.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	age, err := strconv.ParseUint(id.DebugID[32:], 16, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 8, Heaps: 1, Segments: 1, Blocks: 40})
+	table := p.Images[2].Base + 0x33a18
+	p.Memory = p.Memory.Map(func(start uint64, b []byte) []byte {
+		for _, block := range p.Blocks {
+			if at := block.Address - start; at < uint64(len(b)) && block.Size >= 8 {
+				binary.LittleEndian.PutUint64(b[at:], table)
+			}
+		}
+		return b
+	})
+	module := minidumptest.Module{Path: `C:\node\conpty.node`, PDB: `D:\a\conpty.pdb`, GUID: guid(t, id.DebugID[:32]), Age: uint32(age)}
+	path := write(t, "node.dmp", dumptest.Of(p, dumptest.Program{Modules: map[string]minidumptest.Module{"leaky.dll": module}}).Bytes())
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{path}, "conpty.node+0x33a18"},
+		{[]string{"--symbols", folder, path}, "conpty!std::out_of_range::`vftable'"},
+	} {
+		keys := map[string]int64{}
+		for _, g := range analyzeJSON(t, test.args...).Memory[0].Groups {
+			if g.By == capture.ByType {
+				keys[g.Key] = g.Usage.Count
+			}
+		}
+		if len(keys) != 1 || keys[test.want] == 0 {
+			t.Errorf("%v: %v, want %s", test.args, keys, test.want)
+		}
 	}
 }
