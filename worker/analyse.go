@@ -108,6 +108,11 @@ type loaded struct {
 	table store.Table
 }
 
+// isTimeless reports whether nothing in it says when it was, and nothing depends on that.
+func (in *loaded) isTimeless() bool {
+	return in.taken == nil && !slices.ContainsFunc(in.Captures, func(c *capture.Capture) bool { return c.Shape != capture.ShapeFacts })
+}
+
 // load reads the captures' artifacts and puts the evidence in the order of time.
 func load(ctx context.Context, blobs blob.Store, refs []store.CaptureRef, progress func(percent int)) ([]loaded, error) {
 	var list []loaded
@@ -134,10 +139,16 @@ func load(ctx context.Context, blobs blob.Store, refs []store.CaptureRef, progre
 		last.Captures = append(last.Captures, c)
 	}
 	// Files arrive in any order. Their clock decides where all have one; it may be as coarse as a minute, so the
-	// number in the name decides the rest.
-	clock := !slices.ContainsFunc(list, func(in loaded) bool { return in.taken == nil })
+	// number in the name decides the rest. What says nothing of sites and has no clock comes last.
+	clock := !slices.ContainsFunc(list, func(in loaded) bool { return in.taken == nil && !in.isTimeless() })
 	slices.SortStableFunc(list, func(a, b loaded) int {
-		if clock {
+		if x, y := a.isTimeless(), b.isTimeless(); x != y {
+			if x {
+				return 1
+			}
+			return -1
+		}
+		if clock && a.taken != nil && b.taken != nil {
 			if c := a.taken.Compare(*b.taken); c != 0 {
 				return c
 			}
