@@ -29,14 +29,16 @@ func (b *block) end() uint64 { return b.address + max(b.size, 1) }
 //
 // and what does not fit is in a list of its own. They are added in any order and looked up after seal.
 type blocks struct {
-	pages map[uint64]*page
-	order []uint64 // numbers of pages, ascending; after seal
-	first []int    // ordinal of the first block of each page in order, and the number of all behind the last
-	large []block  // ascending after seal; their ordinals follow those of the pages
-	n     int
-	room  *budget // nil for no limit
-	may   int     // how many more may be kept without asking
-	left  int     // blocks that there was no room for
+	pages  map[uint64]*page
+	order  []uint64                     // numbers of pages, ascending; after seal
+	sealed []*page                      // in order; after seal
+	near   map[uint64]*[nearPages]int32 // places in order, plus 1, by page number; after seal
+	first  []int                        // ordinal of the first block of each page in order, and the number of all behind the last
+	large  []block                      // ascending after seal; their ordinals follow those of the pages
+	n      int
+	room   *budget // nil for no limit
+	may    int     // how many more may be kept without asking
+	left   int     // blocks that there was no room for
 }
 
 // A budget is how many blocks may be kept in all, shared by those who walk heaps at the same time.
@@ -60,7 +62,17 @@ func (s *blocks) has() bool {
 	return true
 }
 
-type page struct{ list []uint64 }
+// A page is a megabyte of address space. After seal, starts[k] is the first block that begins in the kth 4 KB of it or behind:
+// looking one up is what a search for pointers does most.
+type page struct {
+	list   []uint64
+	starts []uint32
+}
+
+const startShift, pageStarts = 12, 1 << (pageShift - 12)
+
+// nearPages are the pages of 4 GB, which are looked up without a search.
+const nearShift, nearPages = 12, 1 << 12
 
 const (
 	pageShift  = 20
@@ -137,8 +149,19 @@ func (s *blocks) seal(ctx context.Context) error {
 		p := s.pages[number]
 		slices.Sort(p.list)
 		p.list = slices.CompactFunc(p.list, func(a, b uint64) bool { return a>>(sizeBits+ownerBits) == b>>(sizeBits+ownerBits) })
+		p.index()
 		s.first = append(s.first, s.n)
 		s.n += len(p.list)
+	}
+	s.near = map[uint64]*[nearPages]int32{}
+	for i, number := range s.order {
+		s.sealed = append(s.sealed, s.pages[number])
+		places := s.near[number>>nearShift]
+		if places == nil {
+			places = &[nearPages]int32{}
+			s.near[number>>nearShift] = places
+		}
+		places[number%nearPages] = int32(i + 1)
 	}
 	s.first = append(s.first, s.n)
 	slices.SortFunc(s.large, func(a, b block) int { return cmp.Compare(a.address, b.address) })
@@ -151,7 +174,7 @@ func (s *blocks) seal(ctx context.Context) error {
 func (s *blocks) all() iter.Seq2[int, block] {
 	return func(yield func(int, block) bool) {
 		for i, number := range s.order {
-			for k, v := range s.pages[number].list {
+			for k, v := range s.sealed[i].list {
 				if !yield(s.first[i]+k, unpack(number, v)) {
 					return
 				}
@@ -171,25 +194,46 @@ func (s *blocks) at(ordinal int) block {
 		return s.large[ordinal-small]
 	}
 	i := sort.SearchInts(s.first, ordinal+1) - 1
-	return unpack(s.order[i], s.pages[s.order[i]].list[ordinal-s.first[i]])
+	return unpack(s.order[i], s.sealed[i].list[ordinal-s.first[i]])
+}
+
+// index fills starts.
+func (p *page) index() {
+	p.starts = make([]uint32, pageStarts+1)
+	k := uint32(0)
+	for i := range p.starts {
+		for int(k) < len(p.list) && p.list[k]>>(sizeBits+ownerBits) < uint64(i)<<startShift/offsetUnit {
+			k++
+		}
+		p.starts[i] = k
+	}
+}
+
+// place is the place of a page in order; −1 where no block begins in it.
+func (s *blocks) place(number uint64) int {
+	if places := s.near[number>>nearShift]; places != nil {
+		return int(places[number%nearPages]) - 1
+	}
+	return -1
 }
 
 // find is the ordinal of the block that holds an address; −1 for none.
 func (s *blocks) find(address uint64) int {
 	number := address >> pageShift
-	if i, ok := slices.BinarySearch(s.order, number); ok || i > 0 {
-		if ok {
-			if at := s.inPage(i, address); at >= 0 {
-				return at
-			}
+	if i := s.place(number); i >= 0 {
+		if at := s.inPage(i, address); at >= 0 {
+			return at
 		}
-		// A block may reach over from the page before; no small one is longer than a page.
-		if i > 0 && s.order[i-1] == number-1 {
-			list := s.pages[s.order[i-1]].list
-			if b := unpack(s.order[i-1], list[len(list)-1]); address < b.end() && address >= b.address {
-				return s.first[i] - 1
-			}
+	}
+	// A block may reach over from the page before; no small one is longer than a page.
+	if i := s.place(number - 1); i >= 0 {
+		list := s.sealed[i].list
+		if b := unpack(s.order[i], list[len(list)-1]); address < b.end() && address >= b.address {
+			return s.first[i+1] - 1
 		}
+	}
+	if len(s.large) == 0 {
+		return -1
 	}
 	i, ok := slices.BinarySearchFunc(s.large, address, func(b block, a uint64) int { return cmp.Compare(b.address, a) })
 	if !ok {
@@ -201,19 +245,38 @@ func (s *blocks) find(address uint64) int {
 	return -1
 }
 
+// ahead reads the first block that find will look at.
+func (s *blocks) ahead(address uint64) uint64 {
+	i := s.place(address >> pageShift)
+	if i < 0 {
+		return 0
+	}
+	p := s.sealed[i]
+	if k := p.starts[address&(1<<pageShift-1)>>startShift]; int(k) < len(p.list) {
+		return p.list[k]
+	}
+	return 0
+}
+
 // inPage finds an address among the blocks that begin in the page at a place in the order.
 func (s *blocks) inPage(i int, address uint64) int {
-	list := s.pages[s.order[i]].list
-	key := address&(1<<pageShift-1)/offsetUnit<<(sizeBits+ownerBits) | (1<<(sizeBits+ownerBits) - 1)
-	k, ok := slices.BinarySearch(list, key)
-	if ok {
-		k++
+	p := s.sealed[i]
+	offset := address & (1<<pageShift - 1)
+	// The last block that begins at or before the address: it begins in the same 4 KB, or is the last before them.
+	low, high := int(p.starts[offset>>startShift]), int(p.starts[offset>>startShift+1])
+	key := offset/offsetUnit<<(sizeBits+ownerBits) | (1<<(sizeBits+ownerBits) - 1)
+	for low < high {
+		if middle := int(uint(low+high) >> 1); p.list[middle] <= key {
+			low = middle + 1
+		} else {
+			high = middle
+		}
 	}
-	if k == 0 {
+	if low == 0 {
 		return -1
 	}
-	if b := unpack(s.order[i], list[k-1]); address < b.end() {
-		return s.first[i] + k - 1
+	if b := unpack(s.order[i], p.list[low-1]); address < b.end() {
+		return s.first[i] + low - 1
 	}
 	return -1
 }

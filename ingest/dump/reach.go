@@ -25,6 +25,7 @@ type reach struct {
 	width   uint64 // from low to behind the last
 	marked  []uint64
 	scanned atomic.Int64
+	alone   view // of rounds that are not shared out
 }
 
 // markers is how many goroutines mark at once.
@@ -34,7 +35,7 @@ const markers = 2
 const rootChunk = 4 << 20
 
 func newReach(m memory, bits int, b *blocks) *reach {
-	r := &reach{memory: m, word: bits / 8, blocks: b, marked: make([]uint64, (b.n+63)/64), low: ^uint64(0)}
+	r := &reach{memory: m, word: bits / 8, blocks: b, marked: make([]uint64, (b.n+63)/64), low: ^uint64(0), alone: view{memory: m}}
 	high := uint64(0)
 	for _, first := range [...]int{0, b.n - len(b.large)} {
 		if first < b.n {
@@ -94,6 +95,15 @@ func chunks(spans []span) (list []span) {
 // each scans n spans on several cores and returns the blocks that they lead to.
 func (r *reach) each(ctx context.Context, n int, at func(i int) span) ([]uint32, error) {
 	const share = 64 // spans that are taken at once
+	if n <= share {  // a long list is as many rounds of one block each
+		var found []uint32
+		for i := range n {
+			s := at(i)
+			r.scanned.Add(int64(s.size))
+			found = r.scan(&r.alone, found, s)
+		}
+		return found, context.Cause(ctx)
+	}
 	var taken atomic.Int64
 	var found [markers][]uint32
 	group, ctx := errgroup.WithContext(ctx)
@@ -137,18 +147,48 @@ func (r *reach) scan(v *view, next []uint32, s span) []uint32 {
 		if r.word == 8 {
 			for i := 0; i+8 <= len(b); i += 8 {
 				if w := binary.LittleEndian.Uint64(b[i:]); w-r.low < r.width {
-					next = r.mark(next, w)
+					next = v.pointers.add(r, next, w)
 				}
 			}
 		} else {
 			for i := 0; i+4 <= len(b); i += 4 {
 				if w := uint64(binary.LittleEndian.Uint32(b[i:])); w-r.low < r.width {
-					next = r.mark(next, w)
+					next = v.pointers.add(r, next, w)
 				}
 			}
 		}
 		at += uint64(len(b))
 	}
+	return v.pointers.mark(r, next)
+}
+
+// A batch is words that may be pointers and are looked up together: blocks are far more than the processor's caches hold, and
+// it waits for many places at once where it need not look into one to know the next.
+type batch struct {
+	words [128]uint64
+	n     int
+	met   uint64 // of what is read ahead, so that it is read
+}
+
+func (p *batch) add(r *reach, next []uint32, word uint64) []uint32 {
+	p.words[p.n] = word
+	if p.n++; p.n == len(p.words) {
+		return p.mark(r, next)
+	}
+	return next
+}
+
+// mark looks all of them up.
+func (p *batch) mark(r *reach, next []uint32) []uint32 {
+	if p.n > 8 {
+		for _, w := range p.words[:p.n] {
+			p.met += r.blocks.ahead(w)
+		}
+	}
+	for _, w := range p.words[:p.n] {
+		next = r.mark(next, w)
+	}
+	p.n = 0
 	return next
 }
 
@@ -179,6 +219,8 @@ type view struct {
 	at     uint64 // of buffer[0]
 	have   int
 	ahead  int // bytes to read at once
+
+	pointers batch
 }
 
 const (

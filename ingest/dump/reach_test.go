@@ -120,3 +120,63 @@ func TestViewReadsWhatIsThere(t *testing.T) {
 		}
 	}
 }
+
+// flat is memory in one piece.
+type flat struct {
+	base  uint64
+	bytes []byte
+}
+
+func (f flat) ReadMemory(p []byte, addr uint64) (int, error) {
+	if addr-f.base >= uint64(len(f.bytes)) {
+		return 0, errors.New("not there")
+	}
+	n := copy(p, f.bytes[addr-f.base:])
+	if n < len(p) {
+		return n, errors.New("the end")
+	}
+	return n, nil
+}
+
+// BenchmarkReach follows pointers through 500,000 blocks of 256 bytes, each of which is full of pointers to others anywhere: the worst
+// that memory can hold. chain is the same blocks in a list, one behind the other.
+func BenchmarkReach(b *testing.B) {
+	const n, size, base = 500_000, 256, 0x1000_0000
+	for _, chain := range []bool{false, true} {
+		name := "random"
+		if chain {
+			name = "chain"
+		}
+		b.Run(name, func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(1, 1))
+			m, list := flat{base, make([]byte, n*size)}, newBlocks()
+			order := rng.Perm(n)
+			for i := range uint64(n) {
+				list.add(block{base + i*size, size, 0})
+			}
+			for i, at := range order {
+				words := m.bytes[at*size:][:size]
+				if chain {
+					binary.LittleEndian.PutUint64(words, base+uint64(order[(i+1)%n])*size)
+					continue
+				}
+				for k := 0; k < size; k += 8 {
+					binary.LittleEndian.PutUint64(words[k:], base+rng.Uint64N(n*size))
+				}
+			}
+			if err := list.seal(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(n * size)
+			for b.Loop() {
+				r := newReach(m, 64, list)
+				if err := r.run(b.Context(), nil, []uint64{base + uint64(order[0])*size}); err != nil {
+					b.Fatal(err)
+				}
+				if r.scanned.Load() < n*size*9/10 {
+					b.Fatalf("%d bytes were searched", r.scanned.Load())
+				}
+			}
+		})
+	}
+}

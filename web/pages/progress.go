@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -108,13 +109,13 @@ func (f fileProgress) stages() []stage {
 	return list
 }
 
-// kindName is what a kind of evidence is called in a sentence.
-func kindName(kind string) string {
-	if kind == "etl" {
-		return "a trace"
-	}
-	return kind
+// kindNames are what kinds of evidence are called in a sentence.
+var kindNames = map[string]string{
+	"etl": "a trace", "minidump": "a dump", "debugdiag-report": "a report of DebugDiag", "windbg-log": "a log of WinDbg", "vmmap": "a file of VMMap",
+	"appverifier-log": "a log of Application Verifier",
 }
+
+func kindName(kind string) string { return cmp.Or(kindNames[kind], kind) }
 
 func (f fileProgress) percent() int {
 	if f.State == "read" {

@@ -12,6 +12,8 @@ type Recipe struct {
 	// Heaps, Segments and Blocks count: blocks are those of each run of committed memory, of which a segment has two.
 	Heaps, Segments, Blocks int
 	Virtual                 int // virtual blocks of each heap
+	// SegmentHeaps are made beside the others; Windows must be 10.0.18362 or later.
+	SegmentHeaps int
 	// Base is where reservations begin, 4 MB if 0. TEB32 makes the process the 64-bit side of one that runs under WOW64: its TEB leads
 	// to the other side's.
 	Base, TEB32 uint64
@@ -20,7 +22,7 @@ type Recipe struct {
 // A Block is one that the program has.
 type Block struct {
 	Heap, Address, Size uint64
-	Place               string   // "backend", "LFH", "virtual block", "page heap"
+	Place               string   // "backend", "LFH", "virtual block", "page heap", "VS", "large"
 	Stack               []uint64 // innermost first; nil where none was kept
 }
 
@@ -45,6 +47,7 @@ type Reservation struct{ Base, Size uint64 }
 type Heap struct {
 	Handle              uint64
 	Page                bool
+	Segment             bool // its committed bytes are those of its large blocks, too
 	Reserved, Committed uint64
 	Segments, Holes     int
 	Free                int // free blocks of segments
@@ -100,6 +103,9 @@ func Make(r Recipe) *Process {
 	}
 	if r.PageHeap {
 		handles = append(handles, m.pageHeap(r.Blocks))
+	}
+	for range r.SegmentHeaps {
+		handles = append(handles, m.segmentHeap(r.Blocks))
 	}
 	m.environment(handles)
 	m.p.Memory = m.memory()

@@ -1,0 +1,176 @@
+package ntheap
+
+// The bits of RangeFlags, as MemProcFS and DbgHelpUtils read them since build 18362. Bits 2 and 3 are a number, the PDB's enum
+// _HEAP_SEG_RANGE_TYPE; with 32 bits the upper three count committed pages.
+const (
+	unitAllocated = 1
+	unitFirst     = 2 // of its range; UnitSize is how many units that has
+	unitKind      = 3 // after two bits
+)
+
+// The kinds of ranges that are allocated.
+const (
+	rangeBlock    = 0
+	rangeInternal = 1
+	rangeLFH      = 2
+	rangeVS       = 3
+)
+
+// extraPresent is the bit of ExtraPresent in descriptors and in large allocations.
+const extraPresent = 1
+
+// A unitDescriptor is a _HEAP_PAGE_RANGE_DESCRIPTOR.
+type unitDescriptor struct {
+	read   bool // its memory is there
+	flags  uint8
+	units  uint8
+	extra  bool
+	unused uint32
+}
+
+func (d *unitDescriptor) kind() uint8 { return d.flags >> 2 & unitKind }
+
+// readDescriptors reads those of a segment.
+func (h *segmentHeap) readDescriptors(w *window, s *pageSegment, to *[descriptorCount]unitDescriptor) {
+	t := h.layout
+	for i := range to {
+		to[i] = unitDescriptor{}
+		b := w.bytes(s.at+t.descriptors+uint64(i)*t.descriptor, int(t.descriptor))
+		if b == nil {
+			continue
+		}
+		to[i] = unitDescriptor{
+			read: true, flags: b[t.range8], units: b[t.units8], extra: b[t.extra]&extraPresent != 0,
+			unused: uint32(b[t.unused]) | uint32(b[t.unused+1])<<8 | uint32(b[t.unused+2])<<16 | uint32(b[t.unused+3])<<24,
+		}
+	}
+}
+
+// ranges hands the ranges of a segment to visit: the index of their first unit, and how many they have. Units that are in none
+// come one by one: those whose descriptor cannot be read, or says that another is the first of its range.
+func (c *segmentContext) ranges(all *[descriptorCount]unitDescriptor, visit func(i, units int, whole bool) error) error {
+	for i := c.first; i < descriptorCount; {
+		d := &all[i]
+		units := int(d.units)
+		whole := d.read && d.flags&unitFirst != 0 && units > 0 && units <= descriptorCount-i
+		if !whole {
+			units = 1
+		}
+		if err := visit(i, units, whole); err != nil {
+			return err
+		}
+		i += units
+	}
+	return nil
+}
+
+// segment walks the ranges of a segment.
+func (s *segmentWalk) segment(p *pageSegment) error {
+	s.readDescriptors(s.near, p, &s.descriptors)
+	s.page, s.walked = p.at, 0
+	s.out.Extents = append(s.out.Extents, Extent{p.at, p.size(), ExtentSegment})
+	s.checkSignature(p)
+	header := uint64(p.context.first) << p.context.unitShift
+	s.look(p.at + header)
+	lost := uint64(0) // bytes before the current range that nothing is known of
+	tell := func(end uint64) {
+		if lost > 0 {
+			s.gap("range", end-lost, lost, "the descriptors of its pages are not in the evidence, or contradict each other")
+			lost = 0
+		}
+	}
+	err := p.context.ranges(&s.descriptors, func(i, units int, whole bool) error {
+		if err := s.step(); err != nil {
+			return err
+		}
+		d := &s.descriptors[i]
+		at, size := p.at+uint64(i)<<p.context.unitShift, uint64(units)<<p.context.unitShift
+		if !whole && (!d.read || d.flags&unitAllocated != 0 || d.flags&unitFirst != 0) {
+			if d.read {
+				s.bad.add(at)
+			}
+			lost += size
+			return nil
+		}
+		tell(at)
+		if d.flags&unitAllocated == 0 {
+			if whole {
+				s.free++
+			}
+			s.look(at + size)
+			return nil
+		}
+		s.checkInner(i, units, at)
+		return s.pageRange(d, at, size)
+	})
+	if err != nil {
+		return err
+	}
+	tell(p.at + p.size())
+	s.out.Segments = append(s.out.Segments, Segment{Address: p.at, Size: p.size(), Walked: s.walked})
+	return nil
+}
+
+// checkSignature compares the signature of a segment with those of the others.
+func (s *segmentWalk) checkSignature(p *pageSegment) {
+	if signature, ok := s.near.pointer(p.at + s.layout.signature); ok && signature^p.at^p.context.at != s.keys.base {
+		s.odds.add(p.at)
+	}
+}
+
+// checkInner looks for descriptors inside a range that begin another.
+func (s *segmentWalk) checkInner(i, units int, at uint64) {
+	for inner := i + 1; inner < i+units; inner++ {
+		if d := &s.descriptors[inner]; d.read && d.flags&unitFirst != 0 && d.flags&unitAllocated != 0 {
+			s.odds.add(at)
+			return
+		}
+	}
+}
+
+// pageRange takes an allocated range.
+func (s *segmentWalk) pageRange(d *unitDescriptor, at, size uint64) error {
+	switch d.kind() {
+	case rangeLFH:
+		add(&s.out.Internal, size, 0)
+		err := s.lfhSubsegment(at, size)
+		s.look(at + size)
+		return err
+	case rangeVS:
+		err := s.vsSubsegment(at, size)
+		s.look(at + size)
+		return err
+	case rangeInternal:
+		add(&s.out.Internal, size, 0)
+		s.skip(at, size)
+		return nil
+	}
+	s.skip(at, size)
+	unused := uint64(d.unused)
+	if unused > size {
+		s.odd.add(at)
+		unused = 0
+	}
+	b := Block{Address: at, Size: size - unused, Overhead: unused, Place: Backend}
+	if d.extra {
+		b.Trace = s.record(at+size-unused, at+size)
+	}
+	return s.busy(b)
+}
+
+// look counts the pages up to an address that can be read: those of free memory may be uncommitted.
+func (s *segmentWalk) look(to uint64) {
+	for ; s.page < to; s.page += pageSize {
+		if s.seq.readable(s.page) {
+			s.walked += pageSize
+		}
+	}
+}
+
+// skip counts pages that need no look: those of a block are committed.
+func (s *segmentWalk) skip(at, size uint64) {
+	s.look(at)
+	if s.page == at {
+		s.page, s.walked = at+size, s.walked+size
+	}
+}
