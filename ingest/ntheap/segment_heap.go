@@ -108,16 +108,21 @@ type segmentWalk struct {
 	odds        tally                           // descriptors that others contradict
 	skipped     tally                           // chunks that the heap wants skipped
 	free        int64                           // free chunks and free ranges
+	room        uint64                          // bytes that the heap has reserved, as it counts
+	committed   int64                           // of which these are committed
 	records     tally                           // stack records that are claimed and not there
 	notes       []string
 }
 
 func (h *segmentHeap) walk(w *walk) error {
 	if h.layout == nil {
+		w.out.Extents = append(w.out.Extents, Extent{h.handle, pageSize, ExtentFrontEnd})
 		w.gap("heap", h.handle, uint64(w.heap.facts.Committed), "segment heap: its blocks were not walked, because %s", h.why)
 		return nil
 	}
 	s := &segmentWalk{walk: w, segmentHeap: h}
+	s.readRoom()
+	w.out.Extents = append(w.out.Extents, Extent{h.handle, h.layout.size, ExtentFrontEnd})
 	if err := h.keys.solve(w); err != nil {
 		return err
 	}
@@ -144,9 +149,19 @@ func (h *segmentHeap) walk(w *walk) error {
 	return nil
 }
 
+// readRoom takes how much the heap can have. Whether its counters include large allocations, which have some of their own, is not
+// published: this is the most.
+func (s *segmentWalk) readRoom() {
+	reserved, _ := s.near.pointer(s.handle + s.layout.largeReserved)
+	committed, _ := s.near.pointer(s.handle + s.layout.largeCommitted)
+	s.room = uint64(s.heap.facts.Reserved) + min(reserved, mostPages)*pageSize
+	s.committed = s.heap.facts.Committed + int64(min(committed, mostPages)*pageSize)
+}
+
 // tellKeys says what is inferred.
 func (s *segmentWalk) tellKeys() {
 	k := s.keys
+	s.notes = append(s.notes, "what the fields of a segment heap mean is from published descriptions, and was not compared with memory of Windows")
 	if k.build > lastSegmentHeapBuild {
 		s.notes = append(s.notes, fmt.Sprintf("build %d is newer than any whose structures are known; those of %s fit", k.build, s.layout.name))
 	}
@@ -176,7 +191,7 @@ func (s *segmentWalk) compare(segments []pageSegment, large []largeBlock) {
 	// Which of the heap's own structures its counters include is not published: only a walk that found more than there can be, or
 	// much less and tells no gap, contradicts them.
 	switch missing := f.Committed - f.Walked; {
-	case reserved > f.Reserved || missing < 0:
+	case reserved > int64(s.room) || f.Walked > s.committed:
 		s.warn(capture.Inconsistent, 1, s.handle, "heap %#x counts %d bytes, %d of them committed; the walk found %d and %d", s.handle, f.Reserved, f.Committed, reserved, f.Walked)
 	case missing > max(f.Committed/8, 1<<20) && s.lost == 0:
 		s.warn(capture.PartialHeap, missing, s.handle, "heap %#x counts %d committed bytes, the walk found %d: parts of it were not found", s.handle, f.Committed, f.Walked)

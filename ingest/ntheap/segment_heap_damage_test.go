@@ -3,6 +3,7 @@ package ntheap_test
 import (
 	"encoding/binary"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -220,6 +221,59 @@ func TestSegmentHeapCircles(t *testing.T) {
 				if len(o.blocks) > len(made.Blocks)+1 { // a pointer may pass for a large allocation
 					t.Errorf("%d blocks were read of %d", len(o.blocks), len(made.Blocks))
 				}
+			}
+		})
+	}
+}
+
+// TestSegmentHeapKeys damages what keys are inferred from: one segment in three may have another signature, but where no two
+// subsegments agree their blocks are gaps, and the others are found.
+func TestSegmentHeapKeys(t *testing.T) {
+	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 11, Segments: 3, Blocks: 8, SegmentHeaps: 1})
+	whole := read(t, process(made))
+	random := rand.New(rand.NewPCG(11, 10))
+	var signatures, offsets patched
+	for i, s := range whole.walks[1].Segments {
+		if i%3 == 0 {
+			signatures.patches = append(signatures.patches, patch{s.Address + 0x10, []byte{byte(i), 2, 3, 4, 5, 6, 7, 8}})
+		}
+		for _, d := range descriptors(made, s) {
+			for page := d.address; page < d.address+d.size && d.flags == 3|2<<2; page += d.size {
+				offsets.patches = append(offsets.patches, patch{page + 0x28, binary.LittleEndian.AppendUint32(nil, random.Uint32())})
+			}
+			if d.flags == 3|3<<2 { // subsegments that are chunks would give the key: their bytes that say so
+				for at := d.address + 0x30; at < d.address+d.size; {
+					size := (pointerAt(made, at) ^ at ^ made.SegmentKey) >> 16 & 0xFFFF * 16
+					if pointerAt(made, at+size-8)>>48&0xA000 == 0x2000 {
+						offsets.patches = append(offsets.patches, patch{at + 0x38, binary.LittleEndian.AppendUint32(nil, random.Uint32())})
+					}
+					at += size
+				}
+			}
+		}
+	}
+	for name, m := range map[string]*patched{"signatures": &signatures, "offsets": &offsets} {
+		t.Run(name, func(t *testing.T) {
+			m.Memory = made.Memory
+			p := process(made)
+			p.Memory = m
+			o := read(t, p)
+			checkInside(t, &o)
+			lfh := o.walks[1].Places[ntheap.LFH].Count
+			found := map[uint64]bool{}
+			for _, b := range o.blocks {
+				found[b.Address] = true
+			}
+			for _, b := range made.Blocks {
+				if told := o.told(b.Address); !found[b.Address] && (name == "signatures" || b.Place != "LFH" || !told) {
+					t.Errorf("block %x is missing, and told so: %t", b, told)
+				}
+			}
+			if name == "offsets" && (lfh != 0 || !strings.Contains(o.walks[1].Gaps[0].Why, "could not be inferred")) {
+				t.Errorf("%d blocks, gaps %v", lfh, o.walks[1].Gaps)
+			}
+			if name == "signatures" && (len(o.walks[1].Gaps) > 0 || len(o.walks[1].Warnings) == 0) {
+				t.Errorf("gaps %v, warnings %v", o.walks[1].Gaps, o.walks[1].Warnings)
 			}
 		})
 	}

@@ -26,11 +26,14 @@ const recordRoom = 256
 //	stack             8 / 0x10      address of an _RTL_STACK_TRACE_ENTRY
 func (s *segmentWalk) record(from, to uint64) uint64 {
 	t := s.layout
+	if !s.heaps.StackTraces && !s.heaps.blind {
+		return 0 // programs can have a record of other things
+	}
 	pointer := s.near.pointerSize()
 	need := t.extraSize - t.interceptor + pointer // from InterceptorIndex to behind the address
 	room := min(to-min(from, to), recordRoom)
 	if room < need {
-		s.records.add(from)
+		s.noRecord(from)
 		return 0
 	}
 	b := s.near.bytes(from, int(room))
@@ -48,8 +51,15 @@ func (s *segmentWalk) record(from, to uint64) uint64 {
 		}
 		return s.heaps.stacks.known(address)
 	}
-	s.records.add(from)
+	s.noRecord(from)
 	return 0
+}
+
+// noRecord counts a record that is not there, where all blocks should have one.
+func (s *segmentWalk) noRecord(at uint64) {
+	if s.heaps.StackTraces {
+		s.records.add(at)
+	}
 }
 
 func zeros(b []byte) bool {

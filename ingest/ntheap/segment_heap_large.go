@@ -140,7 +140,7 @@ func (s *segmentWalk) readLarge(node uint64, to []largeBlock, broken *tally) []l
 	if !t.wide {
 		most = 1 << 32
 	}
-	if !ok1 || !ok2 || l.at == 0 || l.size == 0 || l.size > most || l.at > most-l.size || l.unused > l.size || len(to) == mostLarge {
+	if !ok1 || !ok2 || l.at == 0 || l.size == 0 || l.size > s.room || l.at > most-l.size || l.unused > l.size || len(to) == mostLarge {
 		broken.add(node)
 		return to
 	}

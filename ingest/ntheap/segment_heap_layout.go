@@ -7,7 +7,8 @@ type segmentLayout struct {
 	// granule is the unit of chunks, and what blocks are aligned to: two pointers.
 	granule uint64
 
-	flags, contexts, large, stats         uint64 // _SEGMENT_HEAP
+	size, flags, contexts, large, stats   uint64 // _SEGMENT_HEAP
+	largeReserved, largeCommitted         uint64 // of the same, in pages
 	statReserved, statCommitted, statFree uint64 // _HEAP_RUNTIME_MEMORY_STATS
 
 	contextSize, mask, unitShift, pagesShift, firstIndex, list, count uint64 // _HEAP_SEG_CONTEXT
@@ -29,6 +30,7 @@ func newSegmentLayout(l *layout, wide bool) (*segmentLayout, string) {
 	const vs, chunk, lfh, large, extra = "_HEAP_VS_SUBSEGMENT", "_HEAP_VS_CHUNK_HEADER", "_HEAP_LFH_SUBSEGMENT", "_HEAP_LARGE_ALLOC_DATA", "_SEGMENT_HEAP_EXTRA"
 	t := &segmentLayout{
 		name: l.name, wide: wide, granule: 8,
+		size: n.size(heap), largeReserved: n.at(heap, "LargeReservedPages"), largeCommitted: n.at(heap, "LargeCommittedPages"),
 		flags: n.at(heap, "GlobalFlags"), contexts: n.at(heap, "SegContexts"), large: n.at(heap, "LargeAllocMetadata"), stats: n.at(heap, "MemStats"),
 		statReserved: n.at(stats, "TotalReservedPages"), statCommitted: n.at(stats, "TotalCommittedPages"), statFree: n.at(stats, "FreeCommittedPages"),
 		contextSize: n.size(context), mask: n.at(context, "SegmentMask"), unitShift: n.at(context, "UnitShift"), pagesShift: n.at(context, "PagesPerUnitShift"),

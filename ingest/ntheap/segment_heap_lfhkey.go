@@ -66,7 +66,7 @@ func (s *keySearch) plausible(v keySample, h lfhHeader, first, stride uint64) bo
 		if !ok || bits>>(i%4*2)&(lfhBlockBusy|lfhBlockUnused) != lfhBlockBusy|lfhBlockUnused {
 			continue
 		}
-		info, ok := s.w.near.u16(v.at + first + (i+1)*stride - 2)
+		info, ok := s.w.seq.u16(v.at + first + (i+1)*stride - 2)
 		switch unused := uint64(info & unusedLFHMask); {
 		case !ok:
 		case info&unusedOne != 0 && info&^0xFF == unusedOne, info&unusedOne == 0 && unused >= 2 && unused <= stride:

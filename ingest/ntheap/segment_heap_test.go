@@ -1,12 +1,14 @@
 package ntheap_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"heapdrift/ingest/capture"
@@ -224,6 +226,57 @@ func listed(t *testing.T, head string) pdb {
 		types[words[0]] = fields
 	}
 	return types
+}
+
+// TestSegmentHeapsAtOnce walks heaps of a process at the same time: they infer the keys that they share once.
+func TestSegmentHeapsAtOnce(t *testing.T) {
+	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win11, Seed: 5, Segments: 1, Blocks: 8, Virtual: 2, SegmentHeaps: 3})
+	heaps, err := ntheap.Open(t.Context(), process(made))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var busy [8]int64
+	var all sync.WaitGroup
+	for i := range busy {
+		all.Go(func() {
+			walked, err := heaps.List[1+i%3].Walk(t.Context(), func(ntheap.Block) error { return nil })
+			if err != nil || len(walked.Gaps)+len(walked.Warnings) > 0 {
+				t.Errorf("%v, gaps %v, warnings %v", err, walked.Gaps, walked.Warnings)
+			}
+			busy[i] = walked.Facts.Busy.Bytes
+		})
+	}
+	all.Wait()
+	for i := range busy {
+		if busy[i] == 0 || busy[i] != busy[i%3] {
+			t.Errorf("walk %d found %d bytes, another %d", i, busy[i], busy[i%3])
+		}
+	}
+}
+
+// TestSegmentHeapCancelled stops before it has inferred anything, and the next walk does.
+func TestSegmentHeapCancelled(t *testing.T) {
+	made := ntheaptest.Make(segmentRecipes()["10.0.22631 x64 stacks=false"])
+	heaps, err := ntheap.Open(t.Context(), process(made))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	n := 0
+	if _, err := heaps.List[1].Walk(ctx, func(ntheap.Block) error {
+		if n++; n == 100 {
+			cancel()
+		}
+		return nil
+	}); !errors.Is(err, context.Canceled) || n > 10_000 {
+		t.Errorf("%v after %d blocks", err, n)
+	}
+	if _, err := heaps.List[2].Walk(ctx, func(ntheap.Block) error { return errors.New("it goes on") }); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if walked, err := heaps.List[2].Walk(t.Context(), func(ntheap.Block) error { return nil }); err != nil || len(walked.Gaps) > 0 {
+		t.Errorf("%v, gaps %v", err, walked.Gaps)
+	}
 }
 
 // TestSegmentHeapErrors passes on what a visitor says, from every kind of block.

@@ -34,6 +34,7 @@ type Process struct {
 	TraceDatabase uint64 // the variable that points to it
 	Flags         uint32
 	LFHKey        uint32
+	SegmentKey    uint64 // that sizes in segment heaps are disguised with
 	Heaps         []Heap
 	Blocks        []Block // by heap, in the order in which they were made
 	Images        []Image

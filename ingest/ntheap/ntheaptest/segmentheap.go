@@ -25,6 +25,7 @@ func (m *maker) segmentHeap(blocks int) uint64 {
 	m.p.Heaps = append(m.p.Heaps, Heap{Segment: true})
 	h := &segmentHeapMaker{maker: m, truth: &m.p.Heaps[len(m.p.Heaps)-1]}
 	h.key, h.lfhKey = segmentKeys(m.recipe.Seed)
+	m.p.SegmentKey = h.key
 	h.handle = m.reserve(2 * Page)
 	h.truth.Handle = h.handle
 	m.zero(h.handle, 2*Page)

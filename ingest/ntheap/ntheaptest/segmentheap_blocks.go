@@ -115,8 +115,10 @@ func (h *segmentHeapMaker) largeBlocks() {
 	pool := h.reserve(uint64(h.recipe.Virtual) * size)
 	h.zero(pool, (uint64(h.recipe.Virtual)*size+Page-1)&^(Page-1))
 	var nodes []uint64
+	large := uint64(0)
 	for i := range h.recipe.Virtual {
 		pages := uint64(130 + h.random.IntN(64))
+		large += pages
 		at := h.reserve(pages * Page)
 		h.commitUnits(at, pages*Page)
 		h.truth.Reserved += pages * Page
@@ -129,6 +131,9 @@ func (h *segmentHeapMaker) largeBlocks() {
 		h.pointer(node+v.pick(0xc, 0x18), at|unused)
 		h.pointer(node+v.pick(0x10, 0x20), word)
 		nodes = append(nodes, node)
+	}
+	for i := range uint64(2) { // LargeReservedPages, LargeCommittedPages
+		h.pointer(h.handle+v.pick(0x4c, 0x58)+i*v.width(), large)
 	}
 	tree := h.handle + v.pick(0x44, 0x48)
 	encode := uint64(h.random.IntN(2))

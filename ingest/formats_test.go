@@ -1,0 +1,83 @@
+package ingest_test
+
+import (
+	"strings"
+	"testing"
+
+	"heapdrift/ingest"
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/debugdiag/debugdiagtest"
+	"heapdrift/ingest/dump/dumptest"
+	"heapdrift/ingest/ntheap/ntheaptest"
+)
+
+const (
+	heapLog = "0:000> !heap -stat -h 00460000\n heap @ 00460000\ngroup-by: TOTSIZE max-display: 20\n    size     #blocks     total     ( %) (percent of total busy bytes)\n" +
+		"    100 10 - 1000  (50.00)\n    80 20 - 1000  (50.00)\n"
+	regions = `<?xml version="1.0"?><Root><Snapshots><Snapshot><MemoryRegions><Region Address="65536" Size="4096" Commit="4096" PrivateBytes="4096" UseType="4" Type="Private Data" Protection="Read/Write"/></MemoryRegions></Snapshot></Snapshots></Root>`
+	stops   = `<?xml version="1.0" encoding="UTF-8" ?><avrf:logfile xmlns:avrf="Application Verifier"><avrf:logSession TimeStarted="2026-01-02 : 03:04:05" PID="42" Version="2"><avrf:logEntry Time="2026-01-02 : 03:04:06" LayerName="Leak" StopCode="0x900" Severity="Error">` +
+		`<avrf:message>A heap allocation was leaked.</avrf:message><avrf:parameter1>0x1000 - Address of the leaked allocation.</avrf:parameter1><avrf:stackTrace><avrf:trace>app!main+10 (c:\a.cpp @ 7)</avrf:trace></avrf:stackTrace></avrf:logEntry></avrf:logSession></avrf:logfile>`
+)
+
+func dumpOf(seed uint64) []byte {
+	return dumptest.Of(ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: seed, Heaps: 1, Segments: 1, Blocks: 20}), dumptest.Program{PID: 42}).Bytes()
+}
+
+// Every format is told by what is in the file, packed or not.
+func TestFormats(t *testing.T) {
+	for name, test := range map[string]struct {
+		data  []byte
+		kind  ingest.Kind
+		gives capture.Kind
+	}{
+		"app.dmp":     {dumpOf(1), ingest.KindMinidump, capture.KindMinidump},
+		"report.mht":  {debugdiagtest.Walkthrough().MIME(), ingest.KindDebugDiag, capture.KindDebugDiag},
+		"report.html": {debugdiagtest.Walkthrough().HTML(), ingest.KindDebugDiag, capture.KindDebugDiag},
+		"session.log": {[]byte(heapLog), ingest.KindWinDbg, capture.KindWinDbg},
+		"app.mmp":     {[]byte(regions), ingest.KindVMMap, capture.KindVMMap},
+		"app.xml":     {[]byte(stops), ingest.KindAppVerifier, capture.KindAppVerifier},
+		"app.log":     {log(8), ingest.KindUMDH, capture.KindUMDHSnapshot},
+	} {
+		for _, packed := range []struct {
+			name string
+			data []byte
+		}{{name, test.data}, {name + ".gz", gz(test.data)}, {name + ".zst", zst(test.data)}, {name + ".zip", zipped(file{name, test.data}, file{"notes.md", []byte("# notes")})}} {
+			src := source(packed.name, packed.data)
+			kind, err := ingest.Inspect(t.Context(), src)
+			if err != nil || kind != test.kind {
+				t.Errorf("%s is %q, %v", packed.name, kind, err)
+			}
+			r, err := ingest.Read(t.Context(), src, ingest.Options{})
+			if err != nil || len(r.Captures) != 1 || r.Captures[0].Kind != test.gives {
+				t.Errorf("%s: %v, %+v", packed.name, err, r)
+			}
+		}
+	}
+}
+
+// An archive of dumps is a series in the order of their names, and what lies beside them is read as well.
+func TestArchiveOfDumps(t *testing.T) {
+	src := source("all.zip", zipped(file{"app-10.dmp", dumpOf(3)}, file{"app-9.dmp", dumpOf(2)}, file{"session.log", []byte(heapLog)}))
+	if kind, err := ingest.Inspect(t.Context(), src); err != nil || kind != ingest.KindMinidump {
+		t.Errorf("%q %v", kind, err)
+	}
+	r, err := ingest.Read(t.Context(), src, ingest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for _, c := range r.Captures {
+		kinds = append(kinds, string(c.Kind))
+	}
+	if got := strings.Join(kinds, " "); got != "minidump minidump windbg-log" {
+		t.Errorf("captures %s", got)
+	}
+}
+
+func TestKindsThatAreReadAtRandom(t *testing.T) {
+	for kind, want := range map[ingest.Kind]bool{ingest.KindMinidump: true, ingest.KindETL: true, ingest.KindUMDH: false, ingest.KindWinDbg: false} {
+		if kind.IsRandom() != want {
+			t.Errorf("%s", kind)
+		}
+	}
+}
