@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/minidump"
@@ -83,7 +84,7 @@ func (p *process) capture() *capture.Capture {
 	c := &capture.Capture{
 		Kind: capture.KindMinidump, Shape: capture.ShapeSnapshot,
 		Process:   capture.Process{PID: info.PID, Bits: uint8(p.bits())},
-		Snapshots: []capture.Snapshot{{TakenAt: p.dump.Header().Time}},
+		Snapshots: []capture.Snapshot{{TakenAt: localTime(p.dump.Header().Time, info.Bias)}},
 		Memory:    &capture.Memory{Source: "dump"},
 	}
 	image, line := p.command()
@@ -100,6 +101,14 @@ func (p *process) capture() *capture.Capture {
 	c.Memory.Notes = p.notes(line)
 	c.Memory.Handles = p.handleTypes()
 	return c
+}
+
+// localTime is the machine's own wall clock, as that of other evidence.
+func localTime(taken time.Time, bias time.Duration) time.Time {
+	if taken.IsZero() {
+		return taken
+	}
+	return taken.Add(-bias)
 }
 
 // notes are what the dump says in words, and what must be said of it.

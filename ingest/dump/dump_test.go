@@ -56,6 +56,26 @@ func TestDumpsOfKnownHeaps(t *testing.T) {
 	}
 }
 
+// UMDH's logs have the wall clock of the machine, and so have dumps where they say how it stood to UTC.
+func TestTimeIsThatOfTheMachine(t *testing.T) {
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 5, Heaps: 1, Segments: 1, Blocks: 5})
+	d := dumptest.Of(p, dumptest.Program{Time: time.Date(2026, 7, 2, 3, 4, 5, 0, time.UTC)})
+	for _, test := range []struct {
+		process minidumptest.Process
+		want    string
+	}{
+		{minidumptest.Process{}, "2026-07-02 03:04"},
+		{minidumptest.Process{ZoneID: 2, Bias: -60, DaylightBias: -60}, "2026-07-02 05:04"}, // Berlin
+		{minidumptest.Process{ZoneID: 1, Bias: 480, DaylightBias: -60}, "2026-07-01 19:04"}, // Seattle in winter
+		{minidumptest.Process{ZoneID: 1, Bias: 1 << 30}, "2026-07-02 03:04"},
+	} {
+		d.Process = &test.process
+		if got := readBytes(t, d.Bytes()).Snapshots[0].TakenAt.Format("2006-01-02 15:04"); got != test.want {
+			t.Errorf("%+v: %s, want %s", test.process, got, test.want)
+		}
+	}
+}
+
 // A block that the program keeps on its stack is reachable, one that it has nowhere is not.
 func TestUnreachableBlocks(t *testing.T) {
 	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 5, Stacks: true, Heaps: 1, Segments: 1, Blocks: 50})

@@ -10,6 +10,8 @@ import "time"
 //	ProcessCreateTime u32   0x0C   seconds since 1970
 //	ProcessUserTime u32     0x10   seconds
 //	ProcessKernelTime u32   0x14   seconds
+//	TimeZoneId u32          0x38   1 standard time, 2 daylight saving
+//	TimeZone                0x3C   TIME_ZONE_INFORMATION, 172 bytes: Bias i32 0x00, StandardBias i32 0x54, DaylightBias i32 0xA8, in minutes
 //	BuildString             0xE8   u16[260]
 //	DbgBldStr               0x2F0  u16[40]
 type Process struct {
@@ -17,8 +19,10 @@ type Process struct {
 	Created time.Time // UTC
 	// User and Kernel are the times that it ran, in whole seconds.
 	User, Kernel time.Duration
-	BuildString  string // of Windows: "19041.1.amd64fre.vb_release.191206-1406"
-	DebugBuild   string // of the writer: "dbghelp.i386,10.0.22000.1"
+	// Bias is what the machine's wall clock was behind UTC; 0 where the dump does not say.
+	Bias        time.Duration
+	BuildString string // of Windows: "19041.1.amd64fre.vb_release.191206-1406"
+	DebugBuild  string // of the writer: "dbghelp.i386,10.0.22000.1"
 }
 
 const (
@@ -28,7 +32,11 @@ const (
 	debugBuildAt   = 0x2F0
 	miscHasPID     = 0x001
 	miscHasTimes   = 0x002
+	miscHasZone    = 0x040
 	miscHasBuildID = 0x100
+	zoneIDAt       = 0x38
+	zoneAt         = 0x3C
+	zoneSize       = 172
 )
 
 // Process reads what the dump says of the process; it is zero where it does not.
@@ -58,8 +66,26 @@ func (d *Dump) Process() (Process, error) {
 			process.Created = time.Unix(int64(created), 0).UTC()
 		}
 	}
+	if flags&miscHasZone != 0 && len(b) >= zoneAt+zoneSize {
+		process.Bias = zoneBias(le.Uint32(b[zoneIDAt:]), b[zoneAt:])
+	}
 	if flags&miscHasBuildID != 0 && len(b) >= miscInfoSize {
 		process.BuildString, process.DebugBuild = wide(b[buildStringAt:debugBuildAt]), wide(b[debugBuildAt:])
 	}
 	return process, p.err()
+}
+
+// zoneBias is what local time is behind UTC. No zone is further from it than a day.
+func zoneBias(id uint32, zone []byte) time.Duration {
+	minutes := int32(le.Uint32(zone))
+	switch id {
+	case 1:
+		minutes += int32(le.Uint32(zone[0x54:]))
+	case 2:
+		minutes += int32(le.Uint32(zone[0xA8:]))
+	}
+	if bias := time.Duration(minutes) * time.Minute; bias.Abs() <= 24*time.Hour {
+		return bias
+	}
+	return 0
 }

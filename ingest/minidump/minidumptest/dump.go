@@ -51,8 +51,11 @@ type Process struct {
 	PID          uint32
 	Created      time.Time
 	User, Kernel time.Duration // whole seconds
-	Build        string        // "" leaves the later fields out
-	DebugBuild   string
+	Build        string        // "" leaves the later fields out, unless there is a zone
+	// ZoneID is 2 in summer, when local time is Bias and DaylightBias minutes behind UTC.
+	ZoneID             uint32
+	Bias, DaylightBias int32
+	DebugBuild         string
 }
 
 // A Module is a loaded image. Without a PDB it has no CodeView record.

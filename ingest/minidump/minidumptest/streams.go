@@ -98,12 +98,15 @@ func (d Dump) misc(b *builder) {
 	p := d.Process
 	b.stream(15, func() {
 		size, flags := uint32(24), uint32(3)
-		if p.Build != "" {
-			size, flags = 832, 0x103
+		if p.Build != "" || p.ZoneID != 0 {
+			size, flags = 832, 0x143
 		}
 		b.u32s(size, flags, p.PID, seconds(p.Created), uint32(p.User/time.Second), uint32(p.Kernel/time.Second))
-		if p.Build != "" {
-			b.zeros(5*4 + 4*4 + 172) // frequencies; integrity, flags and zone; TIME_ZONE_INFORMATION
+		if size > 24 {
+			b.zeros(5*4 + 3*4) // frequencies; integrity and flags
+			b.u32s(p.ZoneID, uint32(p.Bias))
+			b.zeros(64 + 16 + 4 + 64 + 16) // the name of standard time, when it begins, its bias; that of daylight saving
+			b.u32(uint32(p.DaylightBias))
 			b.fixedText(p.Build, 260)
 			b.fixedText(p.DebugBuild, 40)
 		}
