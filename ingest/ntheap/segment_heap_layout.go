@@ -11,7 +11,7 @@ type segmentLayout struct {
 	largeReserved, largeCommitted         uint64 // of the same, in pages
 	statReserved, statCommitted, statFree uint64 // _HEAP_RUNTIME_MEMORY_STATS
 
-	contextSize, mask, unitShift, pagesShift, firstIndex, list, count uint64 // _HEAP_SEG_CONTEXT
+	contextSize, mask, unitShift, pagesShift, firstIndex, list uint64 // _HEAP_SEG_CONTEXT
 
 	link, signature, descriptors, header      uint64 // _HEAP_PAGE_SEGMENT
 	descriptor, unused, extra, range8, units8 uint64 // _HEAP_PAGE_RANGE_DESCRIPTOR; the last two are single bytes
@@ -20,7 +20,7 @@ type segmentLayout struct {
 	lfhCount, lfhOffsets, lfhBits                   uint64 // _HEAP_LFH_SUBSEGMENT
 	largeAddress, largePages                        uint64 // _HEAP_LARGE_ALLOC_DATA; its tree node comes first
 
-	interceptor, settable, extraSize uint64 // _SEGMENT_HEAP_EXTRA
+	interceptor, extraSize uint64 // _SEGMENT_HEAP_EXTRA
 }
 
 // newSegmentLayout takes a layout, or says what it lacks.
@@ -34,21 +34,21 @@ func newSegmentLayout(l *layout, wide bool) (*segmentLayout, string) {
 		flags: n.at(heap, "GlobalFlags"), contexts: n.at(heap, "SegContexts"), large: n.at(heap, "LargeAllocMetadata"), stats: n.at(heap, "MemStats"),
 		statReserved: n.at(stats, "TotalReservedPages"), statCommitted: n.at(stats, "TotalCommittedPages"), statFree: n.at(stats, "FreeCommittedPages"),
 		contextSize: n.size(context), mask: n.at(context, "SegmentMask"), unitShift: n.at(context, "UnitShift"), pagesShift: n.at(context, "PagesPerUnitShift"),
-		firstIndex: n.at(context, "FirstDescriptorIndex"), list: n.at(context, "SegmentListHead"), count: n.at(context, "SegmentCount"),
+		firstIndex: n.at(context, "FirstDescriptorIndex"), list: n.at(context, "SegmentListHead"),
 		link: n.at(segment, "ListEntry"), signature: n.at(segment, "Signature"), descriptors: n.at(segment, "DescArray"), header: n.size(segment),
 		descriptor: n.size(unit), unused: n.at(unit, "UnusedBytes"), extra: n.at(unit, "ExtraPresent"), range8: n.at(unit, "RangeFlags"), units8: n.at(unit, "UnitSize"),
 		vsUnits: n.at(vs, "Size"), vsSignature: n.at(vs, "Signature"), vsFirst: n.size(vs), chunk: n.size(chunk), chunkBits: n.at(chunk, "EncodedSegmentPageOffset"),
 		lfhCount: n.at(lfh, "BlockCount"), lfhOffsets: n.at(lfh, "BlockOffsets"), lfhBits: n.at(lfh, "BlockBitmap"),
 		largeAddress: n.at(large, "VirtualAddress"), largePages: n.at(large, "AllocatedPages"),
-		interceptor: n.at(extra, "InterceptorIndex"), settable: n.at(extra, "Settable"), extraSize: n.size(extra),
+		interceptor: n.at(extra, "InterceptorIndex"), extraSize: n.size(extra),
 	}
 	if wide {
 		t.granule = 16
 	}
 	t.vsFirst = (t.vsFirst + t.granule - 1) &^ (t.granule - 1)
-	// A descriptor and a chunk are read at once, so they must have the fields that are wanted.
+	// Descriptors, chunks and records are read at once, so they must have the fields that are wanted.
 	if n.missing == "" && (t.descriptor > pageSize || t.unused+4 > t.descriptor || t.extra >= t.descriptor || t.range8 >= t.descriptor || t.units8 >= t.descriptor ||
-		t.chunk > pageSize || t.chunkBits+4 > t.chunk || t.extraSize > pageSize || t.settable+8 > t.extraSize+8) {
+		t.chunk > pageSize || t.chunkBits+4 > t.chunk || t.extraSize > recordRoom || t.interceptor+2 > t.extraSize) {
 		return nil, "a structure that has its own fields"
 	}
 	return t, n.missing

@@ -54,18 +54,50 @@ type memoryView struct {
 	at   int
 }
 
-// memoryViewOf chooses the last piece that tells of the address space, else the last; nil where there is none.
+// memoryViewOf chooses the piece that tells the address space by most uses, the last of several; nil where there is none.
 func memoryViewOf(run store.Run, r *analysis.Report) *memoryView {
 	if len(r.Memory) == 0 {
 		return nil
 	}
-	v := &memoryView{run: run, list: r.Memory, at: len(r.Memory) - 1}
+	v := &memoryView{run: run, list: r.Memory}
 	for i := range r.Memory {
-		if r.Memory[i].Space != nil {
+		if usesOf(&r.Memory[i]) >= usesOf(v.shown()) {
 			v.at = i
 		}
 	}
 	return v
+}
+
+func usesOf(m *analysis.Memory) int {
+	if m.Space == nil {
+		return 0
+	}
+	return len(m.Space.Uses)
+}
+
+// claiming are the pieces with claims, of each kind the last.
+func (v *memoryView) claiming() (list []*analysis.Memory) {
+	for i := range v.list {
+		m := &v.list[i]
+		later := slices.ContainsFunc(v.list[i+1:], func(l analysis.Memory) bool { return l.Kind == m.Kind && len(l.Claims) > 0 })
+		if len(m.Claims) > 0 && !later {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// counting is the piece whose heaps are shown: the one that is shown, else the last that has any; nil for none.
+func (v *memoryView) counting() *analysis.Memory {
+	if len(v.shown().Heaps) > 0 {
+		return v.shown()
+	}
+	for i := len(v.list) - 1; i >= 0; i-- {
+		if len(v.list[i].Heaps) > 0 {
+			return &v.list[i]
+		}
+	}
+	return nil
 }
 
 // shown is the piece that is shown.

@@ -92,6 +92,16 @@ func TestWalkthroughOfAThirdPartyLibrary(t *testing.T) {
 	lacks(t, page, "1 leak", "probably leaking")
 }
 
+// Of several pieces the one that tells most is shown, and what others claim beside it.
+func TestMemoryOfSeveralTools(t *testing.T) {
+	s := open(t)
+	report := walkthrough(t)
+	report.Process.Name = "app.exe"
+	run := addRun(t, s.store, target, append(dumps(t), report))
+	page := words(s.page(fmt.Sprintf("/runs/%d", run)))
+	has(t, page, "Where the memory is dump, shopd-2.log", "Thread stacks", "Functions as DebugDiag", "IFMX_IsInTransaction", "Heaps as they count dump, shopd-2.log")
+}
+
 func TestMemoryInBrowser(t *testing.T) {
 	s, b := open(t), browse(t)
 	run := addRun(t, s.store, target, dumps(t))
