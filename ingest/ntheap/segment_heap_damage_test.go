@@ -229,13 +229,13 @@ func TestSegmentHeapCircles(t *testing.T) {
 	}
 }
 
-// TestSegmentHeapKeys damages what keys are inferred from: one segment in three may have another signature, but where no two
-// subsegments agree their blocks are gaps, and the others are found.
+// TestSegmentHeapKeys damages what keys are inferred from: one segment in three may have another signature, but where no
+// subsegments agree, or no key fits the chunks, their blocks are gaps, and the others are found.
 func TestSegmentHeapKeys(t *testing.T) {
 	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 11, Segments: 3, Blocks: 8, SegmentHeaps: 1})
 	whole := read(t, process(made))
 	random := rand.New(rand.NewPCG(11, 10))
-	var signatures, offsets patched
+	var signatures, offsets, chunks patched
 	for i, s := range whole.walks[1].Segments {
 		if i%3 == 0 {
 			signatures.patches = append(signatures.patches, patch{s.Address + 0x10, []byte{byte(i), 2, 3, 4, 5, 6, 7, 8}})
@@ -243,6 +243,9 @@ func TestSegmentHeapKeys(t *testing.T) {
 		for _, d := range descriptors(made, s) {
 			for page := d.address; page < d.address+d.size && d.flags == 3|2<<2; page += d.size {
 				offsets.patches = append(offsets.patches, patch{page + 0x28, binary.LittleEndian.AppendUint32(nil, random.Uint32())})
+			}
+			if d.flags == 3|3<<2 {
+				chunks.patches = append(chunks.patches, patch{d.address + 0x30, binary.LittleEndian.AppendUint64(nil, random.Uint64())})
 			}
 			if d.flags == 3|3<<2 { // subsegments that are chunks would give the key: their bytes that say so
 				for at := d.address + 0x30; at < d.address+d.size; {
@@ -255,7 +258,7 @@ func TestSegmentHeapKeys(t *testing.T) {
 			}
 		}
 	}
-	for name, m := range map[string]*patched{"signatures": &signatures, "offsets": &offsets} {
+	for name, m := range map[string]*patched{"signatures": &signatures, "offsets": &offsets, "chunks": &chunks} {
 		t.Run(name, func(t *testing.T) {
 			m.Memory = made.Memory
 			p := process(made)
@@ -268,12 +271,15 @@ func TestSegmentHeapKeys(t *testing.T) {
 				found[b.Address] = true
 			}
 			for _, b := range made.Blocks {
-				if told := o.told(b.Address); !found[b.Address] && (name == "signatures" || b.Place != "LFH" || !told) {
+				if told := o.told(b.Address); !found[b.Address] && (name == "signatures" || b.Place == "backend" || !told) {
 					t.Errorf("block %x is missing, and told so: %t", b, told)
 				}
 			}
 			if name == "offsets" && (lfh != 0 || !strings.Contains(o.walks[1].Gaps[0].Why, "could not be inferred")) {
 				t.Errorf("%d blocks, gaps %v", lfh, o.walks[1].Gaps)
+			}
+			if name == "chunks" && (o.walks[1].Places[ntheap.VS].Count != 0 || !strings.Contains(o.walks[1].Gaps[0].Why, "could not be inferred")) {
+				t.Errorf("%+v, gaps %v", o.walks[1].Places, o.walks[1].Gaps)
 			}
 			if name == "signatures" && (len(o.walks[1].Gaps) > 0 || len(o.walks[1].Warnings) == 0) {
 				t.Errorf("gaps %v, warnings %v", o.walks[1].Gaps, o.walks[1].Warnings)
@@ -316,6 +322,7 @@ func TestSegmentHeapLies(t *testing.T) {
 		{"blocks of another size", of(lfh)[0].address + 0x28, []byte{1, 2, 3, 4}, capture.PartialHeap, len(made.Blocks)},
 		{"chunks without a mark", of(vs)[0].address + 0x22, []byte{1, 2}, capture.PartialHeap, len(made.Blocks)},
 		{"a chunk with other sizes", of(vs)[0].address + 0x30, []byte{0, 0, 0, 0, 0, 0, 0, 0}, capture.Malformed, 1},
+		{"a large allocation in a segment", segmentPages(t, made, &whole)[1] + 0x18, binary.LittleEndian.AppendUint64(nil, segment), capture.Inconsistent, 1},
 		{"too few pages", made.Heaps[1].Handle + 0x88, []byte{0x10, 0, 0, 0}, capture.Inconsistent, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
