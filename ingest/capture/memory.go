@@ -95,8 +95,6 @@ type Use struct {
 	Committed int64   `json:"committed"`
 	Private   int64   `json:"private,omitempty"` // of the committed bytes those that no other process shares, where known
 	Largest   int64   `json:"largest,omitempty"` // region
-	// Unwalked says that not all of it was looked into: what it holds is in Gaps.
-	Unwalked int64 `json:"unwalked,omitempty"`
 }
 
 // A Share sums the regions that have something in common.
@@ -157,9 +155,9 @@ type HeapFacts struct {
 
 // HeapGrowth is how a heap has changed.
 type HeapGrowth struct {
-	Reserved  int64 `json:"reserved"`
-	Committed int64 `json:"committed"`
-	Busy      Usage `json:"busy"`
+	Reserved  int64  `json:"reserved"`
+	Committed int64  `json:"committed"`
+	Busy      *Usage `json:"busy,omitempty"` // nil where not all of the heap was looked into, then or now
 }
 
 // The ways in which blocks are grouped.

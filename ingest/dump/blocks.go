@@ -74,6 +74,9 @@ const startShift, pageStarts = 12, 1 << (pageShift - 12)
 // nearPages are the pages of 4 GB, which are looked up without a search.
 const nearShift, nearPages = 12, 1 << 12
 
+// worthNear is how many pages more of 4 GB make a table of theirs worth its room, and worthStarts how many blocks of a page.
+const worthNear, worthStarts = 64, 64
+
 const (
 	pageShift  = 20
 	ownerBits  = 27
@@ -157,11 +160,13 @@ func (s *blocks) seal(ctx context.Context) error {
 	for i, number := range s.order {
 		s.sealed = append(s.sealed, s.pages[number])
 		places := s.near[number>>nearShift]
-		if places == nil {
+		if last := i + worthNear; places == nil && last < len(s.order) && s.order[last]>>nearShift == number>>nearShift {
 			places = &[nearPages]int32{}
 			s.near[number>>nearShift] = places
 		}
-		places[number%nearPages] = int32(i + 1)
+		if places != nil {
+			places[number%nearPages] = int32(i + 1)
+		}
 	}
 	s.first = append(s.first, s.n)
 	slices.SortFunc(s.large, func(a, b block) int { return cmp.Compare(a.address, b.address) })
@@ -199,6 +204,9 @@ func (s *blocks) at(ordinal int) block {
 
 // index fills starts.
 func (p *page) index() {
+	if len(p.list) < worthStarts {
+		return
+	}
 	p.starts = make([]uint32, pageStarts+1)
 	k := uint32(0)
 	for i := range p.starts {
@@ -213,6 +221,9 @@ func (p *page) index() {
 func (s *blocks) place(number uint64) int {
 	if places := s.near[number>>nearShift]; places != nil {
 		return int(places[number%nearPages]) - 1
+	}
+	if i, ok := slices.BinarySearch(s.order, number); ok {
+		return i
 	}
 	return -1
 }
@@ -252,6 +263,9 @@ func (s *blocks) ahead(address uint64) uint64 {
 		return 0
 	}
 	p := s.sealed[i]
+	if p.starts == nil {
+		return p.list[0]
+	}
 	if k := p.starts[address&(1<<pageShift-1)>>startShift]; int(k) < len(p.list) {
 		return p.list[k]
 	}
@@ -263,7 +277,10 @@ func (s *blocks) inPage(i int, address uint64) int {
 	p := s.sealed[i]
 	offset := address & (1<<pageShift - 1)
 	// The last block that begins at or before the address: it begins in the same 4 KB, or is the last before them.
-	low, high := int(p.starts[offset>>startShift]), int(p.starts[offset>>startShift+1])
+	low, high := 0, len(p.list)
+	if p.starts != nil {
+		low, high = int(p.starts[offset>>startShift]), int(p.starts[offset>>startShift+1])
+	}
 	key := offset/offsetUnit<<(sizeBits+ownerBits) | (1<<(sizeBits+ownerBits) - 1)
 	for low < high {
 		if middle := int(uint(low+high) >> 1); p.list[middle] <= key {

@@ -3,8 +3,8 @@ package dump
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/ntheap"
@@ -23,6 +23,7 @@ type builder struct {
 	reach  *reach        // nil where nobody looked
 	bare   capture.Usage // blocks that no stack was kept of
 	lost   capture.Usage // blocks whose stacks cannot be read
+	unseen string        // what limits the search for pointers
 }
 
 func (b *builder) build(ctx context.Context) (err error) {
@@ -114,13 +115,37 @@ func (b *builder) search(ctx context.Context) error {
 	if b.blocks.n == 0 {
 		return nil
 	}
-	heaps := slices.Clone(b.marks)
-	b.reach = newReach(b.memory, b.bits(), b.blocks)
+	lost, images := b.process.lost()
+	if images > 0 {
+		b.notSearched(fmt.Sprintf("%d bytes of images that the program keeps its variables in are not in the dump", images))
+		return nil
+	}
+	if lost > 0 {
+		b.unseen = fmt.Sprintf("; %d bytes of memory that pointers may lie in are not in the dump", lost)
+	}
+	var gaps []span
+	for _, g := range b.c.Memory.Gaps {
+		if g.Bytes > 0 {
+			gaps = append(gaps, span{uint64(g.Address), uint64(g.Bytes)})
+		}
+	}
+	reach := newReach(b.memory, b.present(), b.bits(), b.blocks)
 	var words []uint64
 	for _, s := range b.stacks {
 		words = append(words, s.registers...)
 	}
-	return b.reach.run(ctx, b.roots(heaps), words)
+	err := reach.run(ctx, b.roots(b.marks, gaps), words)
+	if errors.Is(err, errEndless) {
+		b.notSearched("the heaps are damaged, and blocks overlap")
+		return nil
+	}
+	b.reach = reach
+	return err
+}
+
+// notSearched says why no pointers were looked for.
+func (b *builder) notSearched(why string) {
+	b.c.Memory.Notes = append(b.c.Memory.Notes, capture.Note{Topic: capture.TopicMethod, Text: why + ": which blocks nothing points to cannot be told"})
 }
 
 // takeSpace sums the address space.

@@ -2,9 +2,12 @@ package dump_test
 
 import (
 	"bytes"
+	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +15,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/dump"
+	"heapdrift/ingest/ntheap"
 	"heapdrift/internal/corpus"
 )
 
@@ -82,19 +86,13 @@ func TestDumpOfAWOW64Process(t *testing.T) {
 	if heaps.String() != want {
 		t.Errorf("got\n%swant\n%s", &heaps, want)
 	}
-	committed := map[string]int64{}
+	var committed, private int64
 	for _, u := range c.Memory.Space.Uses {
-		switch u.Name {
-		case capture.UseImage:
-			committed["image"] += u.Committed
-		case capture.UseMapped:
-			committed["mapped"] += u.Committed
-		default:
-			committed["private"] += u.Committed
-		}
+		committed, private = committed+u.Committed, private+u.Private
 	}
-	if committed["private"] != 1_073_152 || committed["mapped"] != 737_280 || committed["image"] != 7_471_104 {
-		t.Errorf("committed %v", committed)
+	// Two heaps lie in sections that are mapped, so heaps hold more than is private of them.
+	if u := use(c, capture.UseImage); private != 1_073_152 || committed != 1_073_152+737_280+7_471_104 || u.Committed != 7_471_104 || use(c, capture.UseMapped).Committed != 606_208 {
+		t.Errorf("%d bytes are committed, %d of them private; images %+v", committed, private, u)
 	}
 	if u := use(c, capture.UseStack); u.Regions == 0 || u.Reserved < u.Committed {
 		t.Errorf("stacks %+v", u)
@@ -104,6 +102,35 @@ func TestDumpOfAWOW64Process(t *testing.T) {
 	}
 	if r := c.Memory.Reach; r == nil || r.Blocks.Count == 0 || r.Unreachable.Count == r.Blocks.Count || r.Unreachable.Count > r.Blocks.Count/2 {
 		t.Errorf("%+v: a process that does not leak holds nearly all of its blocks", r)
+	}
+}
+
+// A clone of a process has no threads to begin from.
+func TestDumpWithoutThreads(t *testing.T) {
+	data := load(t, "llvm/fizzbuzz_wow64.dmp.zst")
+	at := binary.LittleEndian.Uint32(data[12:])
+	for i := range binary.LittleEndian.Uint32(data[8:]) {
+		const threadList = 3
+		if entry := data[at+12*i:]; binary.LittleEndian.Uint32(entry) == threadList {
+			binary.LittleEndian.PutUint32(entry, 0)
+		}
+	}
+	c, err := dump.Read(t.Context(), bytes.NewReader(data), int64(len(data)), dump.Options{})
+	if err != nil || len(c.Heaps) != 5 || c.Heaps[0].Handle != 0x700000 {
+		t.Errorf("%v, heaps %+v", err, c.Heaps)
+	}
+}
+
+// Windows 7 has both of its ntdlls below 4 GB.
+func TestStructuresAreAskedForBySide(t *testing.T) {
+	data := load(t, "llvm/fizzbuzz_wow64.dmp.zst")
+	var asked []string
+	_, err := dump.Read(t.Context(), bytes.NewReader(data), int64(len(data)), dump.Options{Types: func(_ context.Context, pdb, _ string) ntheap.Types {
+		asked = append(asked, pdb)
+		return nil
+	}})
+	if err != nil || !slices.Equal(asked, []string{"wntdll.pdb", "ntdll.pdb"}) {
+		t.Errorf("%v %v", asked, err)
 	}
 }
 

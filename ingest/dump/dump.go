@@ -27,11 +27,18 @@ func (o *Options) typesOf(ctx context.Context, p *process, bits int) ntheap.Type
 		return nil
 	}
 	for _, m := range p.modules {
-		if strings.EqualFold(fileName(m.Path), "ntdll.dll") && m.DebugID != "" && (m.Base < 1<<32) == (bits == 32) {
+		if strings.EqualFold(fileName(m.Path), "ntdll.dll") && m.DebugID != "" && (!p.wow64 || isWOW(&m) == (bits == 32)) {
 			return o.Types(ctx, fileName(m.PDB), m.DebugID)
 		}
 	}
 	return nil
+}
+
+// isWOW tells the 32-bit of the two system libraries of a name that a 32-bit process on 64-bit Windows has. Where they lie does
+// not: Windows 7 loads both below 4 GB.
+func isWOW(m *minidump.Module) bool {
+	folder, _ := strings.CutSuffix(strings.ToLower(m.Path), strings.ToLower(fileName(m.Path)))
+	return strings.HasSuffix(folder, `\syswow64\`) || strings.HasPrefix(strings.ToLower(fileName(m.PDB)), "wntdll")
 }
 
 // Sniff reports whether a file begins as a minidump, be it damaged: Read says better what is wrong then.

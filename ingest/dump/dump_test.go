@@ -3,6 +3,7 @@ package dump_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -98,6 +99,78 @@ func TestUnreachableBlocks(t *testing.T) {
 	}
 }
 
+// Where variables of the program are missing, what they point to is not called unreachable.
+func TestWithoutVariablesNothingIsUnreachable(t *testing.T) {
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 5, Stacks: true, Heaps: 1, Segments: 1, Blocks: 50})
+	d := dumptest.Of(p, dumptest.Program{})
+	variables := make([]byte, 4096)
+	for i, b := range p.Blocks {
+		binary.LittleEndian.PutUint64(variables[8*i:], b.Address)
+	}
+	at := p.Images[2].Base + p.Images[2].Size
+	d.Regions = append(d.Regions, minidumptest.Region{Base: at, Size: 4096, AllocationBase: p.Images[2].Base, State: 0x1000, Protect: 0x04, Type: 0x1000000})
+	d.Memory = append(d.Memory, minidumptest.Memory{Address: at, Bytes: variables})
+	data := d.Bytes()
+	if r := readBytes(t, data).Memory.Reach; r == nil || r.Unreachable.Count != 0 {
+		t.Errorf("all blocks are in a table: %+v", r)
+	}
+	c := readBytes(t, data[:len(data)-4096])
+	said := slices.ContainsFunc(c.Memory.Notes, func(n capture.Note) bool { return strings.Contains(n.Text, "4096 bytes of images") })
+	if c.Memory.Reach != nil || !said || slices.ContainsFunc(c.Sites, func(s capture.Site) bool { return s.Unreachable }) {
+		t.Errorf("%+v, %+v", c.Memory.Reach, c.Memory.Notes)
+	}
+}
+
+// What only a block points to that could not be walked is reachable.
+func TestGapsMayPointToBlocks(t *testing.T) {
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 5, Heaps: 1, Segments: 1, Blocks: 50})
+	from, to := p.Blocks[10], p.Blocks[30]
+	p.Memory = p.Memory.Map(func(start uint64, b []byte) []byte {
+		if at := from.Address - start; at < uint64(len(b)) && from.Size >= 8 {
+			binary.LittleEndian.PutUint64(b[at:], to.Address)
+			b[at-8] ^= 0xFF // of its entry, whose checksum fails now
+		}
+		return b
+	})
+	c := readBytes(t, dumptest.Of(p, dumptest.Program{}).Bytes())
+	if len(c.Memory.Gaps) == 0 {
+		t.Fatal("the damage was not noticed")
+	}
+	for b := range c.Blocks.All() {
+		if b.Address == to.Address && c.Sites[b.Site].Unreachable {
+			t.Error("a block behind a gap is called unreachable")
+		}
+	}
+}
+
+func TestManyHeaps(t *testing.T) {
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 5, Heaps: 450, Segments: 1, Blocks: 2})
+	c := readBytes(t, dumptest.Of(p, dumptest.Program{}).Bytes())
+	if c.Memory.Reach == nil || c.Blocks.Len() != len(p.Blocks) || len(c.Heaps) != 450 {
+		t.Errorf("%d blocks of %d in %d heaps, %+v", c.Blocks.Len(), len(p.Blocks), len(c.Heaps), c.Memory.Notes)
+	}
+}
+
+// Four letters are an address of 32 bits, where a module lies.
+func TestTextIsNoType(t *testing.T) {
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win7x86, Seed: 5, Heaps: 1, Segments: 1, Blocks: 50})
+	p.Memory = p.Memory.Map(func(start uint64, b []byte) []byte {
+		for _, block := range p.Blocks {
+			if at := block.Address - start; at < uint64(len(b)) && block.Size >= 12 {
+				copy(b[at:], "xttp://lab/")
+			}
+		}
+		return b
+	})
+	d := dumptest.Of(p, dumptest.Program{})
+	d.Modules = append(d.Modules, minidumptest.Module{Path: `C:\app\net.dll`, Base: 0x70700000, Size: 0x100000}) // "xttp" is 0x70747478
+	for _, g := range readBytes(t, d.Bytes()).Memory.Groups {
+		if g.By == capture.ByType {
+			t.Errorf("%+v", g)
+		}
+	}
+}
+
 func TestSpaceByUse(t *testing.T) {
 	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 6, Heaps: 1, Segments: 1, Blocks: 20, Virtual: 1})
 	d := dumptest.Of(p, dumptest.Program{Private: []uint64{1 << 20, 1 << 20, 1 << 20, 1 << 20, 4096}})
@@ -138,7 +211,12 @@ func TestSpaceByUse(t *testing.T) {
 
 	d.Regions = nil
 	c = readBytes(t, d.Bytes())
-	if !c.Memory.Space.Partial || use(c, capture.UseHeap).Committed < heaps || use(c, capture.UseFree).Regions != 0 || !strings.Contains(codes(c), "unsupported") {
+	for _, site := range c.Sites {
+		if site.Kind == capture.KindVirtual {
+			t.Errorf("without regions nothing tells what is private: %+v", site)
+		}
+	}
+	if !c.Memory.Space.Partial || use(c, capture.UseHeap).Private != 0 || use(c, capture.UseHeap).Committed < heaps || use(c, capture.UseFree).Regions != 0 || !strings.Contains(codes(c), "unsupported") {
 		t.Errorf("without regions: %+v, %s", c.Memory.Space, codes(c))
 	}
 }

@@ -18,7 +18,8 @@ import (
 const (
 	listedGroups   = 200
 	listedPerHeap  = 20
-	countedGroups  = 1 << 20 // different ones; what comes later is in none
+	countedGroups  = 1 << 17 // different ones of a way; a way that has more is cut
+	countedTexts   = 1 << 14 // different beginnings; of more only that they are text is counted
 	leastOfContent = 4       // blocks that begin alike, before their beginning is shown: a beginning of one may be a secret
 )
 
@@ -50,30 +51,65 @@ func (t *tally) add(b *block, isUnreachable bool) {
 }
 
 // tallies count blocks by grouping.
-type tallies map[grouping]*tally
+type tallies struct {
+	groups map[grouping]*tally
+	n      map[string]int  // of groups, by way
+	full   map[string]bool // ways that have more
+}
 
-func (t tallies) count(g grouping, b *block, isUnreachable bool) {
-	at := t[g]
-	if at == nil {
-		if len(t) >= countedGroups {
+func newTallies() *tallies {
+	return &tallies{map[grouping]*tally{}, map[string]int{}, map[string]bool{}}
+}
+
+func (t *tallies) count(g grouping, b *block, isUnreachable bool) {
+	at := t.groups[g]
+	switch {
+	case at != nil:
+		at.add(b, isUnreachable)
+		return
+	case g.by == capture.ByContent && t.n[g.by] >= countedTexts:
+		g.text = otherText(g.text)
+		if at = t.groups[g]; at != nil {
+			at.add(b, isUnreachable)
 			return
 		}
-		at = &tally{}
-		t[g] = at
+	case t.n[g.by] >= countedGroups:
+		t.full[g.by] = true
+		return
 	}
+	at = &tally{}
+	t.groups[g], t.n[g.by] = at, t.n[g.by]+1
 	at.add(b, isUnreachable)
 }
 
 // take adds what another goroutine counted.
-func (t tallies) take(other tallies) {
-	for g, o := range other {
-		at := t[g]
-		if at == nil {
-			t[g] = o
-			continue
-		}
-		at.usage, at.unreachable, at.first = at.usage.Add(o.usage), at.unreachable.Add(o.unreachable), min(at.first, o.first)
+func (t *tallies) take(other *tallies) {
+	for g, o := range other.groups {
+		t.join(g, o)
 	}
+	for way := range other.full {
+		t.full[way] = true
+	}
+}
+
+func (t *tallies) join(g grouping, o *tally) {
+	at := t.groups[g]
+	if at == nil {
+		t.groups[g] = new(*o)
+		return
+	}
+	at.usage, at.unreachable, at.first = at.usage.Add(o.usage), at.unreachable.Add(o.unreachable), min(at.first, o.first)
+}
+
+// otherText is what beginnings are counted as that are not told apart.
+func otherText(text string) string {
+	switch text[0] {
+	case '"':
+		return "other text"
+	case 'U':
+		return "other UTF-16 text"
+	}
+	return text
 }
 
 // A grouper looks at what busy blocks begin with.
@@ -91,12 +127,12 @@ type grouper struct {
 const beginning = 32
 
 // run counts all blocks on several cores.
-func (g *grouper) run(ctx context.Context) (tallies, error) {
-	parts := make([]tallies, markers)
+func (g *grouper) run(ctx context.Context) (*tallies, error) {
+	parts := make([]*tallies, markers)
 	group, ctx := errgroup.WithContext(ctx)
 	for k := range parts {
 		group.Go(func() error {
-			parts[k] = tallies{}
+			parts[k] = newTallies()
 			v := &view{memory: g.memory}
 			n := 0
 			for ordinal, b := range g.blocks.all() {
@@ -120,16 +156,15 @@ func (g *grouper) run(ctx context.Context) (tallies, error) {
 	return parts[0], nil
 }
 
-func (g *grouper) count(t tallies, v *view, ordinal int, b *block) {
+func (g *grouper) count(t *tallies, v *view, ordinal int, b *block) {
 	isUnreachable := g.reach != nil && !g.reach.isMarked(ordinal)
 	t.count(grouping{by: capture.BySize, heap: -1, size: b.size}, b, isUnreachable)
 	t.count(grouping{by: capture.BySize, heap: g.owners[b.owner].heap, size: b.size}, b, isUnreachable)
 	head := v.bytes(b.address, min(b.size, beginning))
-	if module, offset, ok := g.pointsInto(head); ok {
+	text := contentOf(head)
+	if module, offset, ok := g.pointsInto(head); ok && (g.bits == 64 || text == "") { // four letters are an address, too
 		t.count(grouping{by: capture.ByType, heap: -1, module: module, offset: offset}, b, isUnreachable)
-		return
-	}
-	if text := contentOf(head); text != "" {
+	} else if text != "" {
 		t.count(grouping{by: capture.ByContent, heap: -1, text: text}, b, isUnreachable)
 	}
 }
@@ -143,7 +178,7 @@ func (g *grouper) pointsInto(head []byte) (module int32, offset uint64, ok bool)
 	case g.bits == 32 && len(head) >= 4:
 		word = uint64(binary.LittleEndian.Uint32(head))
 	}
-	if word < 1<<16 { // nothing is loaded there
+	if word < 1<<16 || word%uint64(g.bits/8) != 0 { // nothing is loaded there, and no table lies so
 		return 0, 0, false
 	}
 	at := g.modules.Find(word)
@@ -200,30 +235,15 @@ func isWide(b []byte) bool {
 }
 
 // groups lists the largest groupings of each way, and the ways that were cut.
-func (g *grouper) groups(t tallies, c *capture.Capture) (list []capture.Group, cut []string) {
-	ways := map[string][]grouping{}
-	texts := [...]struct {
-		has    func(string) bool
-		merged grouping
-	}{
-		{func(s string) bool { return s[0] == '"' }, grouping{by: capture.ByContent, heap: -1, text: "other text"}},
-		{func(s string) bool { return s[0] == 'U' }, grouping{by: capture.ByContent, heap: -1, text: "other UTF-16 text"}},
-	}
-	for _, key := range slices.SortedFunc(maps.Keys(t), compareGroupings) {
-		if key.by == capture.ByContent && t[key].usage.Count < leastOfContent { // one of its kind shows nothing but itself
-			for _, text := range texts {
-				if text.has(key.text) {
-					rest := t[text.merged]
-					if rest == nil {
-						rest = &tally{first: t[key].first}
-						t[text.merged] = rest
-					}
-					rest.usage, rest.unreachable, rest.first = rest.usage.Add(t[key].usage), rest.unreachable.Add(t[key].unreachable), min(rest.first, t[key].first)
-				}
-			}
+func (g *grouper) groups(counted *tallies, c *capture.Capture) (list []capture.Group, cut []string) {
+	t := counted.groups
+	for key, at := range t {
+		if other := otherText(key.text + " "); key.by == capture.ByContent && at.usage.Count < leastOfContent && other != key.text+" " { // it shows nothing but itself
 			delete(t, key)
+			counted.join(grouping{by: capture.ByContent, heap: -1, text: other}, at)
 		}
 	}
+	ways := map[string][]grouping{}
 	for key := range t {
 		way := key.by
 		if key.heap >= 0 {
@@ -231,6 +251,7 @@ func (g *grouper) groups(t tallies, c *capture.Capture) (list []capture.Group, c
 		}
 		ways[way] = append(ways[way], key)
 	}
+	cut = slices.Sorted(maps.Keys(counted.full))
 	for _, way := range slices.Sorted(maps.Keys(ways)) {
 		keys := ways[way]
 		slices.SortFunc(keys, func(a, b grouping) int {

@@ -15,6 +15,12 @@ import (
 // are kept and addresses are not: nothing says then what points to them.
 const maxBlocks = 24 << 20
 
+// mostOwners is how many stacks the blocks of one heap may have; blocks of more have one that cannot be read.
+const (
+	mostOwners = 1 << 20
+	crowded    = ^uint64(0)
+)
+
 // An owner is a heap and a stack that busy blocks have in common.
 type owner struct {
 	heap  int32
@@ -66,12 +72,7 @@ func (p *process) code() []span {
 	for _, m := range p.unloaded {
 		list = append(list, span{m.Base, m.Size})
 	}
-	const execute = minidump.PageExecute | minidump.PageExecuteRead | minidump.PageExecuteReadWrite | minidump.PageExecuteWriteCopy
-	for _, r := range p.regions {
-		if r.State == minidump.MemCommit && r.Protect&execute != 0 {
-			list = append(list, span{r.Base, r.Size})
-		}
-	}
+	list = append(list, p.regionsWith(func(r *minidump.Region) bool { return isCode(r.Protect) })...)
 	slices.SortFunc(list, compareSpans)
 	merged := list[:0]
 	for _, s := range list {
@@ -82,6 +83,11 @@ func (p *process) code() []span {
 		merged = append(merged, s)
 	}
 	return merged
+}
+
+// isCode reports whether memory may be executed.
+func isCode(protect minidump.Protection) bool {
+	return protect&(minidump.PageExecute|minidump.PageExecuteRead|minidump.PageExecuteReadWrite|minidump.PageExecuteWriteCopy) != 0
 }
 
 // walkHeaps walks all heaps, some at the same time. A heap that both sides list is walked once.
@@ -111,9 +117,13 @@ func (w *walked) walk(ctx context.Context, heap int32, room *budget) (err error)
 	w.blocks = newBlocks()
 	w.blocks.room = room
 	byTrace := map[uint64]uint32{}
+	defer func() { room.room.Add(int64(w.blocks.may)) }() // a process may have thousands of small heaps
 	last, lastOwner := uint64(0), uint32(0)
 	w.out, err = w.heap.Walk(ctx, func(b ntheap.Block) error {
 		if b.Trace != last || len(w.owners) == 0 { // blocks of one stack come together
+			if len(w.owners) >= mostOwners && b.Trace != 0 { // no process has that many stacks: these are damaged
+				b.Trace = crowded
+			}
 			number, ok := byTrace[b.Trace]
 			if !ok {
 				number = uint32(len(w.owners))

@@ -49,10 +49,12 @@ type process struct {
 	unloaded []minidump.UnloadedModule
 	threads  []minidump.Thread
 	regions  []minidump.Region
+	bases    map[uint64]bool // of modules
 	system   minidump.System
 	wow64    bool
 	sides    []side // the program's own first
 	stacks   []threadStack
+	virtual  int64 // committed pieces of capture.UsePrivate
 	problems []problem
 }
 
@@ -80,7 +82,9 @@ func openProcess(ctx context.Context, d *minidump.Dump) (*process, error) {
 	p.failed("the threads", err)
 	p.regions, err = d.Regions()
 	p.failed("the regions", err)
+	p.bases = make(map[uint64]bool, len(p.modules))
 	for _, m := range p.modules {
+		p.bases[m.Base] = true
 		if p.system.Bits == 64 && strings.EqualFold(fileName(m.Path), "wow64.dll") {
 			p.wow64 = true
 		}
@@ -133,9 +137,17 @@ func (p *process) findSides(ctx context.Context) error {
 		teb := p.wowTEB(t)
 		if peb, ok := wow.at(teb + tebs[32].peb); ok && p.isPEB(wow.pointers, peb) {
 			wow.peb = peb
-			p.sides = slices.Insert(p.sides, 0, wow)
 			break
 		}
+	}
+	if wow.peb == 0 {
+		var err error
+		if wow.peb, err = p.searchPEB(ctx, wow.pointers); err != nil {
+			return err
+		}
+	}
+	if wow.peb != 0 {
+		p.sides = slices.Insert(p.sides, 0, wow)
 	}
 	return nil
 }
@@ -156,7 +168,7 @@ func (p *process) isPEB(m pointers, address uint64) bool {
 	if !ok || base == 0 {
 		return false
 	}
-	return len(p.modules) == 0 || slices.ContainsFunc(p.modules, func(m minidump.Module) bool { return m.Base == base })
+	return len(p.bases) == 0 || p.bases[base]
 }
 
 // searchPEB looks at the beginning of every page for a block that names the program's image and a loader.

@@ -1,8 +1,10 @@
 package dump
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -25,7 +27,9 @@ type reach struct {
 	width   uint64 // from low to behind the last
 	marked  []uint64
 	scanned atomic.Int64
-	alone   view // of rounds that are not shared out
+	ranges  []span // memory that is there, by address
+	most    int64  // bytes that are searched at most: blocks that overlap would be searched again and again
+	alone   view   // of rounds that are not shared out
 }
 
 // markers is how many goroutines mark at once.
@@ -34,8 +38,11 @@ const markers = 2
 // rootChunk is how much of the roots one of them takes at a time.
 const rootChunk = 4 << 20
 
-func newReach(m memory, bits int, b *blocks) *reach {
-	r := &reach{memory: m, word: bits / 8, blocks: b, marked: make([]uint64, (b.n+63)/64), low: ^uint64(0), alone: view{memory: m}}
+// errEndless says that there is no end to searching: damaged heaps claim the same memory many times.
+var errEndless = errors.New("dump: blocks overlap so much that following pointers has no end")
+
+func newReach(m memory, ranges []span, bits int, b *blocks) *reach {
+	r := &reach{memory: m, ranges: ranges, word: bits / 8, blocks: b, marked: make([]uint64, (b.n+63)/64), low: ^uint64(0), alone: view{memory: m}}
 	high := uint64(0)
 	for _, first := range [...]int{0, b.n - len(b.large)} {
 		if first < b.n {
@@ -50,6 +57,10 @@ func newReach(m memory, bits int, b *blocks) *reach {
 		high = max(high, b.large[i].end())
 	}
 	r.width = high - min(r.low, high)
+	r.most = 1 << 30
+	for _, s := range ranges {
+		r.most += 4 * int64(s.size)
+	}
 	return r
 }
 
@@ -98,11 +109,12 @@ func (r *reach) each(ctx context.Context, n int, at func(i int) span) ([]uint32,
 	if n <= share {  // a long list is as many rounds of one block each
 		var found []uint32
 		for i := range n {
-			s := at(i)
-			r.scanned.Add(int64(s.size))
-			found = r.scan(&r.alone, found, s)
+			var err error
+			if found, err = r.scan(ctx, &r.alone, found, at(i)); err != nil {
+				return nil, err
+			}
 		}
-		return found, context.Cause(ctx)
+		return found, nil
 	}
 	var taken atomic.Int64
 	var found [markers][]uint32
@@ -115,13 +127,11 @@ func (r *reach) each(ctx context.Context, n int, at func(i int) span) ([]uint32,
 				if from >= n {
 					return nil
 				}
-				if ctx.Err() != nil {
-					return fmt.Errorf("dump: %w", context.Cause(ctx))
-				}
 				for i := from; i < min(from+share, n); i++ {
-					s := at(i)
-					r.scanned.Add(int64(s.size))
-					found[k] = r.scan(v, found[k], s)
+					var err error
+					if found[k], err = r.scan(ctx, v, found[k], at(i)); err != nil {
+						return err
+					}
 				}
 			}
 		})
@@ -134,14 +144,20 @@ func (r *reach) each(ctx context.Context, n int, at func(i int) span) ([]uint32,
 }
 
 // scan marks what the words of a span point to, and appends the blocks that were not marked before.
-func (r *reach) scan(v *view, next []uint32, s span) []uint32 {
+func (r *reach) scan(ctx context.Context, v *view, next []uint32, s span) ([]uint32, error) {
 	size := uint64(r.word)
-	at := (s.address + size - 1) &^ (size - 1)
-	for end := s.end(); at < end; {
+	at, end := (s.address+size-1)&^(size-1), s.end()
+	for n := 0; at < end; n++ {
+		if n%64 == 0 && ctx.Err() != nil {
+			return next, fmt.Errorf("dump: %w", context.Cause(ctx))
+		}
 		b := v.bytes(at, end-at)
 		if len(b) < r.word { // not in the dump: what follows may be
-			at = at&^(pageBytes-1) + pageBytes
+			at = r.following(at)
 			continue
+		}
+		if r.scanned.Add(int64(len(b))) > r.most {
+			return next, errEndless
 		}
 		b = b[:len(b)&^(r.word-1)]
 		if r.word == 8 {
@@ -159,7 +175,20 @@ func (r *reach) scan(v *view, next []uint32, s span) []uint32 {
 		}
 		at += uint64(len(b))
 	}
-	return v.pointers.mark(r, next)
+	return v.pointers.mark(r, next), nil
+}
+
+// following is the next address behind one that is not there, at which there is memory; the end of all where there is none.
+func (r *reach) following(at uint64) uint64 {
+	at = at&^(pageBytes-1) + pageBytes
+	i, ok := slices.BinarySearchFunc(r.ranges, at, func(s span, a uint64) int { return cmp.Compare(s.end()-1, a) })
+	switch {
+	case i == len(r.ranges):
+		return ^uint64(0)
+	case ok:
+		return at
+	}
+	return max(at, r.ranges[i].address)
 }
 
 // A batch is words that may be pointers and are looked up together: blocks are far more than the processor's caches hold, and
@@ -228,10 +257,9 @@ const (
 	mostAhead  = 256 << 10
 )
 
-// bytes returns at least the first word of what lies at an address, and at most want bytes; fewer than a word where the dump
-// has it not. They are valid until the next call.
+// bytes returns what lies at an address, at most want bytes; of 4 KB or less all that the dump has, nothing where it has none. They are valid until the next call.
 func (v *view) bytes(address, want uint64) []byte {
-	if off := address - v.at; off < uint64(v.have) && uint64(v.have)-off >= min(want, 8) {
+	if off := address - v.at; off < uint64(v.have) && uint64(v.have)-off >= min(want, leastAhead) {
 		return v.buffer[off:min(uint64(v.have), off+want)]
 	}
 	if near := address - v.at; near <= uint64(v.have)+leastAhead {

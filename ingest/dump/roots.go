@@ -6,39 +6,74 @@ import (
 	"heapdrift/ingest/minidump"
 )
 
-// roots is the memory that pointers to blocks are looked for in first: everything that is not part of a heap. Of images and of
-// mapped files only pages that can be written to hold pointers that the program stored; of stacks what lies above the stack
+// roots is the memory that pointers to blocks are looked for in first: everything that is not part of a heap, and what of heaps
+// could not be walked, as blocks may lie there. Of mapped files only pages that can be written to hold pointers that the program
+// stored, of images all that are no code, because some are written to and protected then; of stacks what lies above the stack
 // pointer is in use. Where the dump does not say what pages are, all of them are taken.
-func (p *process) roots(heaps []mark) []span {
-	var list []span
-	skip := make([]span, 0, len(heaps)+len(p.stacks))
+func (p *process) roots(heaps []mark, gaps []span) []span {
+	var skip []span
 	for _, h := range heaps {
 		skip = append(skip, h.span)
 	}
+	slices.SortFunc(skip, compareSpans)
+	slices.SortFunc(gaps, compareSpans)
+	skip = without(skip, gaps)
 	for _, s := range p.stacks {
 		if s.top > s.limit { // what lies below is of calls that have returned
 			skip = append(skip, span{s.reservation.address, s.top - s.reservation.address})
 		}
 	}
 	slices.SortFunc(skip, compareSpans)
-	for _, r := range p.memory.Ranges() {
-		list = append(list, span{r.Address, r.Size})
-	}
+	list := p.present()
 	if len(p.regions) > 0 {
-		list = intersect(list, p.writable())
+		list = intersect(list, p.regionsWith(func(r *minidump.Region) bool {
+			return r.Protect.Writable() || r.Type == minidump.MemPrivate || r.Type == minidump.MemImage && !isCode(r.Protect)
+		}))
 	}
 	return without(list, skip)
 }
 
-// writable are the regions that the program can have stored pointers in.
-func (p *process) writable() []span {
-	var list []span
-	for _, r := range p.regions {
-		if r.State == minidump.MemCommit && (r.Protect.Writable() || r.Type == minidump.MemPrivate) {
+// present is the memory that is in the dump, by address.
+func (p *process) present() []span {
+	ranges := p.memory.Ranges()
+	list := make([]span, len(ranges))
+	for i, r := range ranges {
+		list[i] = span{r.Address, r.Size}
+	}
+	return list
+}
+
+// regionsWith are the committed regions of a kind.
+func (p *process) regionsWith(is func(*minidump.Region) bool) (list []span) {
+	for i := range p.regions {
+		if r := &p.regions[i]; r.State == minidump.MemCommit && is(r) {
 			list = append(list, span{r.Base, r.Size})
 		}
 	}
 	return list
+}
+
+// lost counts the memory that the program can have stored pointers in and that is not in the dump, and of it that of images, where
+// its variables lie.
+func (p *process) lost() (all, images uint64) {
+	sum := func(spans []span) (bytes uint64) {
+		for _, s := range spans {
+			bytes += s.size
+		}
+		return bytes
+	}
+	present := p.present()
+	if len(p.regions) == 0 { // the images say where variables are
+		for _, m := range p.images() {
+			if len(intersect([]span{m}, present)) == 0 {
+				images += m.size
+			}
+		}
+		return images + uint64(p.memory.Missing()), images
+	}
+	all = sum(without(p.regionsWith(func(r *minidump.Region) bool { return r.Protect.Writable() }), present))
+	images = sum(without(p.regionsWith(func(r *minidump.Region) bool { return r.Protect.Writable() && r.Type == minidump.MemImage }), present))
+	return all, images
 }
 
 func compareSpans(a, b span) int {

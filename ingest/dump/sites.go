@@ -67,7 +67,7 @@ func (b *builder) usages(ctx context.Context) ([][2]capture.Usage, error) {
 	if b.reach == nil {
 		return list, nil
 	}
-	out := &capture.Reach{Scanned: b.reach.scanned.Load(), Note: "conservative: a number that looks like an address counts as a pointer, and pointers that are kept disguised, as EncodePointer does, are not seen"}
+	out := &capture.Reach{Scanned: b.reach.scanned.Load(), Note: "conservative: a number that looks like an address counts as a pointer, and pointers that are kept disguised, as EncodePointer does, are not seen" + b.unseen}
 	n := 0
 	for ordinal, at := range b.blocks.all() {
 		if n++; n%65536 == 0 && ctx.Err() != nil {
@@ -93,9 +93,12 @@ func (b *builder) usages(ctx context.Context) ([][2]capture.Usage, error) {
 
 // takeVirtual makes a site of the private memory that is in no heap, stack or the like. Who reserved it, a dump does not tell.
 func (b *builder) takeVirtual() {
+	if b.c.Memory.Space.Partial { // and without a list of regions not even that it is private
+		return
+	}
 	for _, u := range b.c.Memory.Space.Uses {
 		if u.Name == capture.UsePrivate && u.Committed > 0 {
-			b.c.Sites = append(b.c.Sites, capture.Site{Heap: capture.NoHeap, Kind: capture.KindVirtual, Usage: []capture.Usage{{Count: u.Regions, Bytes: u.Committed}}})
+			b.c.Sites = append(b.c.Sites, capture.Site{Heap: capture.NoHeap, Kind: capture.KindVirtual, Usage: []capture.Usage{{Count: b.virtual, Bytes: u.Committed}}})
 		}
 	}
 }

@@ -48,7 +48,10 @@ func (p *process) spaceOf(marks []mark) *capture.Space {
 		u.Reserved += int64(at.size)
 		if at.state == minidump.MemCommit {
 			u.Committed += int64(at.size)
-			if at.private {
+			if at.use == capture.UsePrivate {
+				p.virtual++
+			}
+			if at.private && !s.Partial { // without a list of regions all memory looks private
 				u.Private += int64(at.size)
 			}
 		}
@@ -109,8 +112,14 @@ func arrange(marks []mark) []mark {
 func (p *process) pieces(marks []mark) (list []piece) {
 	modules := p.images()
 	for _, r := range p.spread() {
+		if p.wow64 && r.State == minidump.MemFree { // to a 32-bit process nothing above 4 GB is free
+			if r.Base >= 1<<32 {
+				continue
+			}
+			r.Size = min(r.Size, 1<<32-r.Base)
+		}
 		whole := piece{span: span{r.Base, r.Size}, use: p.useOf(r, modules), reservation: r.AllocationBase, state: r.State, protect: r.Protect, private: r.Type == minidump.MemPrivate}
-		if whole.use != capture.UsePrivate {
+		if whole.use != capture.UsePrivate && whole.use != capture.UseMapped { // some heaps lie in sections
 			list = append(list, whole)
 			continue
 		}

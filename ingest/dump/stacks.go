@@ -24,16 +24,18 @@ func (p *process) readStacks() {
 	for _, t := range p.threads {
 		registers, err := p.dump.Registers(t)
 		p.failed("the registers of a thread", err)
-		p.addStack(native, t, t.TEB, registers)
+		p.addStack(native, t, t.TEB, registers, 0)
 		if p.wow64 {
-			registers, err := p.dump.WOW64Registers(t)
+			own, err := p.dump.WOW64Registers(t)
 			p.failed("the 32-bit registers of a thread", err)
-			p.addStack(pointers{p.memory, 32}, t, p.wowTEB(t), registers)
+			p.addStack(pointers{p.memory, 32}, t, p.wowTEB(t), own, registers.SP)
 		}
 	}
 }
 
-func (p *process) addStack(m pointers, t minidump.Thread, teb uint64, registers minidump.Registers) {
+// addStack adds a stack of a thread. What WOW64 keeps of the 32-bit registers is from the last change to 64-bit code: a thread that
+// is in 32-bit code has its stack pointer in the native ones, which other says.
+func (p *process) addStack(m pointers, t minidump.Thread, teb uint64, registers minidump.Registers, other uint64) {
 	layout := tebs[m.bits]
 	s := threadStack{thread: t.ID, registers: registers.General, teb: span{teb &^ (pageBytes - 1), layout.size}}
 	base, ok := m.at(teb + layout.stackBase)
@@ -48,17 +50,23 @@ func (p *process) addStack(m pointers, t minidump.Thread, teb uint64, registers 
 	s.reservation, s.limit = pagesOf(span{low, base - low}), limit&^(pageBytes-1)
 	if registers.SP > limit && registers.SP <= base {
 		s.top = registers.SP
+		if other > limit && other <= base {
+			s.top = min(s.top, other)
+		}
 	}
 	p.stacks = append(p.stacks, s)
 }
 
 // threadFacts lists the threads, those with the largest stacks first.
 func (p *process) threadFacts(where func(address uint64) string) []capture.Thread {
-	list := make([]capture.Thread, 0, len(p.threads))
+	list, stacks := make([]capture.Thread, 0, len(p.threads)), map[uint32][]*threadStack{}
+	for i := range p.stacks {
+		stacks[p.stacks[i].thread] = append(stacks[p.stacks[i].thread], &p.stacks[i])
+	}
 	for _, t := range p.threads {
 		out := capture.Thread{ID: t.ID, Name: t.Name}
-		for _, s := range p.stacks {
-			if s.thread != t.ID || s.reservation.size == 0 {
+		for _, s := range stacks[t.ID] {
+			if s.reservation.size == 0 {
 				continue
 			}
 			out.Stack = capture.Address(s.reservation.address) // in the end that of the program's own side

@@ -32,6 +32,8 @@ func (b *builder) warn() error {
 		busy += b.owners[i].usage.Count
 	}
 	switch {
+	case b.wow64 && len(b.sides) < 2:
+		w(capture.PartialHeap, 1, "the dump does not lead to both environment blocks of a 32-bit process on 64-bit Windows, so the heaps of one side were not found")
 	case len(b.sides) == 0:
 		w(capture.PartialHeap, 1, "the dump does not lead to the process's environment block, so its heaps were not found")
 	case len(b.c.Memory.Heaps) == 0:

@@ -1430,7 +1430,7 @@ func heapFactsCard(m *analysis.Memory) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if g := m.Heaps[i].Growth; g != nil {
+				if g := m.Heaps[i].Growth; g != nil && g.Busy != nil {
 					templ_7745c5c3_Err = changed(bytesChange(&g.Busy.Bytes)).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err

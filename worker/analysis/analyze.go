@@ -43,9 +43,7 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 	if r.Memory, err = memories(ctx, all, &opt); err != nil {
 		return nil, err
 	}
-	for _, p := range c.facts {
-		r.Warnings = append(r.Warnings, readerWarnings([]part{p})...)
-	}
+	r.Warnings = append(r.Warnings, witnessWarnings(readerWarnings(c.facts))...)
 	r.Evidence = evidence(inputs, all)
 	r.Warnings = append(c.warnings, r.Warnings...)
 	r.Verdict = decide(r)

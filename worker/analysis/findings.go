@@ -161,7 +161,7 @@ func witnessWarnings(list []Warning) []Warning {
 		switch {
 		case w.Code == capture.NoSymbols:
 		case w.Code.Lossy():
-			w.Message = fmt.Sprintf("of the evidence beside the trace, whose growth alone proves no leak therefore: %s (%s)", w.Message, w.Code)
+			w.Message = fmt.Sprintf("of evidence beside that of the verdict, which proves nothing by itself therefore: %s (%s)", w.Message, w.Code)
 			w.Code = capture.Unsupported
 			out = append(out, w)
 		default:

@@ -118,7 +118,7 @@ func choose(inputs []Input, opt Options) (*choice, error) {
 		}
 		return nil, &Error{CodeNoSuchProcess, fmt.Sprintf("analysis: no evidence of process %q; it holds %s", opt.Process, strings.Join(processes(inputs), ", "))}
 	case 1:
-		return ofKind(append(byProgram[order[0]], nameless...), nil), nil
+		return withFacts(byProgram[order[0]], nameless, nil), nil
 	}
 	most := order[0]
 	for _, program := range order[1:] {
@@ -126,7 +126,7 @@ func choose(inputs []Input, opt Options) (*choice, error) {
 			most = program
 		}
 	}
-	return ofKind(append(byProgram[most], nameless...), []Warning{{
+	return withFacts(byProgram[most], nameless, []Warning{{
 		Code: capture.SeveralProcesses, Count: int64(len(order)),
 		Message: fmt.Sprintf("the evidence holds %d programs (%s); this report is about %s, which holds the most; %s%s",
 			len(order), strings.Join(processes(inputs), ", "), named(byProgram[most][0].Process), chooseAnother, heapsOf(byProgram, order, most)),
@@ -178,6 +178,20 @@ func held(parts []part) (most int64) {
 		last = false
 	}
 	return most
+}
+
+// withFacts adds facts that name no program, but for those of another process id, to the evidence on one.
+func withFacts(parts, nameless []part, warnings []Warning) *choice {
+	for _, f := range nameless {
+		other := f.Process.PID != 0 && !slices.ContainsFunc(parts, func(p part) bool { return p.Process.PID == f.Process.PID || p.Process.PID == 0 })
+		if !other {
+			parts = append(parts, f)
+			continue
+		}
+		warnings = append(warnings, Warning{Code: capture.SeveralProcesses, File: f.file, Count: 1, Message: fmt.Sprintf(
+			"%s is of process %d, and the report is about %s, pid %d; it is left out", f.file, f.Process.PID, named(parts[0].Process), parts[0].Process.PID)})
+	}
+	return ofKind(parts, warnings)
 }
 
 // ofKind divides the evidence on one program. The report is on one trace where there is any; else on the kind of snapshots that
@@ -236,7 +250,9 @@ func addKind(kinds [][]part, p part) [][]part {
 
 // haveStacks reports whether any of the snapshots tells who allocated.
 func haveStacks(parts []part) bool {
-	return slices.ContainsFunc(parts, func(p part) bool { return p.Stacks.Count() > 1 })
+	return slices.ContainsFunc(parts, func(p part) bool {
+		return slices.ContainsFunc(p.Sites, func(s capture.Site) bool { return s.Stack != capture.NoStack })
+	})
 }
 
 func compareBool(a, b bool) int {

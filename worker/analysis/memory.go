@@ -57,8 +57,11 @@ func memories(ctx context.Context, parts []part, opt *Options) ([]Memory, error)
 			return nil, fmt.Errorf("analysis: %w", context.Cause(ctx))
 		}
 		m := memoryOf(p, opt)
-		if first := firstOf(parts[:i], p); first >= 0 {
-			m.grow(&list[first])
+		if first := firstOf(parts[:i], p, func(m *capture.Memory) bool { return len(m.Heaps) > 0 }); first >= 0 {
+			m.growHeaps(&list[first])
+		}
+		if first := firstOf(parts[:i], p, func(m *capture.Memory) bool { return len(m.Groups) > 0 }); first >= 0 {
+			m.growGroups(&list[first])
 		}
 		list = append(list, m)
 	}
@@ -68,11 +71,11 @@ func memories(ctx context.Context, parts []part, opt *Options) ([]Memory, error)
 	return list, nil
 }
 
-// firstOf is the first of the parts that is of the same kind and the same life of the process; −1 for none.
-func firstOf(before []part, p part) int {
+// firstOf is the first of the parts that is of the same kind and the same life of the process and says something; −1 for none.
+func firstOf(before []part, p part, says func(*capture.Memory) bool) int {
 	return slices.IndexFunc(before, func(b part) bool {
 		moved, _ := movedModules(b.Modules, p.Modules)
-		return b.Kind == p.Kind && b.Process.PID == p.Process.PID && moved != imageMoved
+		return b.Kind == p.Kind && b.Process.PID == p.Process.PID && moved != imageMoved && says(b.Memory)
 	})
 }
 
@@ -154,8 +157,9 @@ func symbolName(f *Frame) string {
 	return f.Name() + "+" + f.Offset
 }
 
-// grow fills in how heaps and groups have changed since the first evidence of the kind.
-func (m *Memory) grow(first *Memory) {
+// growHeaps fills in how heaps have changed since the first evidence that counts any. Of a heap that was not wholly walked, then
+// or now, what is busy is not known.
+func (m *Memory) growHeaps(first *Memory) {
 	heaps := map[capture.Address]*capture.HeapFacts{}
 	for i := range first.Heaps {
 		heaps[first.Heaps[i].Handle] = &first.Heaps[i]
@@ -166,21 +170,30 @@ func (m *Memory) grow(first *Memory) {
 		if was == nil {
 			was = &capture.HeapFacts{}
 		}
-		h.Growth = &capture.HeapGrowth{Reserved: h.Reserved - was.Reserved, Committed: h.Committed - was.Committed, Busy: h.Busy.Sub(was.Busy)}
+		h.Growth = &capture.HeapGrowth{Reserved: h.Reserved - was.Reserved, Committed: h.Committed - was.Committed}
+		if !hasGap(m, h.Handle) && !hasGap(first, h.Handle) {
+			h.Growth.Busy = new(h.Busy.Sub(was.Busy))
+		}
 	}
-	groups := map[capture.Group]capture.Usage{}
-	complete := map[string]bool{}
+}
+
+func hasGap(m *Memory, heap capture.Address) bool {
+	return slices.ContainsFunc(m.Gaps, func(g capture.Gap) bool { return g.Heap == heap || g.Address == heap })
+}
+
+// growGroups fills in how groups have changed. What may have been among those that were not listed then has no growth.
+func (m *Memory) growGroups(first *Memory) {
+	groups, listed := map[capture.Group]capture.Usage{}, map[string]bool{}
 	for i := range first.Groups {
 		groups[groupKey(&first.Groups[i])] = first.Groups[i].Usage
-		complete[first.Groups[i].By] = true
+		listed[first.Groups[i].By] = true
 	}
 	for i := range m.Groups {
 		g := &m.Groups[i]
 		was, ok := groups[groupKey(g)]
-		if !ok && (!complete[g.By] || slices.Contains(first.Cut, g.By)) { // it may have been among those that were not listed
-			continue
+		if ok || listed[g.By] && !slices.Contains(first.Cut, g.By) {
+			g.Growth = new(g.Usage.Sub(was))
 		}
-		g.Growth = new(g.Usage.Sub(was))
 	}
 }
 

@@ -66,7 +66,7 @@ func TestFactsBelongToTheRun(t *testing.T) {
 	if len(r.Memory) != 2 || r.Memory[0].File != "snap1.txt" || r.Memory[1].File != "snap3.txt" || r.Memory[0].Heaps[0].Growth != nil {
 		t.Fatalf("%+v", r.Memory)
 	}
-	if g := r.Memory[1].Heaps[0].Growth; g == nil || *g != (capture.HeapGrowth{Committed: 8192, Busy: capture.Usage{Count: 400, Bytes: 6400}}) {
+	if g := r.Memory[1].Heaps[0].Growth; g == nil || g.Committed != 8192 || g.Reserved != 0 || *g.Busy != (capture.Usage{Count: 400, Bytes: 6400}) {
 		t.Errorf("growth of the heap: %+v", g)
 	}
 	if two.Memory.Heaps[0].Growth != nil {
@@ -94,6 +94,41 @@ func TestNothingButFacts(t *testing.T) {
 	other.Process = capture.Process{Name: "other.exe", PID: 7}
 	if r := analyze(t, inputs(other, app.snapshot(row{id: 1, stack: app.in(1), count: 1, bytes: 1}))); r.Process.Name != "app.exe" || len(r.Memory) != 0 || codes(r) != "several-processes" {
 		t.Errorf("facts of another program: %s %s, %d", r.Process.Name, codes(r), len(r.Memory))
+	}
+}
+
+// What was not counted at first did not grow since.
+func TestHeapsGrowAgainstWhatWasCounted(t *testing.T) {
+	space, one, two := facts(capture.Memory{Space: &capture.Space{}}), facts(capture.Memory{Heaps: heapOf(4096, 1600)}), facts(capture.Memory{Heaps: heapOf(8192, 3200)})
+	m := analyze(t, inputs(space, one, two)).Memory
+	if m[1].Heaps[0].Growth != nil || m[2].Heaps[0].Growth.Committed != 4096 || m[2].Heaps[0].Growth.Busy.Bytes != 1600 {
+		t.Errorf("%+v", m)
+	}
+	one.Memory.Gaps = []capture.Gap{{What: "segment", Heap: 0x1000, Bytes: 4096}}
+	if g := analyze(t, inputs(one, two)).Memory[1].Heaps[0].Growth; g.Committed != 4096 || g.Busy != nil {
+		t.Errorf("a heap that was not wholly walked grew by %+v", g)
+	}
+}
+
+// What limits evidence beside that of the verdict does not undo the verdict.
+func TestFactsLimitNoVerdict(t *testing.T) {
+	var logs []*capture.Capture
+	for n := range int64(8) {
+		logs = append(logs, app.snapshot(row{id: 1, stack: app.in(0x20), count: 100 * (n + 1), bytes: 1600 * (n + 1)}))
+	}
+	odd := facts(capture.Memory{})
+	odd.Warnings = []capture.Warning{{Code: capture.Malformed, Message: "one odd line", Count: 1}}
+	alone, beside := analyze(t, inputs(logs...)), analyze(t, inputs(append(logs, odd)...))
+	if alone.Verdict.Status != analysis.StatusLeak || beside.Verdict.Status != analysis.StatusLeak || codes(beside) != "unsupported" {
+		t.Errorf("alone %+v, beside %+v, %s", alone.Verdict, beside.Verdict, codes(beside))
+	}
+}
+
+func TestFactsOfAnotherProcess(t *testing.T) {
+	other := facts(capture.Memory{Heaps: heapOf(4096, 1600)})
+	other.Process.PID = app.pid + 1
+	if r := analyze(t, inputs(app.snapshot(row{id: 1, stack: app.in(1), count: 1, bytes: 1}), other)); len(r.Memory) != 0 || codes(r) != "several-processes" {
+		t.Errorf("%d pieces, %s", len(r.Memory), codes(r))
 	}
 }
 
@@ -149,8 +184,8 @@ func TestUnreachableBlocksFindTheirStacks(t *testing.T) {
 	}{
 		{"by address and size", listed(16, 0x1000, 0x1040, 0x9000), &analysis.Amount{Count: 2, Bytes: 32}, ""},
 		{"by address alone", listed(0, 0x1060), &analysis.Amount{Count: 1, Bytes: 16}, ""},
-		{"another size is another block", listed(24, 0x1000, 0x1020), nil, "inconsistent"},
-		{"addresses of another process", listed(16, 0x1000, 0x9000, 0x9100), nil, "inconsistent"},
+		{"another size is another block", listed(24, 0x1000, 0x1020), nil, "unsupported"},
+		{"addresses of another process", listed(16, 0x1000, 0x9000, 0x9100), nil, "unsupported"},
 		{"nothing listed", listed(16), nil, ""},
 	} {
 		r := analyze(t, inputs(log(), test.other))

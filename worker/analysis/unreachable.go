@@ -43,6 +43,21 @@ func pointerless(parts []part) []unreachable {
 	return slices.CompactFunc(list, func(a, b unreachable) bool { return a.address == b.address && a.size == b.size })
 }
 
+// lastOfKinds leaves of parts the last of each kind that looked for pointers: what earlier ones found may be freed by then.
+func lastOfKinds(parts []part) (list []part) {
+	for i, p := range parts {
+		if looked(p) && !slices.ContainsFunc(parts[i+1:], func(q part) bool { return q.Kind == p.Kind && looked(q) }) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// looked reports whether evidence says which blocks nothing points to.
+func looked(p part) bool {
+	return p.Memory != nil && (p.Memory.Reach != nil || slices.ContainsFunc(p.Memory.Samples, func(s capture.Sample) bool { return s.Unreachable }))
+}
+
 // joinUnreachable counts the blocks of the last snapshot that other evidence of the same process found no pointer to, where
 // the snapshot has addresses and does not tell by itself.
 func (s *series) joinUnreachable(ctx context.Context, others []part) error {
@@ -54,6 +69,7 @@ func (s *series) joinUnreachable(ctx context.Context, others []part) error {
 	others = slices.DeleteFunc(slices.Clone(others), func(p part) bool {
 		return p.Process.PID != 0 && last.Process.PID != 0 && p.Process.PID != last.Process.PID
 	})
+	others = lastOfKinds(others)
 	list := pointerless(others)
 	if len(list) == 0 {
 		return nil
@@ -79,7 +95,7 @@ func (s *series) joinUnreachable(ctx context.Context, others []part) error {
 	}
 	// Blocks of another process, or of another time, share some addresses by chance.
 	if 2*len(joined) < len(list) {
-		s.warn(capture.Inconsistent, int64(len(list)-len(joined)), fmt.Sprintf(
+		s.warn(capture.Unsupported, int64(len(list)-len(joined)), fmt.Sprintf(
 			"%s lists %s without a pointer to them, of which %s holds %d at the same address in the same size: they seem to be of another process or another time, and are not joined to its stacks",
 			others[list[0].part].file, Plural(int64(len(list)), "block"), last.file, len(joined)))
 		return nil

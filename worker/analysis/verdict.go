@@ -167,7 +167,7 @@ func conclusion(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 			s = "1 more snapshot of the same process would decide whether it leaks"
 		}
 		if lossy != nil {
-			s += fmt.Sprintf(" (the evidence is damaged as well: %s)", lossy.Code)
+			s += fmt.Sprintf(" (the evidence has limits as well: %s)", lossy.Code)
 		}
 		return s
 	case v.Status == StatusNoLeak && r.Power != nil:

@@ -17,6 +17,7 @@ const (
 	private   = 0x20000
 	image     = 0x1000000
 	readWrite = 0x04
+	execute   = 0x20 // PAGE_EXECUTE_READ
 	executeRW = 0x80 // PAGE_EXECUTE_WRITECOPY
 )
 
@@ -58,7 +59,7 @@ func Of(p *ntheaptest.Process, program Program) minidumptest.Dump {
 		}
 		m.Base, m.Size = i.Base, uint32(i.Size)
 		d.Modules = append(d.Modules, m)
-		d.Regions = append(d.Regions, minidumptest.Region{Base: i.Base, Size: i.Size, AllocationBase: i.Base, AllocationProtect: executeRW, State: commit, Protect: readWrite, Type: image})
+		d.Regions = append(d.Regions, minidumptest.Region{Base: i.Base, Size: i.Size, AllocationBase: i.Base, AllocationProtect: executeRW, State: commit, Protect: execute, Type: image})
 	}
 	const used = stackAt + stackSize - 0x4000
 	d.Threads = []minidumptest.Thread{{ID: 0x1234, Name: "main", TEB: p.TEB, Stack: used, Registers: &minidumptest.Registers{IP: p.Images[0].Base + 0x1000, SP: used}}}

@@ -97,7 +97,10 @@ func textHeaps(p *printer, heaps []capture.HeapFacts) {
 		h := &heaps[i]
 		note := ""
 		if h.Growth != nil {
-			note = fmt.Sprintf("  committed %s, busy %s", change(h.Growth.Committed), change(h.Growth.Busy.Bytes))
+			note = fmt.Sprintf("  committed %s", change(h.Growth.Committed))
+			if h.Growth.Busy != nil {
+				note += ", busy " + change(h.Growth.Busy.Bytes)
+			}
 		}
 		p.line("    heap %-18v %-12s %10s reserved %10s committed %10s busy in %s%s", h.Handle, h.Kind, analysis.Bytes(h.Reserved), analysis.Bytes(h.Committed),
 			analysis.Bytes(h.Busy.Bytes), analysis.Plural(h.Busy.Count, "block"), note)
