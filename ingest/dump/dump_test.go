@@ -32,7 +32,11 @@ func readBytes(t testing.TB, data []byte) *capture.Capture {
 func TestDumpsOfKnownHeaps(t *testing.T) {
 	for i, windows := range ntheaptest.All {
 		for _, stacks := range []bool{false, true} {
-			p := ntheaptest.Make(ntheaptest.Recipe{Windows: windows, Seed: uint64(i), Stacks: stacks, LFH: windows.Major > 5, Heaps: 2, Segments: 2, Blocks: 60, Virtual: 2})
+			segmentHeaps := 0
+			if windows.Build >= 18362 {
+				segmentHeaps = 1
+			}
+			p := ntheaptest.Make(ntheaptest.Recipe{Windows: windows, Seed: uint64(i), Stacks: stacks, LFH: windows.Major > 5, Heaps: 2, Segments: 2, Blocks: 60, Virtual: 2, SegmentHeaps: segmentHeaps})
 			c := readBytes(t, dumptest.Of(p, dumptest.Program{PID: 77, Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}).Bytes())
 			got := map[uint64]string{}
 			for b := range c.Blocks.All() {
