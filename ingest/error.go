@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"heapdrift/ingest/etl"
+	"heapdrift/ingest/minidump"
 )
 
 // The codes of errors that reading evidence gives. They are stable: the API and the command line pass them on.
@@ -15,6 +16,10 @@ const (
 	CodeBomb        = "archive-bomb"
 	CodeDamaged     = "damaged-archive"
 	CodeNoEvidence  = "no-evidence"
+	// Of dumps, which have more codes of minidump's.
+	CodeNoHeap      = minidump.CodeNoHeap
+	CodeOtherSystem = minidump.CodeOtherSystem
+	CodeBadDump     = minidump.CodeBadHeader
 	CodeNotTrace    = etl.CodeNotETL // it is named as a trace and is none; what else is wrong with traces has etl's codes
 )
 

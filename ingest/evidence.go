@@ -28,8 +28,11 @@ func evidence(ctx context.Context, src Source, progress func(done, total int64),
 			return refusal
 		}
 		w.free = max(w.free, freeOf[kind])
+		if err := visit(m, kind); err != nil {
+			return readError(m.Name, err)
+		}
 		found++
-		return readError(m.Name, visit(m, kind))
+		return nil
 	}
 	w.pass = func(name string, e *Error) bool {
 		if !isNoEvidence(e.Code) {
@@ -62,7 +65,7 @@ func noEvidence(archive string, last *Error) *Error {
 // isNoEvidence reports whether a code says that a file is something else, rather than that it is harmful or damaged.
 func isNoEvidence(code string) bool {
 	switch code {
-	case CodeEmpty, CodeUnknown, CodeUnsupported, CodeKernelDump, CodeNotTrace:
+	case CodeEmpty, CodeUnknown, CodeUnsupported, CodeKernelDump, CodeNotTrace, CodeNoHeap, CodeOtherSystem:
 		return true
 	}
 	return false

@@ -72,6 +72,14 @@ func readDump(ctx context.Context, m Member, opt Options) (_ []*capture.Capture,
 	return []*capture.Capture{c}, nil
 }
 
+// check looks closer at a file that lies as it is.
+func check(ctx context.Context, m Member, kind Kind) error {
+	if kind != KindMinidump {
+		return nil
+	}
+	return dump.Check(ctx, m.w.in, m.w.src.Size)
+}
+
 // A refusal is what the reader of a format says of a file that it cannot read.
 type refusal struct{ code, message string }
 

@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -71,6 +72,30 @@ func TestArchiveOfDumps(t *testing.T) {
 	}
 	if got := strings.Join(kinds, " "); got != "minidump minidump windbg-log" {
 		t.Errorf("captures %s", got)
+	}
+}
+
+// A dump that tells nothing about heaps keeps nobody from reading the others.
+func TestArchiveWithADumpOfACrash(t *testing.T) {
+	crash := dumptest.Of(ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win7x64, Heaps: 1, Segments: 1, Blocks: 5}), dumptest.Program{})
+	crash.Small, crash.Flags, crash.Memory = true, 0x1000, crash.Memory[:1]
+	for name, test := range map[string]struct {
+		files    []file
+		captures int
+		code     string
+	}{
+		"beside a full dump": {[]file{{"a-crash.dmp", crash.Bytes()}, {"b.dmp", dumpOf(3)}}, 1, ""},
+		"alone":              {[]file{{"a-crash.dmp", crash.Bytes()}}, 0, ingest.CodeNoHeap},
+		"beside another":     {[]file{{"a-crash.dmp", crash.Bytes()}, {"b-crash.dmp", crash.Bytes()}}, 0, ingest.CodeNoEvidence},
+	} {
+		r, err := ingest.Read(t.Context(), source("all.zip", zipped(test.files...)), ingest.Options{})
+		var refused *ingest.Error
+		if errors.As(err, &refused) != (test.code != "") || refused != nil && refused.Code != test.code || len(r.Captures) != test.captures {
+			t.Errorf("%s: %v, %d captures", name, err, len(r.Captures))
+		}
+		if test.captures > 0 && !strings.Contains(r.Captures[0].Warnings[len(r.Captures[0].Warnings)-1].Message, "a-crash.dmp") {
+			t.Errorf("%s: %+v", name, r.Captures[0].Warnings)
+		}
 	}
 }
 

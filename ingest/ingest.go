@@ -47,7 +47,8 @@ type Options struct {
 	Progress func(done, total int64) // bytes of the sources consumed; may be nil
 }
 
-// Inspect looks whether a source is evidence, without reading what it says. Archives are unpacked to nowhere, so
+// Inspect looks whether a source is evidence, without reading what it says; of a dump that is not packed also whether it tells
+// about heaps. Archives are unpacked to nowhere, so
 // that one that would never end is refused here. An archive of traces and other evidence is a trace, one of dumps and logs is
 // dumps. Its error is an *Error
 // unless reading itself failed.
@@ -58,7 +59,7 @@ func Inspect(ctx context.Context, src Source) (Kind, error) {
 			found = kind
 		}
 		if !m.Packed {
-			return nil
+			return check(ctx, m, kind)
 		}
 		_, err := io.Copy(io.Discard, m)
 		return err

@@ -37,7 +37,9 @@ func Read(ctx context.Context, src Source, opt Options) (*Reading, error) {
 	defer func() { _ = traces.Close() }() // temporary files that were read to the end
 	err := traces.gather(ctx, src, func(m Member, f *format) error {
 		captures, err := f.read(ctx, m, opt)
-		files = append(files, file{m.Name, captures})
+		if len(captures) > 0 {
+			files = append(files, file{m.Name, captures})
+		}
 		return err
 	})
 	if len(traces.Files) > 0 {

@@ -64,7 +64,7 @@ func (t *Traces) gather(ctx context.Context, src Source, read func(Member, *form
 			return nil
 		}
 		err := read(m, formatOf(kind))
-		if refusalOf(err) != nil {
+		if r := refusalOf(err); r != nil && !isNoEvidence(r.code) {
 			refused, read, err = readError(m.Name, err), nil, nil
 		}
 		return err

@@ -1,14 +1,19 @@
 package worker_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"heapdrift/ingest"
 	"heapdrift/ingest/debugdiag/debugdiagtest"
 	"heapdrift/ingest/dump/dumptest"
 	"heapdrift/ingest/ntheap/ntheaptest"
+	"heapdrift/internal/store"
 )
 
 const heapLog = `0:000> !heap -s
@@ -59,7 +64,22 @@ func TestDumpsThatTellNothingAreRefused(t *testing.T) {
 	p := start(t)
 	made := dumptest.Of(ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win7x64, Heaps: 1, Segments: 1, Blocks: 5}), dumptest.Program{})
 	made.Small, made.Flags, made.Memory = true, 0x1000, made.Memory[:1]
-	run := p.settled(p.upload("crash.dmp", string(made.Bytes())))
+	data := made.Bytes()
+	_, err := p.Intake.Accept(t.Context(), store.Target{Project: "p", Build: "1"}, "crash.dmp", bytes.NewReader(data))
+	var refused *ingest.Error
+	if !errors.As(err, &refused) || refused.Code != ingest.CodeNoHeap || !strings.Contains(refused.Message, "procdump -ma") {
+		t.Errorf("at the door: %v", err)
+	}
+	// One that is packed is looked at when it is read.
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	run := p.settled(p.upload("crash.dmp.gz", packed.String()))
 	list, err := p.Store.EvidenceOfRun(t.Context(), run.ID)
 	if err != nil || len(list) != 1 || list[0].State != "failed" || list[0].ErrorCode != "no-heap" || !strings.Contains(list[0].Error, "procdump -ma") {
 		t.Errorf("%+v %v", list, err)

@@ -66,6 +66,25 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, opt Options) (*capture
 	return b.c, nil
 }
 
+// Check says whether a file is a dump that Read can make a capture of, by its header, its directory and its lists. Its error is
+// that of Read.
+func Check(ctx context.Context, r io.ReaderAt, size int64) error {
+	d, err := minidump.Open(ctx, r, size)
+	if err != nil {
+		return err
+	}
+	refused := d.WithoutHeap()
+	if refused == nil {
+		return nil
+	}
+	p, err := openProcess(ctx, d)
+	if err != nil {
+		return err
+	}
+	refused.Message += p.inventory()
+	return refused
+}
+
 // inventory says what a dump that is refused does hold.
 func (p *process) inventory() string {
 	s := fmt.Sprintf("; it holds %d modules and %d threads", len(p.modules), len(p.threads))

@@ -70,7 +70,7 @@ var refusals = []struct {
 }{
 	{"JPEG", "\xff\xd8\xff\xe0 JFIF" + strings.Repeat("x", 5000), 415, "unknown-format"},
 	{"noise", strings.Repeat("\x01\x80", 5000), 415, "unknown-format"},
-	{"minidump", "MDMP" + strings.Repeat("\x00", 5000), 415, "unsupported-format"},
+	{"damaged dump", "MDMP" + strings.Repeat("\x00", 5000), 422, "bad-header"},
 	{"kernel dump", "PAGEDU64" + strings.Repeat("\x00", 5000), 422, "kernel-dump"},
 	{"bomb", bomb(), 422, "archive-bomb"},
 	{"cut gzip", "\x1f\x8b\x08\x00\x00\x00", 422, "damaged-archive"},

@@ -64,7 +64,7 @@ func TestMemoryOfADump(t *testing.T) {
 	page := s.page(fmt.Sprintf("/runs/%d", run))
 	has(t, page, fmt.Sprintf("/runs/%d/memory?of=1", run), `class="u-heap"`, "&lt;unknown&gt;")
 	has(t, words(page), "Where the memory is", "All tables", "VirtualAlloc", "Heaps", "Thread stacks", "Images", "The largest free block has",
-		"The system charges the process 40.0 MB of private bytes", "No pointer was found to", "Heaps as they count", "LFH", "▲ +64.0 KB", "▲ +4.00 KB")
+		"The system charges the process 40.0 MB of private bytes", "No pointer was found to", "Heaps as they count", "LFH", "▲ +64.0 KB", "▲ +4.00 KB", "Allocated here, and nothing points to it")
 
 	all := s.page(fmt.Sprintf("/runs/%d/memory", run))
 	has(t, all, "procdump -ma app.exe: &lt;b&gt;memory&lt;/b&gt; above 30 MB")

@@ -44,6 +44,7 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 		return nil, err
 	}
 	r.Warnings = append(r.Warnings, witnessWarnings(readerWarnings(c.facts))...)
+	r.Unreachable = unreached(r.Findings)
 	r.Evidence = evidence(inputs, all)
 	r.Warnings = append(c.warnings, r.Warnings...)
 	r.Verdict = decide(r)

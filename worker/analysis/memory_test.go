@@ -212,6 +212,9 @@ func TestUnreachableSitesMerge(t *testing.T) {
 	if *r.Sites[0].Unreachable != (analysis.Amount{Count: 3, Bytes: 48}) || *r.Sites[1].Unreachable != (analysis.Amount{}) {
 		t.Errorf("%+v %+v", r.Sites[0].Unreachable, r.Sites[1].Unreachable)
 	}
+	if u := r.Unreachable; len(u) != 1 || u[0].Where != "app+0x20" || u[0].Unreachable.Count != 3 || u[0].Outstanding.Count != 7 {
+		t.Errorf("%+v", u)
+	}
 	// Beside a log of the same process, the dump tells which stacks hold what nothing points to.
 	log := app.snapshot(row{id: 5, stack: app.in(0x20), count: 9, bytes: 144})
 	second := app.snapshot(row{id: 5, stack: app.in(0x20), count: 9, bytes: 144})

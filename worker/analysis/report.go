@@ -33,6 +33,8 @@ type Report struct {
 	Power *Power `json:"power,omitempty"`
 	// Memory is what the evidence says beside sites, in the order of the evidence.
 	Memory []Memory `json:"memory,omitempty"`
+	// Unreachable are the findings whose blocks nothing points to, those with most of them first.
+	Unreachable []Unreached `json:"unreachable,omitempty"`
 	// Findings are the signatures of the sites, leaks first.
 	Findings []Finding `json:"findings"`
 	Sites    []Site    `json:"sites"` // merged by stack, heap and kind; most growth first, heap-virtual last

@@ -16,6 +16,31 @@ type unreachable struct {
 	size    uint64 // requested bytes; 0 unknown
 }
 
+// An Unreached is a finding that holds blocks that no pointer was found to.
+type Unreached struct {
+	Signature   string `json:"signature"`
+	Where       string `json:"where"`
+	Unreachable Amount `json:"unreachable"`
+	Outstanding Amount `json:"outstanding"`
+}
+
+// mostUnreached is how many findings a report lists so.
+const mostUnreached = 100
+
+// unreached lists the findings with most bytes that nothing points to.
+func unreached(findings []Finding) []Unreached {
+	var list []Unreached
+	for i := range findings {
+		if f := &findings[i]; f.Unreachable != nil && f.Unreachable.Count > 0 {
+			list = append(list, Unreached{f.Signature, f.Where(), *f.Unreachable, f.Outstanding})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Unreached) int {
+		return cmp.Or(cmp.Compare(b.Unreachable.Bytes, a.Unreachable.Bytes), cmp.Compare(a.Signature, b.Signature))
+	})
+	return list[:min(len(list), mostUnreached)]
+}
+
 // pointerless are the blocks that any of the evidence found no pointer to, by address.
 func pointerless(parts []part) []unreachable {
 	var list []unreachable

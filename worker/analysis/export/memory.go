@@ -10,6 +10,18 @@ import (
 
 // textMemory writes what the evidence says beside sites. Of evidence of one kind the last is written whole: it has the growth.
 func textMemory(p *printer, r *analysis.Report, opt Options) {
+	for i := range r.Unreachable {
+		if opt.Top > 0 && i == opt.Top {
+			break
+		}
+		u := &r.Unreachable[i]
+		if i == 0 {
+			p.line("")
+			p.line("no pointer was found to blocks of")
+		}
+		p.line("    %-50s %10s in %s, of %s in %s", u.Where, analysis.Bytes(u.Unreachable.Bytes), analysis.Plural(u.Unreachable.Count, "block"),
+			analysis.Bytes(u.Outstanding.Bytes), analysis.Count(u.Outstanding.Count))
+	}
 	for i := range r.Memory {
 		m := &r.Memory[i]
 		if isRepeated(r.Memory[i+1:], m) {
