@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"heapdrift/ingest/dump/dumptest"
 	"heapdrift/ingest/minidump/minidumptest"
 	"heapdrift/ingest/ntheap/ntheaptest"
+	"heapdrift/ingest/windbg"
 )
 
 // dumps are two full dumps of one process, as the reader gives them; between them a heap and a kind of block have grown.
@@ -100,6 +102,18 @@ func TestMemoryOfSeveralTools(t *testing.T) {
 	run := addRun(t, s.store, target, append(dumps(t), report))
 	page := words(s.page(fmt.Sprintf("/runs/%d", run)))
 	has(t, page, "Where the memory is dump, shopd-2.log", "Thread stacks", "Functions as DebugDiag", "IFMX_IsInTransaction", "Heaps as they count dump, shopd-2.log")
+}
+
+// A log of WinDbg lists no allocations, and the page says what it does tell.
+func TestRunOfNothingButFacts(t *testing.T) {
+	s := open(t)
+	list, err := windbg.Read(t.Context(), strings.NewReader("0:000> !heap -s\n  Heap     Flags   Reserv  Commit  Virt   Free  List   UCR  Virt  Lock  Fast\n"+
+		"                    (k)     (k)    (k)     (k) length      blocks cont. heap\n00460000 00000002    1024    512    512      4     2     1    0      0   LFH\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := words(s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, target, list))))
+	has(t, page, "Inconclusive", "the evidence says where memory is and lists no allocations", "one instant does not show what grows", "Memory beside allocations", "WinDbg !heap -s", "Heaps as they count", "0x460000", "512 KB")
 }
 
 func TestMemoryInBrowser(t *testing.T) {
