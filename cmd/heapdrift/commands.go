@@ -104,7 +104,7 @@ func help(_ context.Context, args []string, s streams) (int, error) {
 	if len(args) == 1 && args[0] == "env" {
 		return exitOK, printEnv(s.out)
 	}
-	fmt.Fprint(s.out, "heapdrift finds native memory leaks of Windows programs in UMDH logs and ETW traces, and remembers them.\n\n")
+	fmt.Fprint(s.out, "heapdrift finds native memory leaks of Windows programs in UMDH logs, ETW traces and dumps, and remembers them.\n\n")
 	for _, c := range commands() {
 		fmt.Fprintf(s.out, "  heapdrift %-32s %s\n", c.name+" "+c.arguments, c.summary)
 	}

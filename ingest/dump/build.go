@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/minidump"
 	"heapdrift/ingest/ntheap"
 )
 
@@ -48,7 +50,13 @@ func (b *builder) build(ctx context.Context) (err error) {
 	if err := b.takeGroups(ctx); err != nil {
 		return err
 	}
-	return b.warn()
+	if err := b.warn(); err != nil {
+		return err
+	}
+	if len(b.c.Heaps) == 0 { // it says nothing of allocations: what is in no heap may be one that was not found
+		b.c.Shape, b.c.Sites, b.c.Blocks = capture.ShapeFacts, nil, capture.Blocks{}
+	}
+	return nil
 }
 
 // takeHeaps passes on what the walks found beside blocks.
@@ -74,6 +82,9 @@ func (b *builder) takeHeaps() {
 		b.c.Heaps = append(b.c.Heaps, capture.Heap{Handle: w.heap.Handle, Partial: len(w.out.Gaps) > 0})
 		m.Gaps = append(m.Gaps, w.out.Gaps...)
 		b.c.Warnings = append(b.c.Warnings, w.out.Warnings...)
+		if w.heap.Kind == ntheap.KindPage { // what it keeps its books in lies behind its handle
+			b.marks = append(b.marks, b.reservation(w.heap.Handle, capture.UsePageHeap)...)
+		}
 		for _, e := range w.out.Extents {
 			use := capture.UseHeap
 			if e.Kind == ntheap.ExtentPageHeap {
@@ -82,6 +93,19 @@ func (b *builder) takeHeaps() {
 			b.marks = append(b.marks, mark{pagesOf(span{e.Address, e.Size}), use})
 		}
 	}
+}
+
+// reservation is all regions of the reservation that an address lies in.
+func (p *process) reservation(address uint64, use capture.UseName) (list []mark) {
+	i, _ := slices.BinarySearchFunc(p.regions, address, func(r minidump.Region, a uint64) int { return cmp.Compare(r.Base+r.Size-1, a) })
+	if i == len(p.regions) || p.regions[i].Base > address || p.regions[i].State == minidump.MemFree {
+		return nil
+	}
+	base := p.regions[i].AllocationBase
+	for ; i < len(p.regions) && p.regions[i].AllocationBase == base && p.regions[i].State != minidump.MemFree; i++ {
+		list = append(list, mark{span{p.regions[i].Base, p.regions[i].Size}, use})
+	}
+	return list
 }
 
 // pagesOf is the whole pages that a span lies in.
@@ -97,6 +121,9 @@ func pagesOf(s span) span {
 // defaultHeap is the process heap of a side: ProcessHeap of its environment block.
 func (b *builder) defaultHeap(i int) uint64 {
 	s := b.sides[i]
+	if s.peb == 0 {
+		return 0
+	}
 	offset := uint64(0x30)
 	if s.bits == 32 {
 		offset = 0x18
@@ -155,6 +182,9 @@ func (b *builder) takeSpace() {
 		marks = append(marks, mark{s.reservation, capture.UseStack}, mark{s.teb, capture.UseTEB})
 	}
 	for _, s := range b.sides {
+		if s.peb == 0 {
+			continue
+		}
 		marks = append(marks, mark{span{s.peb &^ (pageBytes - 1), pageBytes}, capture.UsePEB})
 	}
 	marks = arrange(marks)

@@ -105,6 +105,16 @@ func TestDumpOfAWOW64Process(t *testing.T) {
 	}
 }
 
+// What is cut before the environment blocks still shows the heaps that lie before the cut.
+func TestDumpThatIsCutShort(t *testing.T) {
+	data := load(t, "llvm/fizzbuzz_wow64.dmp.zst")
+	data = data[:len(data)*95/100]
+	c, err := dump.Read(t.Context(), bytes.NewReader(data), int64(len(data)), dump.Options{})
+	if err != nil || len(c.Heaps) == 0 || c.Shape != capture.ShapeSnapshot || !c.Snapshots[0].LowerBound || !strings.Contains(codes(c), "truncated") || !strings.Contains(codes(c), "partial-heap") {
+		t.Errorf("%v, heaps %+v, %s", err, c.Heaps, codes(c))
+	}
+}
+
 // A clone of a process has no threads to begin from.
 func TestDumpWithoutThreads(t *testing.T) {
 	data := load(t, "llvm/fizzbuzz_wow64.dmp.zst")
@@ -198,7 +208,7 @@ func stackOf(c *capture.Capture, id capture.StackID) string {
 // Wine's heaps are none that Windows has, which is said; everything else is shown.
 func TestDumpOfWine(t *testing.T) {
 	c := read(t, "wine/wine_mkdump_leak2.dmp.zst")
-	if c.Process.Name != "leak2.exe" || len(c.Memory.Heaps) != 0 || len(c.Memory.Gaps) == 0 || !strings.Contains(c.Memory.Gaps[0].Why, "not a Windows NT heap") {
+	if c.Process.Name != "leak2.exe" || c.Shape != capture.ShapeFacts || len(c.Memory.Heaps) != 0 || len(c.Memory.Gaps) == 0 || !strings.Contains(c.Memory.Gaps[0].Why, "not a Windows NT heap") {
 		t.Errorf("%+v: heaps %+v, gaps %+v", c.Process, c.Memory.Heaps, c.Memory.Gaps)
 	}
 	if len(c.Memory.Threads) != 3 || len(c.Memory.Space.Uses) < 5 || len(c.Memory.Handles) == 0 || use(c, capture.UsePrivate).Committed == 0 {

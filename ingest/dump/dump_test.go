@@ -125,6 +125,19 @@ func TestWithoutVariablesNothingIsUnreachable(t *testing.T) {
 	}
 }
 
+// Of a dump that is cut nobody knows which private memory is no heap.
+func TestCutDumpsHaveNoVirtualSite(t *testing.T) {
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 5, Heaps: 1, Segments: 1, Blocks: 50})
+	data := dumptest.Of(p, dumptest.Program{Private: []uint64{1 << 20}}).Bytes()
+	for _, cut := range []int{0, 4096} {
+		c := readBytes(t, data[:len(data)-cut])
+		has := slices.ContainsFunc(c.Sites, func(s capture.Site) bool { return s.Kind == capture.KindVirtual })
+		if has != (cut == 0) {
+			t.Errorf("cut by %d: a site of virtual memory is %t", cut, has)
+		}
+	}
+}
+
 // What only a block points to that could not be walked is reachable.
 func TestGapsMayPointToBlocks(t *testing.T) {
 	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 5, Heaps: 1, Segments: 1, Blocks: 50})

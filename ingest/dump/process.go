@@ -126,9 +126,7 @@ func (p *process) findSides(ctx context.Context) error {
 			return err
 		}
 	}
-	if own.peb != 0 {
-		p.sides = []side{own}
-	}
+	p.sides = []side{own} // without a PEB, too: heaps are known by their signs
 	if !p.wow64 {
 		return nil
 	}
@@ -146,9 +144,7 @@ func (p *process) findSides(ctx context.Context) error {
 			return err
 		}
 	}
-	if wow.peb != 0 {
-		p.sides = slices.Insert(p.sides, 0, wow)
-	}
+	p.sides = slices.Insert(p.sides, 0, wow)
 	return nil
 }
 
@@ -214,6 +210,9 @@ func number(b []byte, bits int) uint64 {
 func (p *process) command() (image, line string) {
 	for _, s := range p.sides {
 		layout := pebs[s.bits]
+		if s.peb == 0 {
+			continue
+		}
 		parameters, ok := s.at(s.peb + layout.parameters)
 		if !ok || parameters == 0 {
 			continue

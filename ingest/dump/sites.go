@@ -93,7 +93,8 @@ func (b *builder) usages(ctx context.Context) ([][2]capture.Usage, error) {
 
 // takeVirtual makes a site of the private memory that is in no heap, stack or the like. Who reserved it, a dump does not tell.
 func (b *builder) takeVirtual() {
-	if b.c.Memory.Space.Partial { // and without a list of regions not even that it is private
+	// Without a list of regions nothing tells that it is private, and in a dump that is cut it may be a heap or a stack.
+	if b.c.Memory.Space.Partial || b.memory.Missing() > 0 {
 		return
 	}
 	for _, u := range b.c.Memory.Space.Uses {

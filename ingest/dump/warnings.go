@@ -2,9 +2,11 @@ package dump
 
 import (
 	"fmt"
+	"slices"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/minidump"
+	"heapdrift/ingest/ntheap"
 )
 
 // warn says what limits what may be concluded. Its error is that of reading the file, which is nobody's damage.
@@ -31,19 +33,26 @@ func (b *builder) warn() error {
 	for i := range b.owners {
 		busy += b.owners[i].usage.Count
 	}
+	for _, s := range b.sides {
+		if s.peb == 0 {
+			w(capture.PartialHeap, 1, "the dump does not lead to the %d-bit environment block of the process: heaps are those that look like one, and some may be missing", s.bits)
+		}
+	}
 	switch {
-	case b.wow64 && len(b.sides) < 2:
-		w(capture.PartialHeap, 1, "the dump does not lead to both environment blocks of a 32-bit process on 64-bit Windows, so the heaps of one side were not found")
-	case len(b.sides) == 0:
-		w(capture.PartialHeap, 1, "the dump does not lead to the process's environment block, so its heaps were not found")
 	case len(b.c.Memory.Heaps) == 0:
-		w(capture.PartialHeap, 1, "no Windows heap was found in the dump")
+		w(capture.PartialHeap, 1, "no Windows heap was found in the dump, so it says nothing of allocations")
+	case b.bare.Count == busy && busy > 0 && b.traced():
+		w(capture.NoStacks, busy, "user-mode stack traces were on, and none could be found: of Windows XP and 2003 they are not read")
 	case b.bare.Count == busy && busy > 0:
 		w(capture.NoStacks, busy, "the blocks have no stacks: user-mode stack traces were off; run gflags /i %s +ust and start the process again before the next dump", b.c.Process.Name)
+	case b.isFew(b.bare, busy):
+		w(capture.Unsupported, b.bare.Count, "%d of %d blocks (%d bytes) have no stack, less than one of a hundred", b.bare.Count, busy, b.bare.Bytes)
 	case b.bare.Count > 0:
 		w(capture.StackMissing, b.bare.Count, "%d blocks (%d bytes) have no stack", b.bare.Count, b.bare.Bytes)
 	}
-	if b.lost.Count > 0 {
+	if b.isFew(b.lost, busy) {
+		w(capture.Unsupported, b.lost.Count, "the stacks of %d of %d blocks (%d bytes) are not in the dump or are damaged", b.lost.Count, busy, b.lost.Bytes)
+	} else if b.lost.Count > 0 {
 		w(capture.StackMissing, b.lost.Count, "the stacks of %d blocks (%d bytes) are not in the dump or are damaged", b.lost.Count, b.lost.Bytes)
 	}
 	unread := int64(0)
@@ -58,6 +67,22 @@ func (b *builder) warn() error {
 		w(capture.Unsupported, 1, "the dump has no list of regions: what is only reserved, and what is free, is not known")
 	}
 	return nil
+}
+
+// traced reports whether stack traces were on.
+func (b *builder) traced() bool {
+	return slices.ContainsFunc(b.found, func(h *ntheap.Heaps) bool { return h.StackTraces })
+}
+
+// isFew reports whether blocks are so few, by number and by bytes, that no conclusion hangs on them: some are made before
+// stacks are recorded, in every process.
+func (b *builder) isFew(some capture.Usage, busy int64) bool {
+	const few = 100
+	var bytes int64
+	for i := range b.owners {
+		bytes += b.owners[i].usage.Bytes
+	}
+	return some.Count > 0 && few*some.Count < busy && few*some.Bytes < bytes
 }
 
 // damageCodes are what kinds of damage mean for the report. Those that are not here say nothing of memory.

@@ -54,25 +54,29 @@ type memoryView struct {
 	at   int
 }
 
-// memoryViewOf chooses the piece that tells the address space by most uses, the last of several; nil where there is none.
+// memoryViewOf chooses the piece that tells the address space best, the last of several; nil where there is none.
 func memoryViewOf(run store.Run, r *analysis.Report) *memoryView {
 	if len(r.Memory) == 0 {
 		return nil
 	}
 	v := &memoryView{run: run, list: r.Memory}
 	for i := range r.Memory {
-		if usesOf(&r.Memory[i]) >= usesOf(v.shown()) {
+		if worthOf(&r.Memory[i]) >= worthOf(v.shown()) {
 			v.at = i
 		}
 	}
 	return v
 }
 
-func usesOf(m *analysis.Memory) int {
+// sources are kinds of evidence by how sure it is that they are of the process: a pasted log may be of any.
+var sources = map[string]int{string(capture.KindMinidump): 4, string(capture.KindVMMap): 3, string(capture.KindDebugDiag): 2, string(capture.KindWinDbg): 1}
+
+// worthOf says how much a piece tells of the address space: nothing at all, or the more the surer it is whose it is.
+func worthOf(m *analysis.Memory) int {
 	if m.Space == nil {
 		return 0
 	}
-	return len(m.Space.Uses)
+	return 1 + sources[m.Kind]
 }
 
 // claiming are the pieces with claims, of each kind the last.

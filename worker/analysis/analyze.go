@@ -45,6 +45,7 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 	}
 	r.Warnings = append(r.Warnings, witnessWarnings(readerWarnings(c.facts))...)
 	r.Unreachable = unreached(r.Findings)
+	forgetUnfound(r)
 	r.Evidence = evidence(inputs, all)
 	r.Warnings = append(c.warnings, r.Warnings...)
 	r.Verdict = decide(r)

@@ -87,8 +87,14 @@ func (c *choice) all() []part { return slices.Concat(c.parts, slices.Concat(c.wi
 func choose(inputs []Input, opt Options) (*choice, error) {
 	byProgram, order := map[string][]part{}, []string(nil)
 	var nameless []part // facts of the process of the run, whichever that is
+	var again []Warning
+	seen := map[string]string{} // names of files by digest
 	nth := 0
 	for i := range inputs {
+		if first, ok := repeated(&inputs[i], seen); ok {
+			again = append(again, Warning{Code: capture.Unsupported, File: inputs[i].name(), Count: 1, Message: fmt.Sprintf("%s is the same file as %s, and counts once", inputs[i].name(), first)})
+			continue
+		}
 		lives := map[uint32]int{}
 		for _, c := range inOrder(inputs[i].Captures) {
 			nth++
@@ -111,14 +117,14 @@ func choose(inputs []Input, opt Options) (*choice, error) {
 	switch len(order) {
 	case 0:
 		if len(nameless) > 0 {
-			return ofKind(nameless, nil), nil
+			return ofKind(nameless, again), nil
 		}
 		if opt.Process == "" {
 			return nil, &Error{"no-captures", "analysis: nothing to analyse: the evidence holds no capture"}
 		}
 		return nil, &Error{CodeNoSuchProcess, fmt.Sprintf("analysis: no evidence of process %q; it holds %s", opt.Process, strings.Join(processes(inputs), ", "))}
 	case 1:
-		return withFacts(byProgram[order[0]], nameless, nil), nil
+		return withFacts(byProgram[order[0]], nameless, again), nil
 	}
 	most := order[0]
 	for _, program := range order[1:] {
@@ -126,11 +132,29 @@ func choose(inputs []Input, opt Options) (*choice, error) {
 			most = program
 		}
 	}
-	return withFacts(byProgram[most], nameless, []Warning{{
+	return withFacts(byProgram[most], nameless, append(again, Warning{
 		Code: capture.SeveralProcesses, Count: int64(len(order)),
 		Message: fmt.Sprintf("the evidence holds %d programs (%s); this report is about %s, which holds the most; %s%s",
 			len(order), strings.Join(processes(inputs), ", "), named(byProgram[most][0].Process), chooseAnother, heapsOf(byProgram, order, most)),
-	}}), nil
+	})), nil
+}
+
+// repeated reports whether all files of an input were there before, and notes them. Only dumps cannot be equal by chance: the
+// clock of a log counts minutes, and an idle process holds the same from one to the next.
+func repeated(in *Input, seen map[string]string) (first string, ok bool) {
+	ok = len(in.Files) > 0 && !slices.ContainsFunc(in.Captures, func(c *capture.Capture) bool { return c.Kind != capture.KindMinidump })
+	for _, f := range in.Files {
+		name, known := seen[f.SHA256]
+		if ok = ok && known && f.SHA256 != ""; first == "" {
+			first = name
+		}
+	}
+	for _, f := range in.Files {
+		if _, known := seen[f.SHA256]; !known {
+			seen[f.SHA256] = f.Name
+		}
+	}
+	return first, ok
 }
 
 // chooseAnother says how, where a report is made by the command and where it is made by the server.

@@ -136,11 +136,21 @@ func (j *judge) growth(s *sample) *Amount {
 	return &Amount{d.Count, d.Bytes}
 }
 
+// pageBytes is the size of a page of memory.
+const pageBytes = 4096
+
 // series is a sample as score takes it.
 func (j *judge) series(s *sample) *score.Series {
 	series := &score.Series{Survivors: s.survivors, Count: make([]int64, 0, j.last-j.first), Bytes: make([]int64, 0, j.last-j.first)}
 	for _, u := range s.usage[j.first:j.last] {
-		series.Count, series.Bytes = append(series.Count, u.Count), append(series.Bytes, u.Bytes)
+		count := u.Count
+		if s.kind == capture.KindVirtual { // a reservation that is committed further is one all the same: pages are what grows
+			count = u.Bytes / pageBytes
+		}
+		series.Count, series.Bytes = append(series.Count, count), append(series.Bytes, u.Bytes)
+	}
+	if s.kind == capture.KindVirtual {
+		series.Survivors = -1 // of pages nobody knows
 	}
 	return series
 }

@@ -164,6 +164,9 @@ func (m *Memory) growHeaps(first *Memory) {
 	for i := range first.Heaps {
 		heaps[first.Heaps[i].Handle] = &first.Heaps[i]
 	}
+	if !slices.ContainsFunc(m.Heaps, func(h capture.HeapFacts) bool { return heaps[h.Handle] != nil }) {
+		return // another process, as far as one can see
+	}
 	for i := range m.Heaps {
 		h := &m.Heaps[i]
 		was := heaps[h.Handle]
@@ -204,4 +207,29 @@ func groupKey(g *capture.Group) capture.Group {
 		key.Key = ""
 	}
 	return key
+}
+
+// forgetUnfound takes the signatures off claims and samples that are no finding of the report: nothing else knows them.
+func forgetUnfound(r *Report) {
+	found := make(map[string]bool, len(r.Findings))
+	for i := range r.Findings {
+		found[r.Findings[i].Signature] = true
+	}
+	forget := func(samples []Sample) {
+		for i := range samples {
+			if !found[samples[i].Signature] {
+				samples[i].Signature = ""
+			}
+		}
+	}
+	for i := range r.Memory {
+		forget(r.Memory[i].Samples)
+		for k := range r.Memory[i].Claims {
+			c := &r.Memory[i].Claims[k]
+			if !found[c.Signature] {
+				c.Signature = ""
+			}
+			forget(c.Samples)
+		}
+	}
 }

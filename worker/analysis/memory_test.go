@@ -124,6 +124,36 @@ func TestFactsLimitNoVerdict(t *testing.T) {
 	}
 }
 
+// A dump that is given twice is one instant, and a log of the same minute may well be another.
+func TestTheSameDumpAgain(t *testing.T) {
+	for kind, want := range map[capture.Kind]int{capture.KindMinidump: 1, capture.KindUMDHSnapshot: 3} {
+		dump := app.dump(row{id: 1, stack: app.in(0x20), count: 4, bytes: 64})
+		dump.Kind = kind
+		in := inputs(dump, dump, dump)
+		for i := range in {
+			in[i].Files[0].SHA256 = "e3b0c442"
+		}
+		if r := analyze(t, in); len(r.Snapshots) != want || (want == 1) != (codes(r) == "unsupported unsupported") {
+			t.Errorf("%s: %d instants, %s", kind, len(r.Snapshots), codes(r))
+		}
+	}
+}
+
+// Private memory that is committed further grows, although the number of reservations stays.
+func TestVirtualMemoryGrowsByPages(t *testing.T) {
+	var list []*capture.Capture
+	for n := range int64(8) {
+		c := app.dump(row{id: 1, stack: app.in(0x20), count: 4, bytes: 64})
+		c.Sites = append(c.Sites, capture.Site{Heap: capture.NoHeap, Kind: capture.KindVirtual, Usage: []capture.Usage{{Count: 3, Bytes: (n + 1) * 100 << 20}}})
+		list = append(list, c)
+	}
+	for _, f := range analyze(t, inputs(list...)).Findings {
+		if f.Kind == "virtual" && !f.Verdict.IsSuspect() {
+			t.Errorf("700 MB more are %s", f.Verdict)
+		}
+	}
+}
+
 func TestFactsOfAnotherProcess(t *testing.T) {
 	other := facts(capture.Memory{Heaps: heapOf(4096, 1600)})
 	other.Process.PID = app.pid + 1

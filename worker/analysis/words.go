@@ -1,12 +1,23 @@
 package analysis
 
-import "strconv"
+import (
+	"strconv"
+
+	"heapdrift/ingest/capture"
+)
 
 // Where names a site in a sentence: its blame frame, with file and line where known.
-func (s *Site) Where() string { return s.Blame.where() }
+func (s *Site) Where() string { return where(s.Blame, s.Kind) }
 
 // Where names a finding in a sentence, as that of a site.
-func (f *Finding) Where() string { return f.Blame.where() }
+func (f *Finding) Where() string { return where(f.Blame, f.Kind) }
+
+func where(b *Blame, kind string) string {
+	if b == nil && kind == capture.KindVirtual.String() {
+		return "virtual memory without a stack"
+	}
+	return b.where()
+}
 
 func (b *Blame) where() string {
 	if b == nil {

@@ -67,7 +67,19 @@ func Find(name string) (Format, error) {
 // printer collects output; bufio keeps the first error for the end.
 type printer struct{ w *bufio.Writer }
 
-func (p *printer) line(format string, args ...any) { _, _ = fmt.Fprintf(p.w, format+"\n", args...) }
+// line writes a line. Texts come from evidence: what would steer a terminal is taken out of them.
+func (p *printer) line(format string, args ...any) {
+	_, _ = p.w.WriteString(strings.Map(plain, fmt.Sprintf(format, args...)))
+	_ = p.w.WriteByte('\n')
+}
+
+// plain drops control characters but tabs and line ends.
+func plain(r rune) rune {
+	if r != '\t' && r != '\n' && (r < ' ' || r >= 0x7F && r < 0xA0) {
+		return -1
+	}
+	return r
+}
 
 // top is the sites that a format for reading shows, and how many it leaves out.
 func top(r *analysis.Report, opt Options) (shown []analysis.Site, left int) {

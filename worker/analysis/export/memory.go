@@ -43,11 +43,16 @@ func textMemory(p *printer, r *analysis.Report, opt Options) {
 			p.line("    managed %-14s %10s%s", h.Name, analysis.Bytes(h.Bytes), guessed(h.Guess))
 		}
 		if m.Reach != nil {
-			p.line("    no pointer to %s (%s) of %s, in %s searched; %s", analysis.Plural(m.Reach.Unreachable.Count, "block"), analysis.Bytes(m.Reach.Unreachable.Bytes),
-				analysis.Count(m.Reach.Blocks.Count), analysis.Bytes(m.Reach.Scanned), m.Reach.Note)
+			searched := ""
+			if m.Reach.Scanned > 0 {
+				searched = fmt.Sprintf(", in %s searched", analysis.Bytes(m.Reach.Scanned))
+			}
+			p.line("    no pointer to %s (%s) of %s%s; %s", analysis.Plural(m.Reach.Unreachable.Count, "block"), analysis.Bytes(m.Reach.Unreachable.Bytes),
+				analysis.Count(m.Reach.Blocks.Count), searched, m.Reach.Note)
 		}
 		textGroups(p, m, opt)
 		textClaims(p, m, opt)
+		textSamples(p, m.Samples, opt)
 		textHandles(p, m.Handles)
 		for k := range m.Gaps {
 			if k == shownGaps {
@@ -86,7 +91,7 @@ func textSpace(p *printer, s *capture.Space) {
 	p.line("    %-14s %-12s %10s %10s %10s %8s", "use", "WinDbg", "reserved", "committed", "private", "regions")
 	for _, u := range s.Uses {
 		word := analysis.WordOf(u.Name)
-		p.line("    %-14s %-12s %10s %10s %10s %8s", word.Title, word.WinDbg, analysis.Bytes(u.Reserved), analysis.Bytes(u.Committed), analysis.Bytes(u.Private), analysis.Count(u.Regions))
+		p.line("    %-14s %-12s %10s %10s %10s %8s", word.Title, word.WinDbg, known(u.Reserved), known(u.Committed), known(u.Private), knownCount(u.Regions))
 	}
 	if part, ok := analysis.Fragmentation(s); ok {
 		p.line("    largest free block %s at %v, fragmentation %.1f %%", analysis.Bytes(s.LargestFree), s.LargestFreeAt, 100*part)
@@ -104,6 +109,21 @@ func textSpace(p *printer, s *capture.Space) {
 	}
 }
 
+// known prints a size that is 0 where nobody says.
+func known(n int64) string {
+	if n == 0 {
+		return "–"
+	}
+	return analysis.Bytes(n)
+}
+
+func knownCount(n int64) string {
+	if n == 0 {
+		return "–"
+	}
+	return analysis.Count(n)
+}
+
 func textHeaps(p *printer, heaps []capture.HeapFacts) {
 	for i := range heaps {
 		h := &heaps[i]
@@ -114,8 +134,10 @@ func textHeaps(p *printer, heaps []capture.HeapFacts) {
 				note += ", busy " + change(h.Growth.Busy.Bytes)
 			}
 		}
-		p.line("    heap %-18v %-12s %10s reserved %10s committed %10s busy in %s%s", h.Handle, h.Kind, analysis.Bytes(h.Reserved), analysis.Bytes(h.Committed),
-			analysis.Bytes(h.Busy.Bytes), analysis.Plural(h.Busy.Count, "block"), note)
+		if h.Busy.Count > 0 {
+			note = fmt.Sprintf(" %10s busy in %s, virtual blocks with it%s", analysis.Bytes(h.Busy.Bytes), analysis.Plural(h.Busy.Count, "block"), note)
+		}
+		p.line("    heap %-18v %-12s %10s reserved %10s committed%s", h.Handle, h.Kind, known(h.Reserved), known(h.Committed), note)
 	}
 }
 
@@ -179,6 +201,22 @@ func textClaims(p *printer, m *analysis.Memory, opt Options) {
 			percent = fmt.Sprintf(", leak probability %d %% by %s", *c.Percent, m.Source)
 		}
 		p.line("    %s: %s in %s, %s%s", c.Where, analysis.Bytes(c.Bytes), analysis.Count(c.Count), c.Type, percent)
+	}
+}
+
+// textSamples writes the blocks whose stacks the evidence shows.
+func textSamples(p *printer, samples []analysis.Sample, opt Options) {
+	shown := 0
+	for i := range samples {
+		s := &samples[i]
+		if len(s.Stack) == 0 || opt.Top > 0 && shown == opt.Top {
+			continue
+		}
+		shown++
+		p.line("    block %s %s %s", s.Address, known(s.Size), oneLine(s.Title+" "+s.Note))
+		for _, f := range s.Stack {
+			p.line("        %s", f.Text())
+		}
 	}
 }
 

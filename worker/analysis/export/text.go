@@ -48,6 +48,9 @@ func textSnapshots(p *printer, r *analysis.Report) {
 	}
 	if g := r.Totals.Heap.Growth; g != nil {
 		p.line("growth     %s, %s blocks", change(g.Bytes), changeCount(g.Count))
+		if v := r.Totals.Virtual.Growth; v != nil && v.Bytes != 0 {
+			p.line("growth     %s of virtual memory", change(v.Bytes))
+		}
 	}
 	for _, h := range r.Heaps {
 		p.line("heap %-18s %10s in %s%s", h.Handle, analysis.Bytes(h.Outstanding.Bytes), analysis.Plural(h.Outstanding.Count, "block"), growthNote(h.Growth))
