@@ -215,7 +215,8 @@ func TestUnreachableBlocksFindTheirStacks(t *testing.T) {
 		{"by address and size", listed(16, 0x1000, 0x1040, 0x9000), &analysis.Amount{Count: 2, Bytes: 32}, ""},
 		{"by address alone", listed(0, 0x1060), &analysis.Amount{Count: 1, Bytes: 16}, ""},
 		{"another size is another block", listed(24, 0x1000, 0x1020), nil, "unsupported"},
-		{"addresses of another process", listed(16, 0x1000, 0x9000, 0x9100), nil, "unsupported"},
+		{"addresses of another process", listed(16, 0x1000, 0x9000, 0x9100, 0x9200), nil, "unsupported"},
+		{"more than the log holds", listed(16, 0x1000, 0x1020, 0x1040, 0x5000, 0x5020, 0x5040, 0x5060, 0x5080, 0x50a0), &analysis.Amount{Count: 3, Bytes: 48}, ""},
 		{"nothing listed", listed(16), nil, ""},
 	} {
 		r := analyze(t, inputs(log(), test.other))
