@@ -23,6 +23,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/markup"
 )
 
 // Read reads a log: one capture for each session with stops, in their order. It holds one element of the log and what the captures
@@ -34,25 +35,25 @@ func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	l := &log{in: newElements(ctx, r), room: maxKept}
+	l := &log{in: markup.NewElements(ctx, r), room: maxKept}
 	err := l.read()
 	switch {
 	case ctx.Err() != nil:
 		return l.done, context.Cause(ctx)
 	case err != nil:
-		return l.done, &Error{CodeReadFailed, l.in.line(), "reading the log failed", err}
+		return l.done, &Error{CodeReadFailed, l.in.Line(), "reading the log failed", err}
 	case len(l.done) > 0:
 		return l.done, nil
 	case l.sessions > 0 && !l.damaged:
-		return nil, &Error{CodeNoStops, l.in.line(), "the log has no stops: nothing was found while the process ran; leaks are found when a module " +
+		return nil, &Error{CodeNoStops, l.in.Line(), "the log has no stops: nothing was found while the process ran; leaks are found when a module " +
 			"is unloaded, with appverif -enable Leak -for app.exe", nil}
 	}
-	return nil, &Error{CodeNoData, l.in.line(), "no whole stop of Application Verifier was found; export the log with appverif -export log -for app.exe -with to=log.xml", nil}
+	return nil, &Error{CodeNoData, l.in.Line(), "no whole stop of Application Verifier was found; export the log with appverif -export log -for app.exe -with to=log.xml", nil}
 }
 
 // Sniff reports whether head, the first bytes of a file, looks like a log of Application Verifier: up to 64 KiB in UTF-8 or UTF-16.
 func Sniff(head []byte) bool {
-	plain, _ := io.ReadAll(newText(bytes.NewReader(head))) // reading from memory does not fail
+	plain, _ := io.ReadAll(markup.NewText(bytes.NewReader(head))) // reading from memory does not fail
 	plain = bytes.TrimLeft(plain, " \t\r\n\uFEFF-")
 	return bytes.HasPrefix(plain, []byte("<")) && bytes.Contains(plain, []byte("Application Verifier")) &&
 		(bytes.Contains(plain, []byte("logfile")) || bytes.Contains(plain, []byte("logSession")))
@@ -60,7 +61,7 @@ func Sniff(head []byte) bool {
 
 // A log is read into sessions.
 type log struct {
-	in       *elements
+	in       *markup.Elements
 	now      *session // nil between sessions
 	entry    *entry   // nil between entries
 	field    *string  // of entry, that the text goes to; nil for none
@@ -77,7 +78,7 @@ const maxSessions = 1000
 // read reads to the end. Its error is that of the source; damage of the markup is said in warnings.
 func (l *log) read() error {
 	for {
-		token, err := l.in.next()
+		token, err := l.in.Next()
 		if err != nil {
 			return l.finish(err)
 		}
@@ -143,20 +144,20 @@ func (l *log) close() {
 
 // finish ends the log for the reason that err gives.
 func (l *log) finish(err error) error {
-	whole := errors.Is(err, io.EOF) && l.in.depth == 0
+	whole := errors.Is(err, io.EOF) && l.in.Depth() == 0
 	if l.damaged = !whole; l.damaged && l.now != nil {
-		l.now.cut = max(1, l.in.line())
+		l.now.cut = max(1, l.in.Line())
 	}
 	before := len(l.done)
 	l.close()
 	if n := len(l.done); n > 0 {
 		c := l.done[n-1]
 		if l.damaged && n == before {
-			c.Warnings = append(c.Warnings, capture.Warning{Code: capture.Truncated, Count: 1, Place: fmt.Sprintf("line %d", l.in.line()),
-				Message: "the log ends early behind this session, which is whole: others may be missing"})
+			c.Warnings = append(c.Warnings, capture.Warning{Code: capture.Truncated, Count: 1, Place: fmt.Sprintf("line %d", l.in.Line()),
+				Message: "the log ends early: the session is whole, and later ones may be missing"})
 		}
-		if isMarkup(err) && !strings.Contains(err.Error(), "unexpected EOF") {
-			c.Warnings = append(c.Warnings, capture.Warning{Code: capture.Malformed, Count: 1, Place: fmt.Sprintf("line %d", l.in.line()),
+		if markup.IsMarkup(err) && !strings.Contains(err.Error(), "unexpected EOF") {
+			c.Warnings = append(c.Warnings, capture.Warning{Code: capture.Malformed, Count: 1, Place: fmt.Sprintf("line %d", l.in.Line()),
 				Message: "the markup is damaged, and what follows is not read: " + err.Error()})
 		}
 		if l.left > 0 {
@@ -164,7 +165,7 @@ func (l *log) finish(err error) error {
 				Message: fmt.Sprintf("the log holds more than %d sessions with stops; the %d after this one are left out", maxSessions, l.left)})
 		}
 	}
-	if errors.Is(err, io.EOF) || isMarkup(err) {
+	if errors.Is(err, io.EOF) || markup.IsMarkup(err) {
 		return nil
 	}
 	return err

@@ -195,6 +195,6 @@ func (s *session) warn() {
 	}
 	if s.cut > 0 {
 		s.c.Warnings = append(s.c.Warnings, capture.Warning{Code: capture.Truncated, Count: 1, Place: fmt.Sprintf("line %d", s.cut),
-			Message: "the log ends inside this session: the stops behind that are missing, export it again"})
+			Message: "the log ends in the middle of a session: later stops are missing, export it again"})
 	}
 }

@@ -1,11 +1,13 @@
 package dump
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"heapdrift/ingest/ntheap"
+)
 
 // memory reads the address space that is in the dump. It is safe for concurrent use.
-type memory interface {
-	ReadMemory(p []byte, addr uint64) (int, error)
-}
+type memory = ntheap.Memory
 
 // pointers reads numbers of one side of the process.
 type pointers struct {

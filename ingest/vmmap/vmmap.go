@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/markup"
 )
 
 // Read reads a file: one capture for each snapshot in it, in their order. It holds one element of the file and what the captures
@@ -30,22 +31,22 @@ func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	f := &file{in: newElements(ctx, r), room: maxHeaps * 10}
+	f := &file{in: markup.NewElements(ctx, r), room: maxHeaps * 10}
 	err := f.read()
 	switch {
 	case ctx.Err() != nil:
 		return f.done, context.Cause(ctx)
 	case err != nil:
-		return f.done, &Error{CodeReadFailed, f.in.line(), "reading the file failed", err}
+		return f.done, &Error{CodeReadFailed, f.in.Line(), "reading the file failed", err}
 	case len(f.done) == 0:
-		return nil, &Error{CodeNoData, f.in.line(), "no region was found; save the file with File, Save As in VMMap, as *.mmp", nil}
+		return nil, &Error{CodeNoData, f.in.Line(), "no region was found; save the file with File, Save As in VMMap, as *.mmp", nil}
 	}
 	return f.done, nil
 }
 
 // Sniff reports whether head, the first bytes of a file, looks like a file of VMMap: up to 64 KiB in UTF-8 or UTF-16.
 func Sniff(head []byte) bool {
-	plain, _ := io.ReadAll(newText(bytes.NewReader(head))) // reading from memory does not fail
+	plain, _ := io.ReadAll(markup.NewText(bytes.NewReader(head))) // reading from memory does not fail
 	plain = bytes.ToLower(bytes.TrimLeft(plain, " \t\r\n\uFEFF"))
 	return bytes.HasPrefix(plain, []byte("<")) && (bytes.Contains(plain, []byte("<region ")) && bytes.Contains(plain, []byte("usetype=")) ||
 		bytes.Contains(plain, []byte("<snapshot")) && bytes.Contains(plain, []byte("memoryregions")))
@@ -53,7 +54,7 @@ func Sniff(head []byte) bool {
 
 // A file is read into snapshots. What its outer elements say of the process holds for all of them.
 type file struct {
-	in      *elements
+	in      *markup.Elements
 	process process
 	now     *snapshot // nil between snapshots
 	room    int       // heaps that may still be kept
@@ -67,7 +68,7 @@ const maxSnapshots = 1000
 // read reads to the end. Its error is that of the source; damage of the markup is said in warnings.
 func (f *file) read() error {
 	for {
-		token, err := f.in.next()
+		token, err := f.in.Next()
 		if err != nil {
 			return f.finish(err)
 		}
@@ -93,7 +94,7 @@ func (f *file) start(t xml.StartElement) {
 		if f.now == nil {
 			f.now = newSnapshot(f.process, &f.room)
 		}
-		f.now.element(t.Attr, f.in.line())
+		f.now.element(t.Attr, f.in.Line())
 	case f.now == nil:
 		f.process.take(t.Attr)
 	case f.now.regions == 0 && f.now.top.size == 0: // between the beginning of a snapshot and its regions
@@ -119,19 +120,19 @@ func (f *file) close() {
 
 // finish ends the file for the reason that err gives.
 func (f *file) finish(err error) error {
-	damaged, before := f.in.depth > 0 || !errors.Is(err, io.EOF), len(f.done)
+	damaged, before := f.in.Depth() > 0 || !errors.Is(err, io.EOF), len(f.done)
 	if f.now != nil && damaged {
-		f.now.truncate(f.in.line())
+		f.now.truncate(f.in.Line())
 	}
 	f.close()
 	if n := len(f.done); n > 0 {
 		c := f.done[n-1]
 		if damaged && n == before {
-			c.Warnings = append(c.Warnings, capture.Warning{Code: capture.Truncated, Count: 1, Place: fmt.Sprintf("line %d", f.in.line()),
+			c.Warnings = append(c.Warnings, capture.Warning{Code: capture.Truncated, Count: 1, Place: fmt.Sprintf("line %d", f.in.Line()),
 				Message: "the file ends early behind this snapshot, which is whole: others may be missing"})
 		}
-		if isMarkup(err) && !strings.Contains(err.Error(), "unexpected EOF") {
-			c.Warnings = append(c.Warnings, capture.Warning{Code: capture.Malformed, Count: 1, Place: fmt.Sprintf("line %d", f.in.line()),
+		if markup.IsMarkup(err) && !strings.Contains(err.Error(), "unexpected EOF") {
+			c.Warnings = append(c.Warnings, capture.Warning{Code: capture.Malformed, Count: 1, Place: fmt.Sprintf("line %d", f.in.Line()),
 				Message: "the markup is damaged, and what follows is not read: " + err.Error()})
 		}
 		if f.left > 0 {
@@ -139,7 +140,7 @@ func (f *file) finish(err error) error {
 				Message: fmt.Sprintf("the file holds more than %d snapshots; the %d after this one are left out", maxSnapshots, f.left)})
 		}
 	}
-	if errors.Is(err, io.EOF) || isMarkup(err) {
+	if errors.Is(err, io.EOF) || markup.IsMarkup(err) {
 		return nil
 	}
 	return err

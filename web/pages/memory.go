@@ -221,18 +221,6 @@ func groupTables(m *analysis.Memory) (list []groupTable) {
 // shownGroups is how many groups a table shows; the report as JSON has more.
 const shownGroups = 25
 
-// nameOfGroup is what blocks have in common.
-func nameOfGroup(g *capture.Group) string {
-	name := g.Key
-	if g.By == capture.BySize {
-		name = analysis.Count(g.Size) + " B"
-	}
-	if g.Heap != 0 {
-		name += " in " + g.Heap.String()
-	}
-	return name
-}
-
 // grows reports whether any heap has something to be compared with.
 func grows(heaps []capture.HeapFacts) bool {
 	return slices.ContainsFunc(heaps, func(h capture.HeapFacts) bool { return h.Growth != nil })

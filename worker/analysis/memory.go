@@ -149,6 +149,18 @@ func kindsOfStacks(c *capture.Capture) map[capture.StackID]capture.SiteKind {
 	return kinds
 }
 
+// NameOfGroup is what the blocks of a group have in common.
+func NameOfGroup(g *capture.Group) string {
+	name := g.Key
+	if g.By == capture.BySize {
+		name = Count(g.Size) + " B"
+	}
+	if g.Heap != 0 {
+		name += " in " + g.Heap.String()
+	}
+	return name
+}
+
 // symbolName is the name of the place one byte before a frame.
 func symbolName(f *Frame) string {
 	if f.Offset == hexNumber(1) {

@@ -160,19 +160,8 @@ func textGroups(p *printer, m *analysis.Memory, opt Options) {
 		if shown[g.By]++; shown[g.By] == 1 {
 			p.line("    blocks %s", groupWords[g.By])
 		}
-		p.line("        %-32s %10s in %s%s%s", groupName(g), analysis.Bytes(g.Usage.Bytes), analysis.Plural(g.Usage.Count, "block"), usageNote(g.Growth), unreachableNote(g.Unreachable))
+		p.line("        %-32s %10s in %s%s%s", analysis.NameOfGroup(g), analysis.Bytes(g.Usage.Bytes), analysis.Plural(g.Usage.Count, "block"), usageNote(g.Growth), unreachableNote(g.Unreachable))
 	}
-}
-
-func groupName(g *capture.Group) string {
-	name := g.Key
-	if g.By == capture.BySize {
-		name = analysis.Count(g.Size) + " B"
-	}
-	if g.Heap != 0 {
-		name += " in " + g.Heap.String()
-	}
-	return name
 }
 
 func usageNote(u *capture.Usage) string {

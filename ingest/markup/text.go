@@ -1,4 +1,4 @@
-package appverifier
+package markup
 
 import (
 	"bytes"
@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// A text reads a file as UTF-8 that is valid, whatever it is stored in: UTF-16 is transcoded, and bytes of a code page, which stand
+// A Text reads a file as UTF-8 that is valid, whatever it is stored in: UTF-16 is transcoded, and bytes of a code page, which stand
 // in paths only, become U+FFFD each.
-type text struct {
+type Text struct {
 	src   io.Reader
 	order binary.ByteOrder // of UTF-16; nil for bytes
 	raw   []byte
@@ -23,8 +23,9 @@ type text struct {
 // textBlock is how many bytes are taken from the source at once.
 const textBlock = 32 << 10
 
-func newText(src io.Reader) *text {
-	t := &text{src: src, raw: make([]byte, 0, textBlock)}
+// NewText finds out by its beginning how a file is stored.
+func NewText(src io.Reader) *Text {
+	t := &Text{src: src, raw: make([]byte, 0, textBlock)}
 	for len(t.raw) < 4 && t.err == nil {
 		t.fill()
 	}
@@ -44,7 +45,7 @@ func newText(src io.Reader) *text {
 }
 
 // fill reads once behind what raw holds.
-func (t *text) fill() {
+func (t *Text) fill() {
 	t.raw = t.raw[:copy(t.raw, t.raw[t.at:])]
 	t.at = 0
 	for range 100 {
@@ -58,7 +59,7 @@ func (t *text) fill() {
 }
 
 // Read gives the next bytes of the text.
-func (t *text) Read(p []byte) (int, error) {
+func (t *Text) Read(p []byte) (int, error) {
 	for len(t.out) == 0 {
 		t.out = t.block[:0]
 		for t.at < len(t.raw) {
@@ -83,7 +84,7 @@ func (t *text) Read(p []byte) (int, error) {
 }
 
 // next reads the character at the front of raw, of n bytes; n is 0 where the rest of it is still to come.
-func (t *text) next() (r rune, n int) {
+func (t *Text) next() (r rune, n int) {
 	rest, final := t.raw[t.at:], t.err != nil
 	if t.order == nil {
 		if !final && !utf8.FullRune(rest) {

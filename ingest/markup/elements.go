@@ -1,4 +1,6 @@
-package appverifier
+// Package markup reads XML that tools of Windows write, one token in memory at a time: it is not always well-formed, may be stored in
+// UTF-16 or a code page, and may be hostile.
+package markup
 
 import (
 	"context"
@@ -8,7 +10,7 @@ import (
 	"io"
 )
 
-// The limits on markup. Logs are five elements deep, and their longest text is a frame.
+// The limits on markup. What VMMap and Application Verifier write is five elements deep at most, and its longest texts are paths and frames.
 const (
 	maxToken = 1 << 20 // bytes
 	maxDepth = 100
@@ -20,26 +22,27 @@ var (
 	errTooDeep = fmt.Errorf("elements lie deeper than %d in each other", maxDepth)
 )
 
-// elements walks through the markup of a file, one token in memory at a time. Entities of a document type are not expanded.
-type elements struct {
+// Elements walks through the markup of a file, one token in memory at a time. Entities of a document type are not expanded.
+type Elements struct {
 	ctx   context.Context //nolint:containedctx // lives as long as one call of Read
-	src   *text
+	src   *Text
 	dec   *xml.Decoder
 	since int // bytes read since the token before
 	depth int
 	count int
 }
 
-func newElements(ctx context.Context, r io.Reader) *elements {
-	e := &elements{ctx: ctx, src: newText(r)}
+// NewElements begins at the first token of a file.
+func NewElements(ctx context.Context, r io.Reader) *Elements {
+	e := &Elements{ctx: ctx, src: NewText(r)}
 	e.dec = xml.NewDecoder(e)
-	e.dec.Strict = false                                                                     // names have "<" and "&" in them
+	e.dec.Strict = false                                                                     // paths and names have "<" and "&" in them
 	e.dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // text has seen to it
 	return e
 }
 
-// Read passes the text on to the decoder, as far as a token may be long.
-func (e *elements) Read(p []byte) (int, error) {
+// Read implements io.Reader for the decoder: it passes the text on, as far as a token may be long.
+func (e *Elements) Read(p []byte) (int, error) {
 	if e.ctx.Err() != nil {
 		return 0, context.Cause(e.ctx)
 	}
@@ -51,8 +54,8 @@ func (e *elements) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// next returns the next token.
-func (e *elements) next() (xml.Token, error) {
+// Next returns the next token; io.EOF behind the last.
+func (e *Elements) Next() (xml.Token, error) {
 	if e.count++; e.count%4096 == 0 && e.ctx.Err() != nil { // one read may bring thousands of tokens
 		return nil, context.Cause(e.ctx)
 	}
@@ -70,13 +73,17 @@ func (e *elements) next() (xml.Token, error) {
 	return token, err
 }
 
-func (e *elements) line() int64 {
+// Depth is how many elements are open.
+func (e *Elements) Depth() int { return e.depth }
+
+// Line is the line that has been reached, from 1.
+func (e *Elements) Line() int64 {
 	line, _ := e.dec.InputPos()
 	return int64(line)
 }
 
-// isMarkup reports whether err says that the markup is at fault and not the source it comes from.
-func isMarkup(err error) bool {
+// IsMarkup reports whether err says that the markup is at fault and not the source it comes from.
+func IsMarkup(err error) bool {
 	var syntax *xml.SyntaxError
 	return errors.As(err, &syntax) || errors.Is(err, errTooLong) || errors.Is(err, errTooDeep)
 }
