@@ -13,11 +13,11 @@ import (
 
 	"heapdrift/ingest"
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/queue"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
-	"heapdrift/worker/analysis/blame"
 )
 
 // analyse makes a run's report from all captures that have been read for it.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"heapdrift/internal/pipelinetest"
-	"heapdrift/worker/symbols/pdb/pdbtest"
+	"heapdrift/internal/symbols/pdb/pdbtest"
+	"heapdrift/worker/workertest"
 )
 
 // Names of a PDB are bytes of a compiler. What is no text, breaks lines or has no end does not stop a run.
@@ -24,7 +24,7 @@ func TestNamesThatAreNoText(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.symbols("till.pdb", pdb)
-	run := p.settled(p.upload("1.txt", pipelinetest.TillLog(1)))
+	run := p.settled(p.upload("1.txt", workertest.TillLog(1)))
 	if run.ReportKey == "" {
 		t.Fatalf("no report: %s", run.Error)
 	}

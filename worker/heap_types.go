@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"heapdrift/ingest/ntheap"
-	"heapdrift/worker/symbols"
+	"heapdrift/internal/symbols"
 )
 
 // HeapTypes finds the structures of heaps in the PDBs of a library, for the reader of dumps. The zero value, without a library,

@@ -7,8 +7,8 @@ import (
 	"io"
 
 	"heapdrift/internal/blob"
-	"heapdrift/worker/symbols"
-	"heapdrift/worker/symbols/index"
+	"heapdrift/internal/symbols"
+	"heapdrift/internal/symbols/index"
 )
 
 // An indexCache keeps the indexes of PDBs as blobs. Two workers that make the same one write the same bytes.

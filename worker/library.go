@@ -10,7 +10,7 @@ import (
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
-	"heapdrift/worker/symbols"
+	"heapdrift/internal/symbols"
 )
 
 // teamStore is what attempts call the files that were uploaded or fetched before.

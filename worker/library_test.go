@@ -12,8 +12,8 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/store"
+	"heapdrift/internal/symbols"
 	"heapdrift/internal/testdb"
-	"heapdrift/worker/symbols"
 )
 
 // inMemory is a file in memory as symbols.Content.

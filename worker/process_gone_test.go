@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 // Evidence that does not show the chosen process any more gives a report all the same, which says so.

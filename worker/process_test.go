@@ -6,7 +6,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/etl/etltest"
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 // choose asks for the report on a process and waits for it.

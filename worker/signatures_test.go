@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"heapdrift/internal/pipelinetest"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
+	"heapdrift/worker/workertest"
 )
 
 // leaking uploads eight snapshots of a build in which main of till.exe leaks step blocks a minute.
@@ -16,7 +16,7 @@ func (p *pipeline) leaking(build string, step int) int64 {
 	var run int64
 	for k := range 8 {
 		target := store.Target{Project: "p", Build: build}
-		e, err := p.Intake.Accept(p.Context(), target, fmt.Sprintf("%d.txt", k), strings.NewReader(pipelinetest.TillLeak(k, 5+k*step)))
+		e, err := p.Intake.Accept(p.Context(), target, fmt.Sprintf("%d.txt", k), strings.NewReader(workertest.TillLeak(k, 5+k*step)))
 		if err != nil {
 			p.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestLateSymbolsKeepTheLeak(t *testing.T) {
 	if _, err := p.Store.ChangeTriage(t.Context(), "p", former, store.TriageChange{Actor: "ann", Version: -1, Assignee: &owner}); err != nil {
 		t.Fatal(err)
 	}
-	pdb, _ := pipelinetest.Till(t)
+	pdb, _ := workertest.Till(t)
 	if n := p.symbols("till.pdb", pdb); n != 2 {
 		t.Errorf("the PDB renews %d runs", n)
 	}
@@ -79,7 +79,7 @@ func TestLateSymbolsKeepTheLeak(t *testing.T) {
 // A project's rules say whose a leak is, and that it is known: then it fails nothing.
 func TestRulesOfTheProject(t *testing.T) {
 	p := start(t)
-	pdb, _ := pipelinetest.Till(t)
+	pdb, _ := workertest.Till(t)
 	p.symbols("till.pdb", pdb)
 	run := p.leaking("1", 20)
 	p.settled(run)

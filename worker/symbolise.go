@@ -8,7 +8,7 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/queue"
-	"heapdrift/worker/symbols"
+	"heapdrift/internal/symbols"
 )
 
 // symbolise names the return addresses of a run's captures by all symbols that there are now. Nothing is read again

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/blob"
-	"heapdrift/internal/pipelinetest"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
-	"heapdrift/worker/symbols/index"
+	"heapdrift/internal/symbols/index"
+	"heapdrift/worker/workertest"
 )
 
 // symbols uploads a symbol file and returns how many runs it renews.
@@ -36,8 +36,8 @@ func stack(r *analysis.Report) string {
 // Symbols that come behind the evidence name its frames; the evidence is not read again.
 func TestLateSymbols(t *testing.T) {
 	p := start(t)
-	pdb, image := pipelinetest.Till(t)
-	run := p.upload("1.txt", pipelinetest.TillLog(1))
+	pdb, image := workertest.Till(t)
+	run := p.upload("1.txt", workertest.TillLog(1))
 	r := p.report(p.settled(run))
 	if got, m := stack(r), r.Modules[0]; got != "till+0x1035, till+0x1055" || m.Unnamed != 2 || m.Stake.Bytes != 101 || len(m.Tried) != 2 {
 		t.Errorf("without symbols: %s, %+v", got, m)
@@ -81,9 +81,9 @@ func evidenceOf(p *pipeline, run int64) []store.Evidence {
 // A PDB is read once: further runs are answered by its index.
 func TestSymbolsOfTheNextRun(t *testing.T) {
 	p := start(t)
-	pdb, _ := pipelinetest.Till(t)
+	pdb, _ := workertest.Till(t)
 	p.symbols("till.pdb", pdb)
-	want := stack(p.report(p.settled(p.upload("1.txt", pipelinetest.TillLog(1)))))
+	want := stack(p.report(p.settled(p.upload("1.txt", workertest.TillLog(1)))))
 	var indexes []string
 	for info, err := range p.Blobs.List(t.Context(), fmt.Sprintf("symbols/index/%d/", index.Version)) {
 		if err != nil {
@@ -101,7 +101,7 @@ func TestSymbolsOfTheNextRun(t *testing.T) {
 	if err := p.Blobs.Delete(t.Context(), blob.ContentKey(file.SHA256)); err != nil {
 		t.Fatal(err)
 	}
-	e, err := p.Intake.Accept(t.Context(), store.Target{Project: "p", Build: "2"}, "1.txt", strings.NewReader(pipelinetest.TillLog(2)))
+	e, err := p.Intake.Accept(t.Context(), store.Target{Project: "p", Build: "2"}, "1.txt", strings.NewReader(workertest.TillLog(2)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestSymbolsOfTheNextRun(t *testing.T) {
 // A symbol file that is gone is told of.
 func TestLostSymbolFile(t *testing.T) {
 	p := start(t)
-	pdb, _ := pipelinetest.Till(t)
+	pdb, _ := workertest.Till(t)
 	p.symbols("till.pdb", pdb)
 	files, _, err := p.Store.SymbolFiles(t.Context(), store.SymbolPage{Limit: 1})
 	if err != nil || len(files) != 1 {
@@ -122,7 +122,7 @@ func TestLostSymbolFile(t *testing.T) {
 	if err := p.Blobs.Delete(t.Context(), blob.ContentKey(files[0].SHA256)); err != nil {
 		t.Fatal(err)
 	}
-	r := p.report(p.settled(p.upload("1.txt", pipelinetest.TillLog(1))))
+	r := p.report(p.settled(p.upload("1.txt", workertest.TillLog(1))))
 	if got := stack(r); got != "till+0x1035, till+0x1055" {
 		t.Error(got)
 	}

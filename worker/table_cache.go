@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"heapdrift/ingest/capture/allocations"
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 // maxOpenTables is how many tables stay open while nobody asks: each holds a file, and the sites of its run.

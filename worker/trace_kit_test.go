@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 // figures are the numbers of a report's sites, without what instants of the series and file names add.

@@ -6,7 +6,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 // Report makes the whole report on a window of a run's trace, about the process that the run's report is about. Errors are

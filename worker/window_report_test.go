@@ -8,9 +8,9 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 type noRows struct{}

@@ -8,9 +8,9 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 // The codes of errors that windows give, as those of an *analysis.Error. They are stable.

@@ -14,11 +14,11 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/store"
 	"heapdrift/internal/testdb"
 	"heapdrift/worker"
-	"heapdrift/worker/analysis"
 )
 
 // hour is how long a large trace lasts, in ns.

@@ -10,10 +10,10 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/etl/etltest"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/corpus"
 	"heapdrift/internal/store"
 	"heapdrift/worker"
-	"heapdrift/worker/analysis"
 )
 
 // A window over everything has the numbers of the report, and every window those of the report on it.

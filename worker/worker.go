@@ -9,7 +9,7 @@ import (
 	"heapdrift/internal/blob"
 	"heapdrift/internal/queue"
 	"heapdrift/internal/store"
-	"heapdrift/worker/symbols"
+	"heapdrift/internal/symbols"
 )
 
 // A Worker does the jobs.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"heapdrift/internal/pipelinetest"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
 	"heapdrift/internal/testdb"
-	"heapdrift/worker/analysis"
+	"heapdrift/worker/workertest"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
@@ -20,12 +20,12 @@ func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
 // pipeline is everything behind the door.
 type pipeline struct {
 	*testing.T
-	*pipelinetest.Pipeline
+	*workertest.Pipeline
 }
 
 func start(t *testing.T) *pipeline {
 	t.Helper()
-	return &pipeline{t, pipelinetest.Start(t)}
+	return &pipeline{t, workertest.Start(t)}
 }
 
 // log is a raw log with one block of the given size, taken at the given minute.

@@ -13,11 +13,11 @@ import (
 	"heapdrift/ingest"
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/umdh"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/blame"
+	"heapdrift/internal/analysis/export"
+	"heapdrift/internal/symbols"
 	"heapdrift/worker"
-	"heapdrift/worker/analysis"
-	"heapdrift/worker/analysis/blame"
-	"heapdrift/worker/analysis/export"
-	"heapdrift/worker/symbols"
 )
 
 // list is a flag that may be given more than once.

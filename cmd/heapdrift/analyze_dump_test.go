@@ -16,9 +16,9 @@ import (
 	"heapdrift/ingest/dump/dumptest"
 	"heapdrift/ingest/minidump/minidumptest"
 	"heapdrift/ingest/ntheap/ntheaptest"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/corpus"
-	"heapdrift/worker/analysis"
-	"heapdrift/worker/symbols"
+	"heapdrift/internal/symbols"
 )
 
 func write(t *testing.T, name string, data []byte) string {

@@ -15,7 +15,7 @@ import (
 	"heapdrift/ingest"
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 // formatParquet is the format that is not the report but the allocation table of the trace.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/corpus"
-	"heapdrift/worker/analysis"
-	"heapdrift/worker/analysis/compare"
 )
 
 // labSignatures collects which signature each stack of the lab has in each piece of evidence, by scenario and role.

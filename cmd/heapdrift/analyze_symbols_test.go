@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/corpus"
-	"heapdrift/worker/analysis"
 )
 
 // symbolTruth is what the frames of the generated evidence are known to be.

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/corpus"
-	"heapdrift/worker/analysis"
 )
 
 // cli runs a command line and returns what it printed and its exit code.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/corpus"
-	"heapdrift/worker/analysis"
 )
 
 // traceTruth is what the recordings of generated processes are known to show.

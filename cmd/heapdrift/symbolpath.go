@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"heapdrift/worker/symbols"
-	"heapdrift/worker/symbols/symsrv"
+	"heapdrift/internal/symbols"
+	"heapdrift/internal/symbols/symsrv"
 )
 
 // symbolLibrary is the symbol path of the command line, else that of the environment; nil where neither has one. Servers

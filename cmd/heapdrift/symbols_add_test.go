@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"heapdrift/worker/symbols/cab/cabtest"
-	"heapdrift/worker/symbols/pdb/pdbtest"
-	"heapdrift/worker/symbols/pe/petest"
+	"heapdrift/internal/symbols/cab/cabtest"
+	"heapdrift/internal/symbols/pdb/pdbtest"
+	"heapdrift/internal/symbols/pe/petest"
 )
 
 // program is what the PDB and image of the tests come from.

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"heapdrift/worker/symbols"
+	"heapdrift/internal/symbols"
 )
 
 // symbolsLookup prints what a PDB or an image says about addresses, one tab-separated line each: address, function,

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"heapdrift/worker/symbols"
+	"heapdrift/internal/symbols"
 )
 
 const (

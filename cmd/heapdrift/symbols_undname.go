@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"heapdrift/worker/symbols/undname"
+	"heapdrift/internal/symbols/undname"
 )
 
 // symbolsUndname undecorates the names that are given, or those on the standard input, one a line.

@@ -13,7 +13,7 @@ import (
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
-	"heapdrift/worker/symbols"
+	"heapdrift/internal/symbols"
 )
 
 // Project is the demo project's name.

@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"strings"
 
-	"heapdrift/worker/symbols"
-	"heapdrift/worker/symbols/pdb/pdbtest"
-	"heapdrift/worker/symbols/pe/petest"
+	"heapdrift/internal/symbols"
+	"heapdrift/internal/symbols/pdb/pdbtest"
+	"heapdrift/internal/symbols/pe/petest"
 )
 
 // A module is an image that the process loads, and who has its symbols.

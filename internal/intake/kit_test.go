@@ -11,10 +11,10 @@ import (
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
+	"heapdrift/internal/symbols/cab/cabtest"
+	"heapdrift/internal/symbols/pdb/pdbtest"
+	"heapdrift/internal/symbols/pe/petest"
 	"heapdrift/internal/testdb"
-	"heapdrift/worker/symbols/cab/cabtest"
-	"heapdrift/worker/symbols/pdb/pdbtest"
-	"heapdrift/worker/symbols/pe/petest"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }

@@ -12,7 +12,7 @@ import (
 	"heapdrift/internal/store"
 )
 
-// The codes of refused symbol files that this package gives itself; the others are those of worker/symbols and ingest.
+// The codes of refused symbol files that this package gives itself; the others are those of internal/symbols and ingest.
 const (
 	CodeNotSymbols = "not-symbols" // neither a PDB nor an image
 	CodeNoSymbols  = "no-symbols"  // an archive without any

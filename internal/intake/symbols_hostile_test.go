@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"heapdrift/ingest"
-	"heapdrift/worker/symbols/pe/petest"
+	"heapdrift/internal/symbols/pe/petest"
 )
 
 // Whatever is cut off or changed, there is an answer, and what is refused leaves nothing.

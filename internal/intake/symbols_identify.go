@@ -9,8 +9,8 @@ import (
 
 	"heapdrift/ingest"
 	"heapdrift/internal/blob"
-	"heapdrift/worker/symbols"
-	"heapdrift/worker/symbols/cab"
+	"heapdrift/internal/symbols"
+	"heapdrift/internal/symbols/cab"
 )
 
 // stored stages a file that lies in the blob store.

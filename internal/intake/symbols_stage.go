@@ -11,7 +11,7 @@ import (
 	"heapdrift/ingest/umdh"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/store"
-	"heapdrift/worker/symbols"
+	"heapdrift/internal/symbols"
 )
 
 // A staging holds the files of one upload under keys of IncomingKey until all of it has been looked at.

@@ -10,7 +10,7 @@ import (
 	"heapdrift/ingest"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
-	"heapdrift/worker/symbols/cab/cabtest"
+	"heapdrift/internal/symbols/cab/cabtest"
 )
 
 func TestSymbolsOfOneFile(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 // again queues the analysis of runs, as symbols or rules do, without doing it.

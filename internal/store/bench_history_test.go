@@ -13,9 +13,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/embedded"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis/compare"
 )
 
 // withoutIndexes does something with tables that have no indexes meanwhile, which makes filling them a matter of minutes.

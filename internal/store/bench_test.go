@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 // large is a report of n sites with stacks of 24 frames out of 20,000 functions.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"heapdrift/worker/analysis"
-	"heapdrift/worker/analysis/score"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
 )
 
 // A Finding is a signature in a run, with the state that it has in the project.

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 // classes are the classes of sites and findings in the order of their gravity, the gravest last.

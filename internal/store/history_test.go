@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 func TestHistoryOfOneLeak(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
-	"heapdrift/worker/analysis/score"
 )
 
 // finding is one signature of a run, with one site of which the raw stack is named.

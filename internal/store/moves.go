@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 // returned makes signatures that runs turned into parts of others signatures of their own again where this result has them.

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 // Whatever the order of results, and however often they are made, the end is the same.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 // outlined is a report of findings of which some have an outline: "F<A" is F, which evidence without inlined calls calls A.

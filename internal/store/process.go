@@ -8,7 +8,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 // ErrNoProcess says that a run's evidence does not show the process that was asked for.

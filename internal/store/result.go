@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"heapdrift/worker/analysis"
-	"heapdrift/worker/analysis/compare"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/compare"
 )
 
 // A Result is the report of a run and what it rests on.

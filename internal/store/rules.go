@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 func TestRules(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 // A Run is one process's evidence in one build and scenario, with the outcome of its last analysis.

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 // A WantedModule is a module that runs of a project lack symbols of.

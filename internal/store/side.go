@@ -7,9 +7,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"heapdrift/worker/analysis"
-	"heapdrift/worker/analysis/compare"
-	"heapdrift/worker/analysis/score"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/compare"
+	"heapdrift/internal/analysis/score"
 )
 
 // SideOf returns what all runs of a build in a scenario have found, for a comparison; ErrNotFound for no such build or

@@ -1,8 +1,8 @@
 package store
 
 import (
-	"heapdrift/worker/analysis"
-	"heapdrift/worker/analysis/compare"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/compare"
 )
 
 // merging merges findings of one signature: those of its parts in one run to their sum, those of several runs to the largest.

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
-	"heapdrift/worker/analysis/compare"
 )
 
 func TestSide(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"heapdrift/worker/analysis"
-	"heapdrift/worker/analysis/score"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
 )
 
 // A Signature is a leak's identity in a project, with what the runs and the team say of it.

@@ -12,9 +12,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
 	"heapdrift/internal/testdb"
-	"heapdrift/worker/analysis"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }

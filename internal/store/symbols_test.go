@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 const debugID = "0102030405060708090A0B0C0D0E0F101"

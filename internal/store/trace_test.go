@@ -15,9 +15,9 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
 	"heapdrift/migrations"
-	"heapdrift/worker/analysis"
 )
 
 // traced is a capture of a trace with n sites, of every kind of memory.

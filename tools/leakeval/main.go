@@ -16,7 +16,7 @@ import (
 	"strconv"
 	"strings"
 
-	"heapdrift/worker/analysis/score/evaluation"
+	"heapdrift/internal/analysis/score/evaluation"
 )
 
 func main() {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"heapdrift/worker/analysis"
-	"heapdrift/worker/analysis/compare"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/compare"
 )
 
 // A node of the tree that holds less than this part of the whole on both sides is left out, unless the request says.

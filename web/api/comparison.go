@@ -9,8 +9,8 @@ import (
 	"net/url"
 	"slices"
 
+	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis/compare"
 )
 
 // Sides say what is to be compared: builds of a project in a scenario, or runs. Without a head it is the newest build

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"heapdrift/worker/analysis"
-	"heapdrift/worker/analysis/score"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
 )
 
 const (

@@ -9,9 +9,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/ingest" //nolint:depguard // the codes of refused evidence; no reader is called from web
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 // A Problem is an error as clients see it (RFC 9457). Code is stable; Detail is for people.

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
-	"heapdrift/worker/analysis/blame"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"heapdrift/worker/analysis"
-	"heapdrift/worker/analysis/compare"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/compare"
 )
 
 // What a gate says.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 func TestChooseProcess(t *testing.T) {

@@ -15,9 +15,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/export"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
-	"heapdrift/worker/analysis/export"
 )
 
 // jsonFormat is the format of the stored report; it is sent as it is.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
-	"heapdrift/worker/analysis/compare"
 )
 
 // maxWait is how long a request may wait for a verdict; proxies give up long before on more.

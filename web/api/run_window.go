@@ -10,8 +10,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 // windowView is the numbers of a run in a window of its trace.

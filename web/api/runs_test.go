@@ -10,9 +10,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 // claim claims the jobs that are due.

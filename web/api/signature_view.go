@@ -4,9 +4,9 @@ import (
 	"net/url"
 	"time"
 
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
-	"heapdrift/worker/analysis/score"
 )
 
 // signatureView is a leak of a project as the API shows it.

@@ -11,7 +11,7 @@ import (
 
 	"heapdrift/internal/blob"
 	"heapdrift/internal/store"
-	"heapdrift/worker/symbols/symsrv" //nolint:depguard // the grammar of symbol servers' addresses; no symbols are read
+	"heapdrift/internal/symbols/symsrv" //nolint:depguard // the grammar of symbol servers' addresses; no symbols are read
 )
 
 // symbolServer is the root of the symbol server: srv*http://heapdrift/symbols.

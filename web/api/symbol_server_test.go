@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"heapdrift/worker/symbols"
-	"heapdrift/worker/symbols/symsrv"
+	"heapdrift/internal/symbols"
+	"heapdrift/internal/symbols/symsrv"
 )
 
 func TestSymbolServer(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"testing"
 
-	"heapdrift/worker/symbols/pdb/pdbtest"
-	"heapdrift/worker/symbols/pe/petest"
+	"heapdrift/internal/symbols/pdb/pdbtest"
+	"heapdrift/internal/symbols/pe/petest"
 )
 
 const pdbKey = "000000000000000000000000000000072"

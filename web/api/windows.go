@@ -9,7 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 // Windows answers for windows of the traces that runs are about. Errors are an *analysis.Error where there is no answer,

@@ -9,17 +9,17 @@ import (
 	"testing"
 
 	"heapdrift/ingest/etl/etltest"
-	"heapdrift/internal/pipelinetest"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
 	"heapdrift/web/api"
 	"heapdrift/worker"
-	"heapdrift/worker/analysis"
+	"heapdrift/worker/workertest"
 )
 
 // startTrace is a node with the run of a generated trace, uploaded as one file.
 func startTrace(t *testing.T) (n *node, run store.Run, end int64) {
 	t.Helper()
-	p := pipelinetest.Start(t)
+	p := workertest.Start(t)
 	n = startOn(t, p.Store, p.Blobs)
 	scenario := etltest.Invent(5, etltest.Size{})
 	n.do("PUT", evidence("name", "broken.etl"), strings.NewReader(strings.Repeat("no trace ", 100))).want(t, 415, "not-etl")

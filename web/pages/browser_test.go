@@ -14,8 +14,8 @@ import (
 	cdp "github.com/chromedp/chromedp"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 // A tab is a page in headless Chromium. What it logs as an error fails the test.

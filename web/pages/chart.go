@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 // The plot is drawn 1,000 wide and stretched to its place; heights are pixels.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 // positions places the snapshots by their time where all have one and it rises, else at equal distances.

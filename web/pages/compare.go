@@ -8,9 +8,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/store"
 	"heapdrift/web/api"
-	"heapdrift/worker/analysis/compare"
 )
 
 // comparedRows is how many rows of each table of a comparison the page shows.

@@ -1,7 +1,7 @@
 package pages
 
 import (
-	"heapdrift/worker/analysis/compare"
+	"heapdrift/internal/analysis/compare"
 )
 
 // A changeGroup is one table of a comparison.

@@ -9,8 +9,8 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"heapdrift/worker/analysis"
-	"heapdrift/worker/analysis/compare"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/compare"
 	"strconv"
 )
 

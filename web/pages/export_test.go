@@ -7,7 +7,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 // CutName shows how the table cuts a blame frame's name.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"heapdrift/worker/analysis"
-	"heapdrift/worker/analysis/blame"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/blame"
 )
 
 // A layeredStack is a stack with the layer of each frame and the rule that gave it.

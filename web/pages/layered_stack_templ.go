@@ -8,7 +8,7 @@ package pages
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "heapdrift/worker/analysis/blame"
+import "heapdrift/internal/analysis/blame"
 
 // layerTable says of each frame which part it has in the stack and which rule says so.
 func layerTable(s *layeredStack) templ.Component {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/a-h/templ"
 
-	"heapdrift/worker/analysis"
-	"heapdrift/worker/analysis/score"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
 )
 
 // A scoreWord is a probability as people say it, with the number for those who want it.

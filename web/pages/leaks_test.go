@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 // appendLine is the leak that came with build 4812.

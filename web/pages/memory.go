@@ -10,8 +10,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 // memory handles GET /runs/:id/memory: all that one piece of evidence says of the process's memory beside sites. The parameter

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 // exactBytes is a size to the byte, for where the short form is not enough.

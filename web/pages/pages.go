@@ -14,10 +14,10 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
 	"heapdrift/web/assets"
-	"heapdrift/worker/analysis"
 )
 
 // Options are what the pages work with. Store and Intake are required.

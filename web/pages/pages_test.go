@@ -13,11 +13,11 @@ import (
 
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
-	"heapdrift/internal/pipelinetest"
 	"heapdrift/internal/store"
 	"heapdrift/internal/testdb"
 	"heapdrift/web"
 	"heapdrift/web/api"
+	"heapdrift/worker/workertest"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
@@ -61,7 +61,7 @@ func open(t testing.TB) *site {
 // openWorking starts a server with a worker behind it.
 func openWorking(t testing.TB) *site {
 	t.Helper()
-	p := pipelinetest.Start(t)
+	p := workertest.Start(t)
 	return serve(t, p.Store, p.Blobs, nil)
 }
 

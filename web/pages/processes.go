@@ -8,9 +8,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
 	"heapdrift/web/api"
-	"heapdrift/worker/analysis"
 )
 
 const (

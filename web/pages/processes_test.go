@@ -11,8 +11,8 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/etl/etltest"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 // submit sends a form as browsers do.

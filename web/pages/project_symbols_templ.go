@@ -12,8 +12,8 @@ import (
 	"strconv"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 func projectSymbolsPage(v projectSymbolsView) templ.Component {

@@ -9,8 +9,8 @@ import (
 
 	cdp "github.com/chromedp/chromedp"
 
-	"heapdrift/internal/pipelinetest"
 	"heapdrift/internal/store"
+	"heapdrift/worker/workertest"
 )
 
 func TestProjectSymbols(t *testing.T) {
@@ -55,7 +55,7 @@ func TestStoredSymbols(t *testing.T) {
 func TestSymbolForm(t *testing.T) {
 	s := open(t)
 	run := addRun(t, s.store, target, capturesOf(shop[:1], 1))
-	pdb, image := pipelinetest.Till(t)
+	pdb, image := workertest.Till(t)
 	files := []formPart{{"file", "till.pdb", string(pdb)}, {"file", `C:\till\till.exe`, string(image)}}
 	onRun := formPart{"run", "", fmt.Sprint(run)}
 	if status, to := s.postTo("/symbols", append([]formPart{onRun}, files...)...); status != http.StatusSeeOther || to != fmt.Sprintf("/runs/%d#symbols", run) {
@@ -96,9 +96,9 @@ func TestLookAgain(t *testing.T) {
 func TestDroppedSymbolsNameFramesInBrowser(t *testing.T) {
 	s, b := openWorking(t), browse(t)
 	dir := t.TempDir()
-	pdb, image := pipelinetest.Till(t)
+	pdb, image := workertest.Till(t)
 	var paths []string
-	for name, data := range map[string][]byte{"till.pdb": pdb, "till.exe": image, "1.log": []byte(pipelinetest.TillLog(1)), "2.log": []byte(pipelinetest.TillLog(2))} {
+	for name, data := range map[string][]byte{"till.pdb": pdb, "till.exe": image, "1.log": []byte(workertest.TillLog(1)), "2.log": []byte(workertest.TillLog(2))} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)

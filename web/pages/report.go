@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/export"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
-	"heapdrift/worker/analysis/export"
 )
 
 // A phrase is a part of the verdict's sentence and how it is set.

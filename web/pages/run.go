@@ -7,8 +7,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 // run handles GET /runs/:id: the report of a run, or the stages on the way to it, or both where more evidence came.

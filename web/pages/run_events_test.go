@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 // An event is one that a stream has sent.

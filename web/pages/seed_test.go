@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 // A sample is one site of the process that tests show: its stack, innermost first, and its blocks at each snapshot.

@@ -9,8 +9,8 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 	"strconv"
 )
 

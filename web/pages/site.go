@@ -8,8 +8,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 // site handles GET /runs/:id/sites/:ordinal: a site's stack, series and ids, as a row to put below its own. Without

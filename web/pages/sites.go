@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 // A siteTable is one page of a run's sites.

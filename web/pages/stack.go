@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 // A stackView is a stack in the three parts that it is read in.

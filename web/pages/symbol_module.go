@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 // A symbolState is what the names of a module's frames rest on: a glyph and a word, so that it does not rest on

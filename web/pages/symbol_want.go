@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 // A symbolWant says which files would name a module's frames.

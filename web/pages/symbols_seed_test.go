@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 // sought gives a report of the shop what a search for symbols leaves: modules of every state, most of them with what

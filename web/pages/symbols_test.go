@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/web/pages"
-	"heapdrift/worker/analysis"
 )
 
 func TestSymbolPanel(t *testing.T) {

@@ -3,7 +3,7 @@ package pages
 import (
 	"slices"
 
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 // A measure is one column of the totals and of a site's numbers.

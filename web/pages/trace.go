@@ -12,8 +12,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 // A traceView is what only the page of a trace shows.

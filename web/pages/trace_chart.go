@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 const (

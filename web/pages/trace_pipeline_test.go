@@ -12,22 +12,22 @@ import (
 	cdp "github.com/chromedp/chromedp"
 
 	"heapdrift/ingest/etl/etltest"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/corpus"
-	"heapdrift/internal/pipelinetest"
 	"heapdrift/internal/store"
 	"heapdrift/worker"
-	"heapdrift/worker/analysis"
+	"heapdrift/worker/workertest"
 )
 
 // openTracing starts a server with a worker behind it, which answers for windows from the tables of traces.
-func openTracing(t testing.TB) (*site, *pipelinetest.Pipeline) {
+func openTracing(t testing.TB) (*site, *workertest.Pipeline) {
 	t.Helper()
-	p := pipelinetest.Start(t)
+	p := workertest.Start(t)
 	return serve(t, p.Store, p.Blobs, &worker.Windows{Store: p.Store, Blobs: p.Blobs}), p
 }
 
 // sent uploads evidence as a script does and waits for the report.
-func (s *site) sent(p *pipelinetest.Pipeline, name string, file []byte) store.Run {
+func (s *site) sent(p *workertest.Pipeline, name string, file []byte) store.Run {
 	s.t.Helper()
 	req := must[*http.Request](s.t)(http.NewRequestWithContext(s.t.Context(), http.MethodPut, s.url+"/api/v1/evidence?project=shop&build=1&name="+name, bytes.NewReader(file)))
 	if status, body := s.send(req); status != http.StatusCreated {

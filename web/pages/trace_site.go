@@ -3,7 +3,7 @@ package pages
 import (
 	"strings"
 
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 // inside are the site's numbers in the window.

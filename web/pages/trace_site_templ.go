@@ -8,7 +8,7 @@ package pages
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "heapdrift/worker/analysis"
+import "heapdrift/internal/analysis"
 
 // siteNumbers are a site's numbers over the whole trace and in the window.
 func siteNumbers(v siteView) templ.Component {

@@ -1,8 +1,8 @@
 package pages
 
 import (
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 // A numberColumn is a column of numbers in the table of a trace's sites.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 // maxSeconds is the furthest time that a window may be given, in seconds from the trace's start: three years. As floating point

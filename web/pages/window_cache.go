@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/worker/analysis"
+	"heapdrift/internal/analysis"
 )
 
 // keptWindows is how many windows are kept: people sort and page the one they look at.

@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/worker/analysis"
 )
 
 // windowOrders are the numbers of a window that sites can be sorted by, the largest first.

@@ -1,0 +1,257 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
+)
+
+// How sure it has to be that a leak became faster or slower, and by which factor at least.
+const (
+	sureness = 0.99
+	factor   = 1.25
+)
+
+// Compare says what became of every signature that leaks or grows on a side.
+func Compare(base, head *Side) *Comparison {
+	c := &Comparison{}
+	before, after := pair(base.Findings, head.Findings)
+	shared := sharedBy(before, after)
+	for i := range head.Findings {
+		h := &head.Findings[i]
+		if !h.Class.IsSuspect() {
+			continue
+		}
+		row := Row{Base: before[h], Head: h}
+		switch {
+		case row.Base == nil:
+			row.Change, row.Why = New, absentIn(base)
+		case !row.Base.Class.IsSuspect():
+			row.Change, row.Why = New, fmt.Sprintf("in build %s it was %s", base.Build, classWord(row.Base.Class))
+		case shared[row.Base] || shared[h]:
+			row.chance = 1
+			row.Change, row.Why = Persisting, "it leaks or grows on both sides; the evidence of one, without inlined calls, shows several as one"
+		default:
+			row.Change, row.Why, row.chance = speed(row.Base, h)
+		}
+		if row.Change == New && !base.Decides() {
+			row.Why += "; its evidence alone decides nothing"
+		}
+		c.Rows = append(c.Rows, row)
+	}
+	c.doubt()
+	for i := range base.Findings {
+		b := &base.Findings[i]
+		h := after[b]
+		if !b.Class.IsSuspect() || h != nil && h.Class.IsSuspect() {
+			continue
+		}
+		row := Row{Base: b, Head: h}
+		row.Change, row.Why = gone(b, h, head)
+		if row.Change == Fixed && !head.Decides() {
+			row.Why += "; its evidence alone decides nothing"
+		}
+		c.Rows = append(c.Rows, row)
+	}
+	slices.SortStableFunc(c.Rows, func(x, y Row) int {
+		return cmp.Or(cmp.Compare(order[x.Change], order[y.Change]), cmp.Compare(weight(y), weight(x)), cmp.Compare(x.signature(), y.signature()))
+	})
+	c.Renames = renames(c.Rows)
+	c.Sentence = sentence(base, head, c.Rows)
+	return c
+}
+
+var order = map[Change]int{New: 0, Grown: 1, Persisting: 2, Shrunk: 3, Fixed: 4, NotExercised: 5}
+
+// pair finds for each finding the one of the other side that is the same leak: by signature, else by that which evidence
+// without inlined calls gives. To such evidence several findings of the other side may be one.
+func pair(base, head []Finding) (before, after map[*Finding]*Finding) {
+	before, after = map[*Finding]*Finding{}, map[*Finding]*Finding{}
+	bases, heads := bySignature(base), bySignature(head)
+	for i := range head {
+		if b := bases[head[i].Signature]; b != nil {
+			before[&head[i]], after[b] = b, &head[i]
+		}
+	}
+	outlined(base, heads, after, before)
+	outlined(head, bases, before, after)
+	return before, after
+}
+
+// sharedBy says which findings are the partners of several.
+func sharedBy(pairs ...map[*Finding]*Finding) map[*Finding]bool {
+	shared := map[*Finding]bool{}
+	for _, partners := range pairs {
+		taken := map[*Finding]bool{}
+		for _, f := range partners {
+			shared[f] = shared[f] || taken[f]
+			taken[f] = true
+		}
+	}
+	return shared
+}
+
+func bySignature(list []Finding) map[string]*Finding {
+	found := make(map[string]*Finding, len(list))
+	for i := range list {
+		found[list[i].Signature] = &list[i]
+	}
+	return found
+}
+
+// outlined joins those of a list that have no partner yet with that of the other side which evidence without inlined calls has in
+// their place. That one's partner is the gravest of them.
+func outlined(list []Finding, others map[string]*Finding, partners, back map[*Finding]*Finding) {
+	for i := range list {
+		f := &list[i]
+		other := others[f.Outline]
+		if f.Outline == "" || other == nil || partners[f] != nil || back[other] != nil && back[other].Signature == other.Signature {
+			continue
+		}
+		partners[f] = other
+		if known := back[other]; known == nil || f.Class.IsSuspect() && !known.Class.IsSuspect() {
+			back[other] = f
+		}
+	}
+}
+
+func (r *Row) signature() string { return r.Either().Signature }
+
+// Either is the finding of the head, or of the base where the head has none.
+func (r *Row) Either() *Finding {
+	if r.Head != nil {
+		return r.Head
+	}
+	return r.Base
+}
+
+// weight orders rows of one change: by growth on the side where there is one.
+func weight(r Row) int64 {
+	if g := r.Either().Growth; g != nil {
+		return g.Bytes
+	}
+	return r.Either().Outstanding.Bytes
+}
+
+// classWord is how a sentence calls a class that is no leak.
+func classWord(c analysis.Class) string {
+	switch c {
+	case analysis.ClassCache:
+		return "a cache that fills up"
+	case analysis.ClassOneTime:
+		return "allocated once"
+	case analysis.ClassTransient:
+		return "freed again"
+	case analysis.ClassUnknown:
+		return "not decided"
+	}
+	return string(c)
+}
+
+// Decides reports whether a run of the side has evidence that decides something.
+func (s *Side) Decides() bool {
+	return len(s.Statuses) == 0 || slices.ContainsFunc(s.Statuses, func(status analysis.Status) bool { return status != analysis.StatusInconclusive })
+}
+
+// absentIn says why a side does not show a signature.
+func absentIn(s *Side) string {
+	if s.Trace {
+		return fmt.Sprintf("the trace of build %s has no allocation of it", s.Build)
+	}
+	return fmt.Sprintf("the evidence of build %s does not show it", s.Build)
+}
+
+// speed says whether a leak of both sides became faster or slower, and how likely it seems so by chance alone.
+func speed(base, head *Finding) (change Change, why string, chance float64) {
+	if base.RateUnit == "" || base.RateUnit != head.RateUnit || base.Exposure <= 0 || head.Exposure <= 0 {
+		return Persisting, "it leaks or grows on both sides; how fast is not known on both", 1
+	}
+	b, h := exposure(base), exposure(head)
+	rates := fmt.Sprintf("%.3g blocks per %s, before %.3g", head.RateCount, head.RateUnit, base.RateCount)
+	grown, shrunk := score.Worse(b, h), score.Worse(h, b)
+	switch {
+	case grown >= sureness && head.RateCount >= factor*base.RateCount:
+		return Grown, rates, 1 - grown
+	case shrunk >= sureness && base.RateCount >= factor*head.RateCount:
+		return Shrunk, rates, 1 - shrunk
+	}
+	return Persisting, rates, 1 - max(grown, shrunk)
+}
+
+func exposure(f *Finding) score.Exposure {
+	return score.Exposure{Count: math.Round(f.RateCount * f.Exposure), Over: f.Exposure, Dispersion: f.Dispersion}
+}
+
+// falseShare is which part of the changes of speed may be chance: among many leaks some seem faster.
+const falseShare = 0.05
+
+// doubt takes back what is likely one of the many changes of speed that chance makes among many leaks.
+func (c *Comparison) doubt() {
+	var rows []*Row
+	var chances []float64
+	for i := range c.Rows {
+		if r := &c.Rows[i]; r.Base != nil && r.Change != New {
+			rows, chances = append(rows, r), append(chances, r.chance)
+		}
+	}
+	for i, found := range score.Discoveries(chances, falseShare) {
+		if !found {
+			rows[i].Change = Persisting
+		}
+	}
+}
+
+// gone says what became of a leak that the head does not have any more.
+func gone(base, head *Finding, side *Side) (Change, string) {
+	switch {
+	case head != nil && head.Class == analysis.ClassUnknown:
+		return NotExercised, fmt.Sprintf("the evidence of build %s does not tell whether it grows", side.Build)
+	case head != nil:
+		return Fixed, fmt.Sprintf("in build %s it is %s", side.Build, classWord(head.Class))
+	case ran(base, side.Seen):
+		return Fixed, fmt.Sprintf("its callers ran in build %s, and it holds nothing", side.Build)
+	}
+	return NotExercised, absentIn(side) + ", nor anything of what called it"
+}
+
+// ran reports whether a side shows the frame that is to blame, or the one that called it. Entry points run always, so
+// that they were seen says nothing.
+func ran(f *Finding, seen Seen) bool {
+	for i, frame := range f.Frames[:min(2, len(f.Frames))] {
+		if seen.Has(frame) && (i == 0 || !isEntry(frame)) {
+			return true
+		}
+	}
+	return false
+}
+
+func isEntry(frame string) bool {
+	switch frame[strings.LastIndexByte(frame, '!')+1:] {
+	case "main", "wmain", "WinMain", "wWinMain", "DllMain":
+		return true
+	}
+	return false
+}
+
+// sentence says it in one.
+func sentence(base, head *Side, rows []Row) string {
+	counts := map[Change]int{}
+	for i := range rows {
+		counts[rows[i].Change]++
+	}
+	var parts []string
+	for _, c := range []Change{New, Grown, Persisting, Shrunk, Fixed, NotExercised} {
+		if n := counts[c]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(string(c), "-", " ")))
+		}
+	}
+	if parts == nil {
+		return fmt.Sprintf("Build %s against %s: nothing leaks or grows on either side.", head.Build, base.Build)
+	}
+	return fmt.Sprintf("Build %s against %s: %s.", head.Build, base.Build, strings.Join(parts, ", "))
+}

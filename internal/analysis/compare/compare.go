@@ -1,0 +1,92 @@
+// Package compare sets what two builds, or two runs, have found beside each other: what is new, fixed, grown, shrunk or
+// as it was, and what one of them did not exercise.
+package compare
+
+import (
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
+)
+
+// A Finding is one signature on one side: that of a run, or the gravest of all runs of a build.
+type Finding struct {
+	Signature string
+	Kind      string
+	Title     string
+	Leaf      string   // coarser signature
+	Outline   string   // as that of analysis.Finding
+	Frames    []string // what the signature is made of
+	Class     analysis.Class
+	Score     *float64
+	Certain   bool
+	// Outstanding and Growth are the largest of the runs; Growth is nil where none can tell.
+	Outstanding analysis.Amount
+	Growth      *analysis.Amount
+	// Allocated is how many allocations traces saw of it; −1 where only snapshots did.
+	Allocated int64
+	// RateBytes and RateCount are growth per RateUnit; "" where there is none.
+	RateUnit             string
+	RateBytes, RateCount float64
+	// Exposure is for how many RateUnits it was watched; 0 where that is not known. Dispersion is as that of score.Rate.
+	Exposure, Dispersion float64
+	// State, Owner and Known are what the team says of it.
+	State, Owner, Known string
+}
+
+// TakeRate takes how fast a finding grows; nil is not at all.
+func (f *Finding) TakeRate(r *score.Rate) {
+	if r != nil {
+		f.RateUnit, f.RateBytes, f.RateCount, f.Exposure, f.Dispersion = r.Unit, r.Bytes, r.Count, r.Over, r.Dispersion
+	}
+}
+
+// A Side is one of the two that are compared.
+type Side struct {
+	Build    string
+	Sequence *int64
+	Runs     []int64
+	Statuses []analysis.Status // by run
+	Trace    bool              // at least one run is of a trace: what it does not show did not allocate
+	Lossy    bool              // the evidence of a run has losses
+	Power    *analysis.Power   // the best of the runs
+	// Findings are those that leak or grow, here or elsewhere; others are of no interest but for what was Seen.
+	Findings []Finding
+	Seen     Seen
+}
+
+// A Change says what became of a signature from one side to the other.
+type Change string
+
+// The changes. NotExercised is of a leak that the head does not show although nothing says that it would have: no trace
+// of its allocations, or no run of the scenario.
+const (
+	New          Change = "new"
+	Fixed        Change = "fixed"
+	Grown        Change = "grown"
+	Shrunk       Change = "shrunk"
+	Persisting   Change = "persisting"
+	NotExercised Change = "not-exercised"
+)
+
+// A Row is a signature that leaks or grows on at least one side.
+type Row struct {
+	Change     Change
+	Base, Head *Finding // nil where that side does not have it
+	// Why says by what the change was decided.
+	Why string
+
+	chance float64 // that it did not become faster or slower
+}
+
+// A Rename is a suggestion that two signatures are one leak: one vanished, and one like it appeared.
+type Rename struct {
+	Base, Head string  // signatures
+	Likeness   float64 // 0 to 1
+	Why        string
+}
+
+// A Comparison is what became of everything that leaks or grows on a side.
+type Comparison struct {
+	Rows     []Row // new first, then grown, persisting, shrunk, fixed, not exercised; by growth in each
+	Renames  []Rename
+	Sentence string
+}

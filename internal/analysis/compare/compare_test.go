@@ -1,0 +1,198 @@
+package compare_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/compare"
+)
+
+// finding is one of a test, by its signature: the blame frame and its callers.
+func finding(class analysis.Class, frames ...string) compare.Finding {
+	return compare.Finding{
+		Signature: "sig1:" + strings.Join(frames, ";"), Kind: "heap", Title: frames[0], Frames: frames, Class: class, Allocated: -1,
+		Outstanding: analysis.Amount{Count: 10, Bytes: 640}, Growth: &analysis.Amount{Count: 10, Bytes: 640},
+	}
+}
+
+// at gives a finding a rate over ten hours.
+func at(rate float64, f compare.Finding) compare.Finding {
+	f.RateUnit, f.RateCount, f.RateBytes, f.Exposure = "hour", rate, 64*rate, 10
+	return f
+}
+
+// burst makes a finding's blocks come hundred at once.
+func burst(f compare.Finding) compare.Finding {
+	f.Dispersion = 100
+	return f
+}
+
+func side(build string, findings ...compare.Finding) *compare.Side {
+	s := &compare.Side{Build: build, Findings: findings}
+	var shown []analysis.Finding
+	for _, f := range findings {
+		shown = append(shown, analysis.Finding{Frames: f.Frames})
+	}
+	s.Seen = compare.SeenIn(shown)
+	return s
+}
+
+// What was seen is kept as bytes.
+func TestSeen(t *testing.T) {
+	seen := compare.SeenIn([]analysis.Finding{{Frames: []string{"app!A", "app!main"}}, {Frames: []string{"app!B", "app!main"}}})
+	again := compare.Seen{}
+	if err := again.Take(seen.Bytes()); err != nil || len(again) != 3 || !again.Has("app!B") || again.Has("app!C") {
+		t.Errorf("%d frames, %v", len(again), err)
+	}
+	if err := again.Take([]byte("seven b")); err == nil {
+		t.Error("seven bytes are taken")
+	}
+}
+
+func changes(c *compare.Comparison) string {
+	var list []string
+	for i := range c.Rows {
+		list = append(list, fmt.Sprintf("%s %s", c.Rows[i].Change, c.Rows[i].Either().Title))
+	}
+	return strings.Join(list, ", ")
+}
+
+func TestCompare(t *testing.T) {
+	const leak, growing, stable, cache = analysis.ClassLeak, analysis.ClassGrowing, analysis.ClassStable, analysis.ClassCache
+	outlined := finding(leak, "app!Inlined", "app!Foo", "app!main")
+	outlined.Outline = finding(leak, "app!Foo", "app!main").Signature
+	another := finding(leak, "app!Another", "app!Foo", "app!main")
+	another.Outline = outlined.Outline
+	clean := outlined
+	clean.Class = stable
+	for _, test := range []struct {
+		name       string
+		base, head *compare.Side
+		want       string
+	}{
+		{"nothing", side("1"), side("2"), ""},
+		{"only what is stable", side("1", finding(stable, "app!A")), side("2", finding(cache, "app!A")), ""},
+		{"new", side("1"), side("2", finding(leak, "app!A")), "new app!A"},
+		{"new where it was clean", side("1", finding(cache, "app!A")), side("2", finding(growing, "app!A")), "new app!A"},
+		{"fixed: it is clean", side("1", finding(leak, "app!A")), side("2", finding(stable, "app!A")), "fixed app!A"},
+		{"fixed: its caller ran", side("1", finding(leak, "app!A", "app!B", "app!main")), side("2", finding(stable, "app!C", "app!B", "app!main")), "fixed app!A"},
+		{"not exercised", side("1", finding(leak, "app!A", "app!B", "app!main")), side("2", finding(stable, "app!C", "app!D", "app!main")), "not-exercised app!A"},
+		{"main runs always", side("1", finding(leak, "app!A", "app!main")), side("2", finding(stable, "app!C", "app!main")), "not-exercised app!A"},
+		{"not decided", side("1", finding(leak, "app!A")), side("2", finding(analysis.ClassUnknown, "app!A")), "not-exercised app!A"},
+		{"persisting", side("1", finding(growing, "app!A")), side("2", finding(leak, "app!A")), "persisting app!A"},
+		{"grown", side("1", at(10, finding(leak, "app!A"))), side("2", at(30, finding(leak, "app!A"))), "grown app!A"},
+		{"shrunk", side("1", at(30, finding(leak, "app!A"))), side("2", at(10, finding(leak, "app!A"))), "shrunk app!A"},
+		{"a little more is chance", side("1", at(10, finding(leak, "app!A"))), side("2", at(11, finding(leak, "app!A"))), "persisting app!A"},
+		{"bursts are chance", side("1", burst(at(10, finding(leak, "app!A")))), side("2", burst(at(30, finding(leak, "app!A")))), "persisting app!A"},
+		{"few blocks are chance", side("1", at(0.1, finding(leak, "app!A"))), side("2", at(0.3, finding(leak, "app!A"))), "persisting app!A"},
+		{"evidence without inlined calls", side("1", finding(leak, "app!Foo", "app!main")), side("2", outlined), "persisting app!Inlined"},
+		{"and the other way", side("1", outlined), side("2", finding(stable, "app!Foo", "app!main")), "fixed app!Foo"},
+		{"several without inlined calls", side("1", at(30, finding(leak, "app!Foo", "app!main"))), side("2", at(10, outlined), at(20, another)), "persisting app!Another, persisting app!Inlined"},
+		{"several with them", side("1", outlined, another), side("2", finding(leak, "app!Foo", "app!main")), "persisting app!Foo"},
+		{"one of several is clean", side("1", finding(leak, "app!Foo", "app!main")), side("2", clean, another), "persisting app!Another"},
+		{"new beside one that both have", side("1", finding(leak, "app!Foo", "app!main")), side("2", finding(leak, "app!Foo", "app!main"), outlined), "new app!Inlined, persisting app!Foo"},
+		{"the worst first", side("1", finding(leak, "app!A"), finding(leak, "app!B"), finding(leak, "app!C", "app!X")),
+			side("2", finding(stable, "app!A"), finding(leak, "app!B"), finding(leak, "app!N")), "new app!N, persisting app!B, fixed app!A, not-exercised app!C"},
+	} {
+		if got := changes(compare.Compare(test.base, test.head)); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// A leak that vanishes while one like it appears is suggested as the same.
+func TestRenames(t *testing.T) {
+	before := side("1", at(10, finding(analysis.ClassLeak, "app!Old::Add", "app!Serve", "app!Run")), finding(analysis.ClassLeak, "app!Other", "app!Tick", "app!Timer"))
+	after := side("2", at(11, finding(analysis.ClassLeak, "app!New::Add", "app!Serve", "app!Run")), finding(analysis.ClassLeak, "app!Unlike", "app!Paint", "app!Window"))
+	c := compare.Compare(before, after)
+	if len(c.Renames) != 1 || c.Renames[0].Base != before.Findings[0].Signature || c.Renames[0].Head != after.Findings[0].Signature {
+		t.Errorf("%+v", c.Renames)
+	}
+	if want := "Build 2 against 1: 2 new, 1 fixed, 1 not exercised."; c.Sentence != want {
+		t.Errorf("%q, want %q", c.Sentence, want)
+	}
+}
+
+// Without symbols all signatures of two builds differ, and most of what grew may be called growing.
+func BenchmarkRenames(b *testing.B) {
+	many := func(class string) *compare.Side {
+		var list []compare.Finding
+		for i := range 4000 {
+			list = append(list, finding(analysis.ClassGrowing, fmt.Sprintf("app!%s%d::Add%d", class, i, i), "app!Serve", "app!Run", "app!main"))
+		}
+		return side(class, list...)
+	}
+	base, head := many("Old"), many("New")
+	for b.Loop() {
+		if c := compare.Compare(base, head); len(c.Renames) != 4000 {
+			b.Fatal(len(c.Renames))
+		}
+	}
+}
+
+// A leak that lost a frame to the compiler is suggested as the same, whatever it is called now.
+func TestRenamesByDrift(t *testing.T) {
+	c := compare.Compare(side("1", finding(analysis.ClassLeak, "app!Add", "app!Forward", "app!Serve", "app!Run")), side("2", finding(analysis.ClassLeak, "app!Add", "app!Serve", "app!Run")))
+	if len(c.Renames) != 1 || !strings.Contains(c.Renames[0].Why, "compiler") {
+		t.Errorf("%+v", c.Renames)
+	}
+}
+
+// stack spells frames, innermost first.
+func stack(names string) (list []*analysis.Frame) {
+	for name := range strings.FieldsSeq(names) {
+		list = append(list, &analysis.Frame{Module: "app", Function: name})
+	}
+	return list
+}
+
+func TestUnion(t *testing.T) {
+	report := func(sites map[string]int64) *analysis.Report {
+		r := &analysis.Report{}
+		for _, names := range slices.Sorted(func(yield func(string) bool) {
+			for n := range sites {
+				if !yield(n) {
+					return
+				}
+			}
+		}) {
+			r.Sites = append(r.Sites, analysis.Site{Kind: "heap", Stack: stack(names), Amounts: analysis.Amounts{Outstanding: analysis.Amount{Count: sites[names], Bytes: sites[names]}}})
+		}
+		return r
+	}
+	base := report(map[string]int64{"malloc A main": 1000, "malloc B main": 500})
+	head := report(map[string]int64{"malloc A main": 2000, "malloc C main": 100, "malloc D main": 1})
+	root, err := compare.Union(t.Context(), base, head, compare.Outstanding, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	var walk func(n *compare.Node, depth int)
+	walk = func(n *compare.Node, depth int) {
+		lines = append(lines, fmt.Sprintf("%d %s %d→%d +%d", depth, n.Name, n.Base.Bytes, n.Head.Bytes, n.Others))
+		for _, c := range n.Children {
+			walk(c, depth+1)
+		}
+	}
+	walk(root, 0)
+	want := []string{"0  1500→2101 +0", "1 app!main 1500→2101 +1", "2 app!A 1000→2000 +0", "3 app!malloc 1000→2000 +0", "2 app!B 500→0 +0", "3 app!malloc 500→0 +0", "2 app!C 0→100 +0", "3 app!malloc 0→100 +0"}
+	if !slices.Equal(lines, want) {
+		t.Errorf("got %q\nwant %q", lines, want)
+	}
+}
+
+func ExampleCompare() {
+	before := &compare.Side{Build: "4811"}
+	after := &compare.Side{Build: "4812", Findings: []compare.Finding{{Signature: "sig1:5b58", Title: "shop!Receipt::AppendLine", Class: analysis.ClassLeak}}}
+	c := compare.Compare(before, after)
+	fmt.Println(c.Sentence)
+	for _, row := range c.Rows {
+		fmt.Println(row.Change, row.Head.Title+":", row.Why)
+	}
+	// Output:
+	// Build 4812 against 4811: 1 new.
+	// new shop!Receipt::AppendLine: the evidence of build 4811 does not show it
+}

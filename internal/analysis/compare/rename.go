@@ -1,0 +1,147 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"heapdrift/internal/analysis/blame"
+)
+
+// likeEnough is from which likeness on two signatures are suggested as one.
+const likeEnough = 0.6
+
+// What likeness is made of: the frames tell most; that blocks have the same size and come as fast tells the rest.
+const (
+	framesPart = 0.7
+	sizePart   = 0.15
+	ratePart   = 0.15
+)
+
+// maxCandidates is with how many leaks that appeared one that vanished is compared.
+const maxCandidates = 50
+
+// renames pairs leaks that vanished with leaks that appeared, the likest first, each once.
+func renames(rows []Row) []Rename {
+	appeared := map[string][]*Finding{} // by what names they have
+	for i := range rows {
+		if rows[i].Base == nil {
+			for _, key := range renameKeys(rows[i].Head) {
+				appeared[key] = append(appeared[key], rows[i].Head)
+			}
+		}
+	}
+	list := drifted(rows)
+	for i := range rows {
+		if rows[i].Head != nil {
+			continue
+		}
+		vanished := rows[i].Base
+		for _, candidate := range candidates(vanished, appeared) {
+			if like, frames := likeness(vanished, candidate); like >= likeEnough {
+				why := fmt.Sprintf("%.0f %% alike in frames, blocks of %.0f and %.0f bytes", 100*frames, blockSize(vanished), blockSize(candidate))
+				list = append(list, Rename{vanished.Signature, candidate.Signature, like, why})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b Rename) int {
+		return cmp.Or(cmp.Compare(b.Likeness, a.Likeness), cmp.Compare(a.Base, b.Base), cmp.Compare(a.Head, b.Head))
+	})
+	taken := map[string]bool{}
+	return slices.DeleteFunc(list, func(r Rename) bool {
+		if taken[r.Base] || taken[r.Head] {
+			return true
+		}
+		taken[r.Base], taken[r.Head] = true, true
+		return false
+	})
+}
+
+// surelyDrifted is how likely two signatures are one leak of which one lacks a frame that compilers leave out.
+const surelyDrifted = 0.95
+
+// drifted pairs leaks whose frames differ by what compilers leave out.
+func drifted(rows []Row) []Rename {
+	var list []Rename
+	vanished, appeared := map[string][]blame.Signature{}, map[string][]blame.Signature{} // by kind
+	for i := range rows {
+		switch r := &rows[i]; {
+		case r.Head == nil:
+			vanished[r.Base.Kind] = append(vanished[r.Base.Kind], blame.Signature{ID: r.Base.Signature, Frames: r.Base.Frames})
+		case r.Base == nil:
+			appeared[r.Head.Kind] = append(appeared[r.Head.Kind], blame.Signature{ID: r.Head.Signature, Frames: r.Head.Frames})
+		}
+	}
+	for kind, from := range vanished {
+		to := appeared[kind]
+		for _, d := range blame.Drifts(from, to) {
+			if d.Omitted {
+				list = append(list, Rename{from[d.From].ID, to[d.To].ID, surelyDrifted, "the same frames but for one that a compiler leaves out where it inlines or jumps"})
+			}
+		}
+	}
+	return list
+}
+
+// renameKeys are what findings that are like enough have one of in common, within a kind of memory: the name of a function, without
+// its module and class, or what is to blame and what allocates.
+func renameKeys(f *Finding) []string {
+	keys := make([]string, 0, len(f.Frames)+1)
+	if f.Leaf != "" {
+		keys = append(keys, f.Kind+" leaf "+f.Leaf)
+	}
+	for _, frame := range f.Frames {
+		name := frame[strings.LastIndexAny(frame, "!:")+1:]
+		if key := f.Kind + " " + name; !strings.HasPrefix(name, "<unknown>") && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// candidates are the findings that share a key, those of rare keys first.
+func candidates(f *Finding, by map[string][]*Finding) []*Finding {
+	keys := renameKeys(f)
+	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(len(by[a]), len(by[b])) })
+	var list []*Finding
+	for _, key := range keys {
+		for _, candidate := range by[key] {
+			if len(list) == maxCandidates {
+				return list
+			}
+			if !slices.Contains(list, candidate) {
+				list = append(list, candidate)
+			}
+		}
+	}
+	return list
+}
+
+func likeness(base, head *Finding) (like, ofFrames float64) {
+	frames := blame.Similar(base.Frames, head.Frames)
+	if base.Leaf != "" && base.Leaf == head.Leaf {
+		frames = max(frames, 0.9)
+	}
+	size := ratio(blockSize(base), blockSize(head))
+	rate := 0.0
+	if base.RateUnit == head.RateUnit {
+		rate = ratio(base.RateCount, head.RateCount)
+	}
+	return framesPart*frames + sizePart*size + ratePart*rate, frames
+}
+
+func blockSize(f *Finding) float64 {
+	if f.Outstanding.Count <= 0 {
+		return 0
+	}
+	return float64(f.Outstanding.Bytes) / float64(f.Outstanding.Count)
+}
+
+// ratio is the smaller of two amounts over the greater, 0 where there is none.
+func ratio(a, b float64) float64 {
+	if a <= 0 || b <= 0 {
+		return 0
+	}
+	return min(a, b) / max(a, b)
+}

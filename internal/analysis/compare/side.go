@@ -1,0 +1,30 @@
+package compare
+
+import "heapdrift/internal/analysis"
+
+// SideOf is the side of one report, as that of a build.
+func SideOf(build string, r *analysis.Report) *Side {
+	s := &Side{Build: build, Statuses: []analysis.Status{r.Verdict.Status}, Trace: r.Trace != nil, Power: r.Power, Findings: make([]Finding, len(r.Findings)), Seen: SeenIn(r.Findings)}
+	for i := range r.Warnings {
+		s.Lossy = s.Lossy || r.Warnings[i].Code.Lossy()
+	}
+	for i := range r.Findings {
+		s.Findings[i] = findingOf(&r.Findings[i])
+	}
+	return s
+}
+
+func findingOf(f *analysis.Finding) Finding {
+	out := Finding{
+		Signature: f.Signature, Kind: f.Kind, Title: f.Title, Leaf: f.Leaf, Outline: f.Outline, Frames: f.Frames, Class: f.Verdict, Score: f.Score, Certain: f.Certain,
+		Outstanding: f.Outstanding, Allocated: -1, Owner: f.Owner, Known: f.Known,
+	}
+	if f.Growth != nil {
+		out.Growth = new(f.BeforeExit())
+	}
+	if f.Lifetimes != nil {
+		out.Allocated = f.Allocated.Count
+	}
+	out.TakeRate(f.Rate)
+	return out
+}

@@ -1,0 +1,99 @@
+package compare
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"heapdrift/internal/analysis"
+)
+
+// A Node is a function in the tree of callers of two reports together, with what is outstanding below it on each side.
+type Node struct {
+	Name     string          `json:"name"` // module!function; "" of the root
+	Base     analysis.Amount `json:"base"`
+	Head     analysis.Amount `json:"head"`
+	Children []*Node         `json:"children,omitempty"` // most bytes on either side first
+	// Others is how many children are left out because they hold too little.
+	Others int `json:"others,omitempty"`
+
+	byName map[string]*Node
+}
+
+// A Measure is what a tree counts of a site.
+type Measure func(*analysis.Site) analysis.Amount
+
+// Outstanding counts what is outstanding at the end.
+func Outstanding(s *analysis.Site) analysis.Amount { return s.Outstanding }
+
+// Growth counts what grew, as of the instant before the process ended. What shrank counts as nothing.
+func Growth(s *analysis.Site) analysis.Amount {
+	g := s.BeforeExit()
+	return analysis.Amount{Count: max(0, g.Count), Bytes: max(0, g.Bytes)}
+}
+
+// Union makes the tree of both reports, from the outermost callers to the allocators, of nodes that hold at least one
+// part in share of the whole on a side. Frames that only one side has are in it as well.
+func Union(ctx context.Context, base, head *analysis.Report, measure Measure, share int64) (*Node, error) {
+	root := &Node{}
+	for side, r := range []*analysis.Report{base, head} {
+		for i := range r.Sites {
+			if i%1024 == 0 && ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			s := &r.Sites[i]
+			if amount := measure(s); s.Kind != "heap-virtual" && amount != (analysis.Amount{}) {
+				root.add(side, s.Stack, amount)
+			}
+		}
+	}
+	root.close(max(root.Base.Bytes, root.Head.Bytes)/max(1, share), max(root.Base.Count, root.Head.Count)/max(1, share))
+	return root, nil
+}
+
+// add counts a stack, innermost first, on one side.
+func (n *Node) add(side int, stack []*analysis.Frame, amount analysis.Amount) {
+	n.count(side, amount)
+	for i := len(stack) - 1; i >= 0; i-- {
+		n = n.child(stack[i].Name())
+		n.count(side, amount)
+	}
+}
+
+func (n *Node) count(side int, a analysis.Amount) {
+	sum := &n.Base
+	if side == 1 {
+		sum = &n.Head
+	}
+	sum.Count += a.Count
+	sum.Bytes += a.Bytes
+}
+
+func (n *Node) child(name string) *Node {
+	if c := n.byName[name]; c != nil {
+		return c
+	}
+	if n.byName == nil {
+		n.byName = map[string]*Node{}
+	}
+	c := &Node{Name: name}
+	n.byName[name] = c
+	n.Children = append(n.Children, c)
+	return c
+}
+
+// close drops what holds too little and orders the rest.
+func (n *Node) close(leastBytes, leastCount int64) {
+	n.byName = nil
+	all := len(n.Children)
+	n.Children = slices.DeleteFunc(n.Children, func(c *Node) bool {
+		return max(c.Base.Bytes, c.Head.Bytes) < leastBytes && max(c.Base.Count, c.Head.Count) < leastCount
+	})
+	n.Others = all - len(n.Children)
+	slices.SortFunc(n.Children, func(a, b *Node) int {
+		return cmp.Or(cmp.Compare(max(b.Base.Bytes, b.Head.Bytes), max(a.Base.Bytes, a.Head.Bytes)), cmp.Compare(a.Name, b.Name))
+	})
+	for _, c := range n.Children {
+		c.close(leastBytes, leastCount)
+	}
+}

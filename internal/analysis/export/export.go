@@ -1,0 +1,109 @@
+// Package export writes a report in the formats that people and other tools read.
+package export
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"heapdrift/internal/analysis"
+)
+
+// Options shape formats that are for reading. JSON, folded and CSV always hold every site.
+type Options struct {
+	Top int // sites in text and markdown; 0 for all
+}
+
+// A Format is one way to write a report.
+type Format struct {
+	Name        string
+	ContentType string
+	Extension   string
+	write       func(*printer, *analysis.Report, Options)
+}
+
+// Write writes the report.
+func (f Format) Write(w io.Writer, r *analysis.Report, opt Options) error {
+	if f.write == nil {
+		return r.WriteJSON(w)
+	}
+	p := &printer{w: bufio.NewWriterSize(w, 64<<10)}
+	f.write(p, r, opt)
+	if err := p.w.Flush(); err != nil {
+		return fmt.Errorf("export: write %s: %w", f.Name, err)
+	}
+	return nil
+}
+
+// Formats are the formats this version writes, the first is the default of the command line.
+var Formats = []Format{
+	{"text", "text/plain; charset=utf-8", ".txt", text},
+	{"json", "application/json", ".json", nil},
+	{"markdown", "text/markdown; charset=utf-8", ".md", markdown},
+	{"folded", "text/plain; charset=utf-8", ".folded", folded},
+	{"csv", "text/csv; charset=utf-8", ".csv", csv},
+}
+
+// later are formats that the command line names but this version does not write yet.
+var later = []string{"pprof", "speedscope", "sarif", "junit"}
+
+// Find returns the format of that name; its error lists what there is.
+func Find(name string) (Format, error) {
+	var names []string
+	for _, f := range Formats {
+		if f.Name == name {
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	if slices.Contains(later, name) {
+		return Format{}, fmt.Errorf("export: format %q is not written by this version yet; it writes %s", name, strings.Join(names, ", "))
+	}
+	return Format{}, fmt.Errorf("export: unknown format %q; known are %s", name, strings.Join(names, ", "))
+}
+
+// printer collects output; bufio keeps the first error for the end.
+type printer struct{ w *bufio.Writer }
+
+// line writes a line. Texts come from evidence: what would steer a terminal is taken out of them.
+func (p *printer) line(format string, args ...any) {
+	_, _ = p.w.WriteString(strings.Map(plain, fmt.Sprintf(format, args...)))
+	_ = p.w.WriteByte('\n')
+}
+
+// plain drops control characters but tabs and line ends.
+func plain(r rune) rune {
+	if r != '\t' && r != '\n' && (r < ' ' || r >= 0x7F && r < 0xA0) {
+		return -1
+	}
+	return r
+}
+
+// top is the sites that a format for reading shows, and how many it leaves out.
+func top(r *analysis.Report, opt Options) (shown []analysis.Site, left int) {
+	n := len(r.Sites)
+	if opt.Top > 0 {
+		n = min(n, opt.Top)
+	}
+	return r.Sites[:n], len(r.Sites) - n
+}
+
+// change prints a growth with its sign in words of the design: a glyph and a true minus.
+func change(n int64) string {
+	switch {
+	case n > 0:
+		return "+" + analysis.Bytes(n)
+	case n < 0:
+		return analysis.Bytes(n)
+	}
+	return "0 B"
+}
+
+func changeCount(n int64) string {
+	if n > 0 {
+		return "+" + analysis.Count(n)
+	}
+	return analysis.Count(n)
+}

@@ -1,0 +1,50 @@
+package export
+
+import (
+	"strings"
+
+	"heapdrift/internal/analysis"
+)
+
+// markdown writes a report for a pull request or a job summary.
+func markdown(p *printer, r *analysis.Report, opt Options) {
+	p.line("**%s** %s", cell(string(r.Verdict.Status)), cell(r.Verdict.Sentence))
+	p.line("")
+	markdownFindings(p, r, opt)
+	p.line("| | Where | Growth | Blocks | Now | Class |")
+	p.line("| ---: | --- | ---: | ---: | ---: | --- |")
+	shown, left := top(r, opt)
+	for i := range shown {
+		s := &shown[i]
+		growth, count := "–", "–"
+		if s.Growth != nil {
+			grown := s.BeforeExit()
+			growth, count = change(grown.Bytes), changeCount(grown.Count)
+		}
+		p.line("| %d | %s | %s | %s | %s | %s |", i+1, code(s.Where()), growth, count, analysis.Bytes(s.Outstanding.Bytes), s.Verdict)
+	}
+	if left > 0 {
+		p.line("")
+		p.line("%s.", analysis.Plural(int64(left), "more site"))
+	}
+	for i, w := range r.Warnings {
+		if i == 0 {
+			p.line("")
+		}
+		p.line("- ⚠ %s", cell(Warning(w)))
+	}
+}
+
+// cell makes text safe inside a table cell and a paragraph: names from evidence are not markup.
+func cell(s string) string {
+	return strings.NewReplacer("|", `\|`, "\n", " ", "\r", " ", "<", "&lt;", ">", "&gt;", "[", `\[`, "]", `\]`, "*", `\*`, "_", `\_`, "`", "\\`").Replace(s)
+}
+
+// code prints a name as code; a longer fence lets it hold backticks, as in `anonymous namespace'.
+func code(s string) string {
+	s = strings.NewReplacer("|", `\|`, "\n", " ", "\r", " ").Replace(s)
+	if strings.Contains(s, "`") {
+		return "`` " + s + " ``"
+	}
+	return "`" + s + "`"
+}

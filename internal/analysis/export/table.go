@@ -1,0 +1,93 @@
+package export
+
+import (
+	stdcsv "encoding/csv"
+	"strconv"
+	"strings"
+
+	"heapdrift/internal/analysis"
+)
+
+// folded writes one line per stack, outermost frame first, as flame graph tools read it. The number is growth
+// in bytes where there is any to show, else outstanding bytes; stacks that shrank or hold nothing are left out,
+// because the format has no negative widths.
+func folded(p *printer, r *analysis.Report, _ Options) {
+	safe := strings.NewReplacer(";", ",", "\n", " ", "\r", " ")
+	for i := range r.Sites {
+		s := &r.Sites[i]
+		bytes := s.Outstanding.Bytes
+		if s.Growth != nil {
+			bytes = s.BeforeExit().Bytes
+		}
+		if bytes <= 0 {
+			continue
+		}
+		names := []string{s.Kind}
+		for k := len(s.Stack) - 1; k >= 0; k-- {
+			names = append(names, safe.Replace(s.Stack[k].Name()))
+		}
+		if len(s.Stack) == 0 {
+			names = append(names, "[no stack]")
+		}
+		p.line("%s %d", strings.Join(names, ";"), bytes)
+	}
+}
+
+// csv writes one row per site with stable column names.
+func csv(p *printer, r *analysis.Report, _ Options) {
+	w := stdcsv.NewWriter(p.w)
+	_ = w.Write([]string{"signature", "kind", "heap", "verdict", "growth_bytes", "growth_count", "outstanding_bytes", "outstanding_count",
+		"blame_module", "blame_function", "blame_file", "blame_line", "flags", "stack",
+		"allocated_bytes", "allocated_count", "freed_bytes", "freed_count", "aifo_bytes", "aifo_count", "aifi_bytes", "aifi_count",
+		"aofi_bytes", "aofi_count", "aofo_bytes", "aofo_count", "at_exit_bytes", "at_exit_count", "peak_bytes", "score"})
+	for i := range r.Sites {
+		s := &r.Sites[i]
+		row := []string{s.Signature, s.Kind, s.Heap, string(s.Verdict), "", "", number(s.Outstanding.Bytes), number(s.Outstanding.Count),
+			"", "", "", "", strings.Join(s.Flags, " "), stackText(s.Stack)}
+		if s.Growth != nil {
+			row[4], row[5] = number(s.Growth.Bytes), number(s.Growth.Count)
+		}
+		if b := s.Blame; b != nil {
+			row[8], row[9], row[10], row[11] = b.Module, formula(b.Function), formula(b.File), number(int64(b.Line))
+		}
+		score := ""
+		if s.Score != nil {
+			score = strconv.FormatFloat(*s.Score, 'f', 4, 64)
+		}
+		_ = w.Write(append(append(row, lifetimeCells(s.Lifetimes)...), score)) // the error stays in the writer below
+	}
+	w.Flush()
+}
+
+// lifetimeCells are the columns that only traces fill.
+func lifetimeCells(l *analysis.Lifetimes) []string {
+	cells := make([]string, 15)
+	if l == nil {
+		return cells
+	}
+	for i, a := range []analysis.Amount{l.Allocated, l.Freed, l.AIFO, l.AIFI, l.AOFI, l.AOFO, l.AtExit} {
+		cells[2*i], cells[2*i+1] = number(a.Bytes), number(a.Count)
+	}
+	if l.Peak != nil {
+		cells[14] = number(l.Peak.Bytes)
+	}
+	return cells
+}
+
+func number(n int64) string { return strconv.FormatInt(n, 10) }
+
+// formula keeps spreadsheets from running a name as one: names come from outside.
+func formula(s string) string {
+	if s != "" && strings.ContainsAny(s[:1], "=+-@") {
+		return "'" + s
+	}
+	return s
+}
+
+func stackText(stack []*analysis.Frame) string {
+	names := make([]string, len(stack))
+	for i, f := range stack {
+		names[i] = f.Text()
+	}
+	return strings.Join(names, " < ")
+}

@@ -1,0 +1,147 @@
+package export
+
+import (
+	"fmt"
+	"strings"
+
+	"heapdrift/internal/analysis"
+)
+
+// text writes a report for a terminal.
+func text(p *printer, r *analysis.Report, opt Options) {
+	p.line("%s", strings.ToUpper(string(r.Verdict.Status)))
+	p.line("%s", r.Verdict.Sentence)
+	p.line("")
+	p.line("process    %s, pid %d, %d bit", orUnknown(r.Process.Name), r.Process.PID, r.Process.Bits)
+	if r.Trace != nil {
+		textTrace(p, r)
+	} else {
+		textSnapshots(p, r)
+	}
+	textSymbols(p, r.Modules)
+	if len(r.Warnings) > 0 {
+		p.line("")
+	}
+	for _, w := range r.Warnings {
+		p.line("warning: %s", Warning(w))
+	}
+	textMemory(p, r, opt)
+	textFindings(p, r, opt)
+	shown, left := top(r, opt)
+	for i := range shown {
+		textSite(p, i+1, &shown[i])
+	}
+	if left > 0 {
+		p.line("")
+		p.line("%s; --top 0 or --format json shows all.", analysis.Plural(int64(left), "more site"))
+	}
+}
+
+// textSnapshots writes the instants of a series and the heaps at the last one.
+func textSnapshots(p *printer, r *analysis.Report) {
+	for i, s := range r.Snapshots {
+		bound := ""
+		if s.LowerBound {
+			bound = "  (cut short: lower bound)"
+		}
+		p.line("snapshot %d %s  %-19s %10s in %s%s", i+1, s.File, orUnknown(s.TakenAt), analysis.Bytes(s.Bytes), analysis.Plural(s.Count, "block"), bound)
+	}
+	if g := r.Totals.Heap.Growth; g != nil {
+		p.line("growth     %s, %s blocks", change(g.Bytes), changeCount(g.Count))
+		if v := r.Totals.Virtual.Growth; v != nil && v.Bytes != 0 {
+			p.line("growth     %s of virtual memory", change(v.Bytes))
+		}
+	}
+	for _, h := range r.Heaps {
+		p.line("heap %-18s %10s in %s%s", h.Handle, analysis.Bytes(h.Outstanding.Bytes), analysis.Plural(h.Outstanding.Count, "block"), growthNote(h.Growth))
+	}
+}
+
+// textSymbols says of each module that the stacks run through what its names rest on.
+func textSymbols(p *printer, modules []analysis.Module) {
+	first := true
+	for _, m := range modules {
+		if m.Frames == 0 || m.Match == "" {
+			continue
+		}
+		if first {
+			p.line("")
+			first = false
+		}
+		p.line("symbols %-20s %-8s %s of %s frames named: %s", m.Name, m.Symbols, analysis.Count(m.Frames-m.Unnamed), analysis.Count(m.Frames), m.Match)
+	}
+}
+
+// Warning prints a warning on one line with its place.
+func Warning(w analysis.Warning) string {
+	place := ""
+	if w.File != "" && !strings.Contains(w.Message, w.File) {
+		place = w.File + ": "
+	}
+	if w.Place != "" {
+		place += w.Place + ": "
+	}
+	return fmt.Sprintf("%s%s [%s]", place, w.Message, w.Code)
+}
+
+func textSite(p *printer, number int, s *analysis.Site) {
+	p.line("")
+	flags := ""
+	if len(s.Flags) > 0 {
+		flags = "  [" + strings.Join(s.Flags, ", ") + "]"
+	}
+	heap := ""
+	if s.Heap != "" {
+		heap = "  heap " + s.Heap
+	}
+	p.line("#%d %s  %s in %s%s  %s%s%s", number, s.Where(), analysis.Bytes(s.Outstanding.Bytes),
+		analysis.Plural(s.Outstanding.Count, "block"), growthNote(s.Growth), classNote(s.Verdict, s.Score), heap, flags)
+	p.line("    %s", s.Signature)
+	if note := lifetimeNote(&s.Amounts); note != "" {
+		p.line("%s", note)
+	} else if len(s.Series) > 2 {
+		var points []string
+		for _, pt := range s.Series {
+			points = append(points, analysis.Bytes(pt.Bytes))
+		}
+		p.line("    series %s", strings.Join(points, ", "))
+	}
+	for _, f := range s.Stack {
+		p.line("    %s", frameText(f))
+	}
+	for _, alias := range s.Aliases {
+		p.line("    or, under the same id:")
+		for _, f := range alias {
+			p.line("    %s", frameText(f))
+		}
+	}
+}
+
+// frameText prints a frame with what sets it apart.
+func frameText(f *analysis.Frame) string {
+	text := f.Text()
+	if f.Inline {
+		text += "  [inline]"
+	}
+	if f.Approx {
+		text += "  [nearest symbol]"
+	}
+	if f.Type != "" {
+		text += "  allocates " + f.Type
+	}
+	return text
+}
+
+func growthNote(g *analysis.Amount) string {
+	if g == nil {
+		return ""
+	}
+	return fmt.Sprintf("  %s (%s)", change(g.Bytes), changeCount(g.Count))
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}

@@ -1,0 +1,245 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis/blame"
+)
+
+// An Input is evidence that was read together, one file mostly, and the captures that came of it in the order of the
+// evidence.
+type Input struct {
+	Files    []File
+	Captures []*capture.Capture
+	// Work is how much work the process had done when the evidence was taken, in Options.WorkUnit; nil where nobody says.
+	Work *float64
+}
+
+// A File is one file of evidence.
+type File struct {
+	Name   string
+	SHA256 string
+	Bytes  int64
+}
+
+// name is what warnings call the input.
+func (in *Input) name() string {
+	names := make([]string, len(in.Files))
+	for i, f := range in.Files {
+		names[i] = f.Name
+	}
+	return strings.Join(names, " + ")
+}
+
+// Options choose what is analysed.
+type Options struct {
+	// Process is a pid, an image name, or pid#n for the n-th process of that pid; "" for the one with most outstanding bytes.
+	Process string
+	// Names are what symbols tell about the return addresses; nil for nothing.
+	Names *capture.Names
+	// Rules are the project's; nil for none.
+	Rules *blame.Rules
+	// Own names the modules whose symbols the team has uploaded, as debuggers print them, in lower case.
+	Own map[string]bool
+	// WorkUnit is what Input.Work counts, as in "document".
+	WorkUnit string
+}
+
+// An Error says why captures cannot be analysed; its Code is stable.
+type Error struct {
+	Code    string
+	Message string
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// CodeNoSuchProcess is the code of the error that the evidence does not show Options.Process.
+const CodeNoSuchProcess = "no-such-process"
+
+// A part is one capture with the file it came from.
+type part struct {
+	*capture.Capture
+	file  string
+	input int
+	nth   int // of all captures, in the order of the evidence
+	work  *float64
+}
+
+// A choice is what a report is made of.
+// all is everything that the report rests on.
+// choose picks the captures of the one program that the report is about. What it leaves out, a warning names.
+func choose(inputs []Input, opt Options) (*choice, error) {
+	byProgram, order := map[string][]part{}, []string(nil)
+	var nameless []part // facts of the process of the run, whichever that is
+	var again []Warning
+	seen := map[string]string{} // names of files by digest
+	nth := 0
+	for i := range inputs {
+		if first, ok := repeated(&inputs[i], seen); ok {
+			again = append(again, Warning{Code: capture.Unsupported, File: inputs[i].name(), Count: 1, Message: fmt.Sprintf("%s is the same file as %s, and counts once", inputs[i].name(), first)})
+			continue
+		}
+		lives := map[uint32]int{}
+		for _, c := range inOrder(inputs[i].Captures) {
+			nth++
+			next := part{c, inputs[i].name(), i, nth, inputs[i].Work}
+			if c.Shape == capture.ShapeFacts && c.Process.Name == "" {
+				nameless = append(nameless, next)
+				continue
+			}
+			lives[c.Process.PID]++
+			if opt.Process != "" && !isProcess(c.Process, lives[c.Process.PID], opt.Process) {
+				continue
+			}
+			program := strings.ToLower(c.Process.Name)
+			if byProgram[program] == nil {
+				order = append(order, program)
+			}
+			byProgram[program] = append(byProgram[program], next)
+		}
+	}
+	switch len(order) {
+	case 0:
+		if len(nameless) > 0 {
+			return ofKind(nameless, again), nil
+		}
+		if opt.Process == "" {
+			return nil, &Error{"no-captures", "analysis: nothing to analyse: the evidence holds no capture"}
+		}
+		return nil, &Error{CodeNoSuchProcess, fmt.Sprintf("analysis: no evidence of process %q; it holds %s", opt.Process, strings.Join(processes(inputs), ", "))}
+	case 1:
+		return withFacts(byProgram[order[0]], nameless, again), nil
+	}
+	most := order[0]
+	for _, program := range order[1:] {
+		if held(byProgram[program]) > held(byProgram[most]) {
+			most = program
+		}
+	}
+	return withFacts(byProgram[most], nameless, append(again, Warning{
+		Code: capture.SeveralProcesses, Count: int64(len(order)),
+		Message: fmt.Sprintf("the evidence holds %d programs (%s); this report is about %s, which holds the most; %s%s",
+			len(order), strings.Join(processes(inputs), ", "), named(byProgram[most][0].Process), chooseAnother, heapsOf(byProgram, order, most)),
+	})), nil
+}
+
+// repeated reports whether all files of an input were there before, and notes them. Only dumps cannot be equal by chance: the
+// clock of a log counts minutes, and an idle process holds the same from one to the next.
+func repeated(in *Input, seen map[string]string) (first string, ok bool) {
+	ok = len(in.Files) > 0 && !slices.ContainsFunc(in.Captures, func(c *capture.Capture) bool { return c.Kind != capture.KindMinidump })
+	for _, f := range in.Files {
+		name, known := seen[f.SHA256]
+		if ok = ok && known && f.SHA256 != ""; first == "" {
+			first = name
+		}
+	}
+	for _, f := range in.Files {
+		if _, known := seen[f.SHA256]; !known {
+			seen[f.SHA256] = f.Name
+		}
+	}
+	return first, ok
+}
+
+// chooseAnother says how, where a report is made by the command and where it is made by the server.
+const chooseAnother = "choose another: --process on the command line (a name, a pid, or pid#2 for the second process of one pid), Processes on the page"
+
+// heapsOf says whose heaps a trace shows, where it shows none of the program that was chosen.
+func heapsOf(byProgram map[string][]part, order []string, chosen string) string {
+	traced := func(program string) bool {
+		return slices.ContainsFunc(byProgram[program], func(p part) bool { return p.Trace != nil && len(p.Heaps) > 0 })
+	}
+	if traced(chosen) {
+		return ""
+	}
+	for _, program := range order {
+		if traced(program) {
+			return "; heaps were traced of " + named(byProgram[program][0].Process)
+		}
+	}
+	return ""
+}
+
+// inOrder is captures in the order in which their processes began, where traces tell; others keep their order.
+func inOrder(captures []*capture.Capture) []*capture.Capture {
+	began := func(c *capture.Capture) int64 {
+		if c.Trace == nil {
+			return 0
+		}
+		return c.Trace.Began
+	}
+	list := slices.Clone(captures)
+	slices.SortStableFunc(list, func(a, b *capture.Capture) int { return cmp.Compare(began(a), began(b)) })
+	return list
+}
+
+// held is what the program holds at its last instant, in bytes.
+func held(parts []part) (most int64) {
+	last := true
+	for _, p := range slices.Backward(parts) {
+		if p.Shape == capture.ShapeFacts {
+			continue
+		}
+		if last || p.Trace != nil {
+			most = max(most, p.Held())
+		}
+		last = false
+	}
+	return most
+}
+
+// withFacts adds facts that name no program, but for those of another process id, to the evidence on one.
+// ofKind divides the evidence on one program. The report is on one trace where there is any; else on the kind of snapshots that
+// shows most instants, of those that have stacks; else on the last difference: the rows of a difference are only those that
+// changed, so differences can neither be chained nor mixed with snapshots. Kinds list different things, so one is not continued
+// with another: the others are witnesses.
+// addKind puts a snapshot with those of its kind.
+// haveStacks reports whether any of the snapshots tells who allocated.
+// oneTrace chooses the process that holds most: of the last input that knows what its processes had loaded, or else of
+// the last. A process id that was given out again is another process.
+// life names one process of a trace by its pid and its time.
+// isProcess reports whether p, the nth process of its pid, is the one that is wanted.
+func isProcess(p capture.Process, nth int, want string) bool {
+	if pid, number, ok := strings.Cut(want, "#"); ok {
+		if n, err := strconv.Atoi(number); err == nil {
+			return n == nth && isProcess(p, nth, pid)
+		}
+	}
+	if pid, err := strconv.ParseUint(want, 10, 32); err == nil {
+		return uint64(p.PID) == pid
+	}
+	return strings.EqualFold(p.Name, want) || strings.EqualFold(strings.TrimSuffix(strings.ToLower(p.Name), ".exe"), want)
+}
+
+func named(p capture.Process) string {
+	if p.Name == "" {
+		return "the process"
+	}
+	return p.Name
+}
+
+// listed is how many processes a message names: a trace may show all of a machine.
+const listed = 12
+
+func processes(inputs []Input) []string {
+	var names []string
+	seen := map[string]bool{}
+	for _, in := range inputs {
+		for _, c := range in.Captures {
+			name := fmt.Sprintf("%s (pid %d)", named(c.Process), c.Process.PID)
+			if !seen[name] {
+				seen[name] = true
+				names = append(names, name)
+			}
+		}
+	}
+	if more := len(names) - listed; more > 0 {
+		names = append(names[:listed], fmt.Sprintf("and %d more", more))
+	}
+	return names
+}

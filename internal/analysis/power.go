@@ -1,0 +1,53 @@
+package analysis
+
+import (
+	"slices"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/capture/allocations"
+	"heapdrift/internal/analysis/score"
+)
+
+// quietPart is the share of the places that do not grow for which the power holds: the noisiest are left out.
+const quietPart = 0.9
+
+// power says which leaks the evidence would have shown at nine places of ten, for blocks of the size that the process
+// has on average; nil where it could have shown none.
+func (j *judge) power(r *Report, sites []*judgedSite) *Power {
+	held := sum(r.Totals.Heap.Outstanding, r.Totals.Virtual.Outstanding)
+	if r.Trace != nil {
+		held = sum(held, r.Totals.Heap.Allocated)
+	}
+	if held.Count <= 0 {
+		return nil
+	}
+	block := held.Bytes / held.Count
+	var p score.Power
+	if r.Trace != nil {
+		trace, window := r.Trace.capture(), r.Window.capture()
+		seen := &allocations.Survival{From: trace.Since(window, capture.KindHeap), Over: min(trace.Over(window), trace.To)}
+		p = score.TracePower(seen, block)
+	} else {
+		p = score.SnapshotPower(&j.axis, j.noise(sites), block)
+	}
+	if !(p.Count > 0) {
+		return nil
+	}
+	return &Power{p, p.String()}
+}
+
+// noise is how much the count of blocks of places that do not grow scatters about a line, of all but the noisiest.
+func (j *judge) noise(sites []*judgedSite) float64 {
+	var list []float64
+	for _, s := range sites {
+		if s.kind == capture.KindHeapVirtual || s.result.Class != ClassStable && s.result.Class != ClassTransient {
+			continue
+		}
+		list = append(list, score.Noise(j.series(&s.sample), &j.axis))
+	}
+	if len(list) == 0 {
+		return 0
+	}
+	slices.Sort(list)
+	return list[int(quietPart*float64(len(list)-1))]
+}

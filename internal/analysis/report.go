@@ -1,0 +1,297 @@
+// Package analysis turns captures into a report: it merges the snapshots of a process into a series, matches
+// stacks across them, says what grew and what may be concluded. It knows captures only, no file format.
+package analysis
+
+import (
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis/blame"
+	"heapdrift/internal/analysis/score"
+)
+
+// Schema names the layout of Report as JSON. Fields are added freely; a change of meaning needs a new name.
+const Schema = "heapdrift.report/v1"
+
+// A Report is what heapdrift says about one process. Bytes are requested bytes, times nanoseconds.
+type Report struct {
+	Schema   string     `json:"schema"`
+	Evidence []Evidence `json:"evidence"`
+	Warnings []Warning  `json:"warnings"`
+	Modules  []Module   `json:"modules"`
+	Totals   Totals     `json:"totals"`
+	Heaps    []Heap     `json:"heaps"`
+	Verdict  Verdict    `json:"verdict"`
+	Process  Process    `json:"process"`
+	Trace    *Trace     `json:"trace,omitempty"`  // of traces only
+	Window   *Window    `json:"window,omitempty"` // of traces only: the time that all numbers are of
+	// Snapshots are the instants of the series, oldest first; of a trace, instants that divide the window.
+	Snapshots []Snapshot `json:"snapshots"`
+	// MatchedBy says how stacks were matched across snapshots: "id", "stack", or "" for a single capture.
+	MatchedBy string `json:"matched_by,omitempty"`
+	// Work is how much work was done by each snapshot, where the uploads say; else growth counts by time.
+	Work *Work `json:"work,omitempty"`
+	// Power says which leaks the evidence would have shown; nil where it can show none.
+	Power *Power `json:"power,omitempty"`
+	// Memory is what the evidence says beside sites, in the order of the evidence.
+	Memory []Memory `json:"memory,omitempty"`
+	// Unreachable are the findings whose blocks nothing points to, those with most of them first.
+	Unreachable []Unreached `json:"unreachable,omitempty"`
+	// Findings are the signatures of the sites, leaks first.
+	Findings []Finding `json:"findings"`
+	Sites    []Site    `json:"sites"` // merged by stack, heap and kind; most growth first, heap-virtual last
+
+	listsNothing bool       // the evidence has no sites, and says so
+	judged       []Snapshot // those that findings are judged by: of the longest life of the process
+}
+
+// Work is a counter of what the program did, such as documents or requests.
+type Work struct {
+	Unit string    `json:"unit"`
+	At   []float64 `json:"at"` // by snapshot
+}
+
+// Power is the smallest leak that the evidence would have shown, nine times of ten.
+type Power struct {
+	score.Power
+	Sentence string `json:"sentence"`
+}
+
+// A Finding is a signature in a report: all its sites together. Its growth is that of the longest life of the process, which it is
+// judged by; a site's is from the first snapshot to the last.
+type Finding struct {
+	Signature string   `json:"signature"`
+	Kind      string   `json:"kind"`
+	Title     string   `json:"title"`
+	Verdict   Class    `json:"verdict"`
+	Score     *float64 `json:"score,omitempty"` // probability that it is a leak; nil where nothing can be said
+	// Certain says that it is a leak by every clause of the rule: what may fail a gate.
+	Certain bool `json:"certain"`
+	Amounts
+	Sites int `json:"sites"` // how many
+	// Unreachable are the blocks that no pointer was found to; nil where nobody looked.
+	Unreachable *Amount `json:"unreachable,omitempty"`
+	Blame       *Blame  `json:"blame"` // nil without a stack
+	Origin      *Blame  `json:"origin"`
+	// Frames are what the signature is made of, normalised, the one to blame first.
+	Frames []string `json:"frames"`
+	// Fine and Leaf are a finer signature, of all frames, and a coarser one, of blame and origin alone.
+	Fine string `json:"fine"`
+	Leaf string `json:"leaf"`
+	// Outline is the signature that evidence without inlined calls gives the same leak; "" where it is no other.
+	Outline string `json:"outline,omitempty"`
+	// Provisional says that a frame has no name: symbols will give another signature.
+	Provisional bool           `json:"provisional,omitempty"`
+	Clauses     []score.Clause `json:"clauses,omitempty"` // why: one line of evidence for each clause of the rule
+	Rate        *score.Rate    `json:"rate,omitempty"`
+	Witnesses   []Witness      `json:"witnesses"`
+	// Owner, Known and Group are what the project's rules say of the frames: whose it is, why it is tolerated, and under
+	// which name it goes with others.
+	Owner string `json:"owner,omitempty"`
+	Known string `json:"known,omitempty"`
+	Group string `json:"group,omitempty"`
+}
+
+// A Witness is one kind of evidence that shows a finding, and what it says by itself.
+type Witness struct {
+	Kind    string   `json:"kind"`
+	Verdict Class    `json:"verdict"`
+	Score   *float64 `json:"score,omitempty"`
+	Amounts
+}
+
+// Evidence is one file that the report rests on. Kind names what it is.
+type Evidence struct {
+	File      string  `json:"file"`
+	SHA256    string  `json:"sha256"`
+	Kind      string  `json:"kind"`
+	Process   Process `json:"process"`
+	TakenAt   string  `json:"taken_at,omitempty"` // local time of the traced machine, no zone
+	Bytes     int64   `json:"bytes"`
+	Events    int64   `json:"events"`    // of a trace, in all its files; 0 for snapshots
+	Snapshots int     `json:"snapshots"` // instants in the file
+	Used      bool    `json:"used"`      // false where the report leaves it out; a warning says why
+}
+
+// Process identifies whose memory it is.
+type Process struct {
+	Name string `json:"name"`
+	PID  uint32 `json:"pid"`
+	Bits int    `json:"bits"`
+}
+
+// A Warning limits what may be concluded. Count is in the unit that the message names.
+type Warning struct {
+	Code    capture.Code `json:"code"`
+	Message string       `json:"message"`
+	Count   int64        `json:"count"`
+	File    string       `json:"file,omitempty"`
+	Place   string       `json:"place,omitempty"`
+}
+
+// A Module is an image of the process. Base is that of the last snapshot. PDB and DebugID are those of the symbols that
+// were used, else those that the evidence asks for.
+type Module struct {
+	Name    string             `json:"name"`
+	Path    string             `json:"path,omitempty"`
+	Base    string             `json:"base"` // "" where only the name is known
+	Size    uint64             `json:"size"`
+	PDB     string             `json:"pdb"`
+	DebugID string             `json:"debug_id"`
+	Symbols capture.SymbolKind `json:"symbols"`
+	// Mismatch says that symbols of that name are there, and none of them belongs to the module.
+	Mismatch bool `json:"mismatch,omitempty"`
+	// Match says how the symbols were matched to the module, or what is missing; "" where nobody looked.
+	Match string `json:"match,omitempty"`
+	// Unproven says that nothing but name and size match the symbols to the module.
+	Unproven bool              `json:"unproven,omitempty"`
+	Own      bool              `json:"own,omitempty"`   // the team uploaded its PDB
+	Tried    []capture.Attempt `json:"tried,omitempty"` // every place that was looked at
+	// Frames are the distinct return addresses in the module, Unnamed those of them without a function's name.
+	Frames  int64 `json:"frames"`
+	Unnamed int64 `json:"unnamed"`
+	// Stake is what is outstanding at sites with a frame in this module that has no name, or only that of the nearest export.
+	Stake Amount `json:"stake"`
+}
+
+// An Amount counts blocks and bytes.
+type Amount struct {
+	Count int64 `json:"count"`
+	Bytes int64 `json:"bytes"`
+}
+
+// Amounts are the figures of a site, a heap or a kind. Growth is nil where there is nothing to compare with. Bytes of
+// virtual memory are committed bytes.
+type Amounts struct {
+	Outstanding Amount  `json:"outstanding"`
+	Growth      *Amount `json:"growth,omitempty"`
+	*Lifetimes          // of traces only
+}
+
+// Totals are the figures of all sites by kind. What heaps took from the system for their blocks is in HeapVirtual only:
+// the bytes of Heap, seen from below.
+type Totals struct {
+	Heap        Amounts  `json:"heap"`
+	Virtual     Amounts  `json:"virtual"`
+	HeapVirtual *Amounts `json:"heap_virtual,omitempty"` // of traces only
+}
+
+// A Heap has the figures of all sites in it.
+type Heap struct {
+	Handle string `json:"handle"`
+	Amounts
+	Timeline *Timeline `json:"timeline,omitempty"` // of traces only, and only of the heaps with the highest peaks
+}
+
+// A Snapshot is one instant of the series with the totals of the process.
+type Snapshot struct {
+	AtNS       int64  `json:"at_ns"` // since the first snapshot; 0 where the evidence has no times
+	TakenAt    string `json:"taken_at,omitempty"`
+	File       string `json:"file"`
+	LowerBound bool   `json:"lower_bound,omitempty"`
+	Amount
+}
+
+// A Point is a site's outstanding memory at one instant.
+type Point struct {
+	AtNS int64 `json:"at_ns"`
+	Amount
+}
+
+// A Class is what the growth of a site looks like.
+type Class = score.Class
+
+// The classes that a report may give.
+const (
+	ClassLeak      = score.Leak
+	ClassGrowing   = score.Growing // grows, and the evidence does not decide
+	ClassCache     = score.Cache
+	ClassOneTime   = score.OneTime
+	ClassTransient = score.Transient // of traces: allocated inside the window and nothing of it left
+	ClassStable    = score.Stable
+	ClassUnknown   = score.Unknown
+)
+
+// Flags of a site.
+const (
+	FlagAmbiguous = "ambiguous-stack"
+	FlagTruncated = "truncated-stack"
+	FlagNoStack   = "no-stack"
+)
+
+// A Site is memory that one stack allocated from one heap by one kind of allocation.
+type Site struct {
+	Signature string `json:"signature"`
+	Kind      string `json:"kind"`
+	Heap      string `json:"heap"` // "" where the evidence does not name it
+	Amounts
+	// Unreachable are the blocks that no pointer was found to; nil where nobody looked.
+	Unreachable *Amount    `json:"unreachable,omitempty"`
+	Series      []Point    `json:"series"`
+	Score       *float64   `json:"score,omitempty"`
+	Verdict     Class      `json:"verdict"`
+	Blame       *Blame     `json:"blame"` // nil without a stack
+	Flags       []string   `json:"flags"`
+	Traces      []string   `json:"traces,omitempty"` // the evidence's ids of the stack in the last snapshot that has it
+	Stack       []*Frame   `json:"stack"`            // innermost first
+	Aliases     [][]*Frame `json:"aliases,omitempty"`
+	// Rows are the numbers that the site has in the allocation table of the trace.
+	Rows []uint32 `json:"table_sites,omitempty"`
+
+	// Key identifies the site within the report and its stack everywhere.
+	Key SiteKey `json:"-"`
+}
+
+// Blame names the frame that a site's memory is counted against.
+type Blame struct {
+	Module   string `json:"module"`
+	Function string `json:"function"`
+	Offset   string `json:"offset,omitempty"`
+	File     string `json:"file"`
+	Line     uint32 `json:"line"`
+}
+
+// A Layer says what part a frame has in a stack.
+type Layer = blame.Layer
+
+// The layers at the ends of stacks: what allocates, and what starts a thread.
+const (
+	LayerAllocator = blame.LayerAllocator
+	LayerBase      = blame.LayerBase
+)
+
+// A Frame is one call. Without Function, Offset counts from the start of the module; without Module, Address is
+// all there is.
+type Frame struct {
+	Module   string `json:"module"`
+	Function string `json:"function"`
+	Offset   string `json:"offset"`
+	Address  string `json:"address"` // return address in the last snapshot that has the stack
+	File     string `json:"file"`
+	Line     uint32 `json:"line"`
+	Inline   bool   `json:"inline"`
+	Layer    Layer  `json:"layer,omitempty"`
+	Rule     string `json:"rule,omitempty"`   // that decided the layer
+	Type     string `json:"type,omitempty"`   // what the call allocates, where the compiler recorded it
+	Approx   bool   `json:"approx,omitempty"` // the function is only the nearest symbol below
+
+	module string // path of the module in lower case; "" outside every module
+}
+
+// A Status is the outcome of an analysis.
+type Status string
+
+// The outcomes.
+const (
+	StatusLeak         Status = "leak"
+	StatusNoLeak       Status = "no-leak"
+	StatusInconclusive Status = "inconclusive"
+)
+
+// A Verdict is the report's conclusion and the sentence that says it.
+type Verdict struct {
+	Status   Status `json:"status"`
+	Leaks    int    `json:"leaks"` // findings that are leaks, those that are known not counted
+	Known    int    `json:"known"` // findings that leak or grow and that the project's rules know
+	Sentence string `json:"sentence"`
+	// SnapshotsMissing is how many more snapshots a verdict needs; 0 when more would not decide.
+	SnapshotsMissing int `json:"snapshots_missing,omitempty"`
+}

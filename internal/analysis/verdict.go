@@ -1,0 +1,203 @@
+package analysis
+
+import (
+	"fmt"
+	"strconv"
+
+	"heapdrift/internal/analysis/score"
+)
+
+// SnapshotsToDecide is how many snapshots a statement about a leak needs: with fewer, growth that has come to
+// its end looks the same as growth that goes on.
+const SnapshotsToDecide = score.SnapshotsToJudge
+
+// A tally counts what the findings of a report say. Those that the project's rules know are in known only.
+type tally struct {
+	certain, leaks, growing, known int
+	leaked                         Amount   // by leaks, as of the instant before the process ended
+	top                            *Finding // the leak, else what grows, that holds most
+}
+
+func tallyOf(findings []Finding) tally {
+	var t tally
+	for i := range findings {
+		f := &findings[i]
+		if !f.Verdict.IsSuspect() {
+			continue
+		}
+		if f.Known != "" {
+			t.known++
+			continue
+		}
+		if f.Verdict == ClassGrowing {
+			t.growing++
+		} else {
+			t.leaks++
+			t.leaked = sum(t.leaked, f.BeforeExit())
+			if f.Certain {
+				t.certain++
+			}
+		}
+		if t.top == nil || f.Verdict.Gravity() > t.top.Verdict.Gravity() || f.Verdict == t.top.Verdict && f.BeforeExit().Bytes > t.top.BeforeExit().Bytes {
+			t.top = f
+		}
+	}
+	return t
+}
+
+// decide draws the conclusion.
+func decide(r *Report) Verdict {
+	t, lossy := tallyOf(r.Findings), firstLossy(r.Warnings)
+	v := Verdict{Status: StatusInconclusive, Leaks: t.leaks, Known: t.known}
+	if n := len(r.judged); n < SnapshotsToDecide && r.Trace == nil {
+		v.SnapshotsMissing = SnapshotsToDecide - n
+	}
+	if v.SnapshotsMissing == 0 && lossy == nil && !isAbsent(r) && !isInstant(r) {
+		switch {
+		case t.certain > 0:
+			v.Status = StatusLeak
+		case t.leaks+t.growing == 0:
+			v.Status = StatusNoLeak
+		}
+	}
+	v.Sentence = sentence(r, &v, &t, lossy)
+	return v
+}
+
+// sentence says what the verdict is, and by what.
+func sentence(r *Report, v *Verdict, t *tally, lossy *Warning) string {
+	var s string
+	switch {
+	case r.listsNothing:
+		s = nameOf(r) + ": the evidence says where memory is and lists no allocations; a full dump, UMDH logs or a heap trace of the process would tell whether it leaks"
+	case v.Status == StatusLeak:
+		s = leaks(r, t)
+	case r.Trace != nil:
+		s = whatOfTrace(r, t) + "; " + conclusion(r, v, t, lossy)
+	default:
+		s = what(r, t) + "; " + conclusion(r, v, t, lossy)
+	}
+	if t.known > 0 {
+		s += "; " + Plural(int64(t.known), "known finding") + " not counted"
+	}
+	return s + "."
+}
+
+// leaks says who leaks how much, and from where.
+func leaks(r *Report, t *tally) string {
+	top := t.top.BeforeExit()
+	if t.leaks == 1 {
+		return fmt.Sprintf("%s leaks %s in %s from %s%s", nameOf(r), Bytes(top.Bytes), blocks(top.Count), t.top.Where(), perUnit(t.top))
+	}
+	return fmt.Sprintf("%s leaks %s in %s from %d places; the most, %s in %s, from %s%s", nameOf(r), Bytes(t.leaked.Bytes), blocks(t.leaked.Count), t.leaks,
+		Bytes(top.Bytes), blocks(top.Count), t.top.Where(), perUnit(t.top))
+}
+
+// perUnit says how fast a finding grows.
+func perUnit(f *Finding) string {
+	if f.Rate == nil || f.Rate.Bytes < 1 {
+		return ""
+	}
+	return fmt.Sprintf(", %s per %s", Bytes(int64(f.Rate.Bytes)), f.Rate.Unit)
+}
+
+// nameOf is how a sentence calls the process.
+func nameOf(r *Report) string {
+	switch {
+	case r.Process.Name != "":
+		return r.Process.Name
+	case r.Trace != nil:
+		return "Process " + strconv.FormatUint(uint64(r.Process.PID), 10)
+	}
+	return "The process"
+}
+
+// what says what was seen over snapshots.
+func what(r *Report, t *tally) string {
+	name, n := nameOf(r), len(r.judged)
+	total := sum(r.Totals.Heap.Outstanding, r.Totals.Virtual.Outstanding)
+	if n == 1 {
+		return fmt.Sprintf("%s holds %s in %s at one instant", name, Bytes(total.Bytes), blocks(total.Count)) + most(r.Findings, total)
+	}
+	if len(r.Sites) == 0 && n == 2 {
+		return name + ": no stack changed between the two instants"
+	}
+	if t.top == nil {
+		return fmt.Sprintf("%s: nothing keeps growing over %d snapshots; it holds %s in %s", name, n, Bytes(total.Bytes), blocks(total.Count))
+	}
+	from, to := r.judged[0], r.judged[n-1]
+	growth := Amount{to.Count - from.Count, to.Bytes - from.Bytes}
+	top := t.top.BeforeExit()
+	s := fmt.Sprintf("%s grew by %s in %s over %d snapshots", name, Bytes(growth.Bytes), blocks(growth.Count), n)
+	if growth.Bytes <= 0 {
+		s = fmt.Sprintf("%s shrank by %s in all over %d snapshots while %s grew", name, Bytes(-growth.Bytes), n, places(t))
+	}
+	return fmt.Sprintf("%s; the most, %s in %s, from %s", s, Bytes(top.Bytes), blocks(top.Count), t.top.Where())
+}
+
+// most names what holds most at one instant, of what has a stack.
+func most(findings []Finding, total Amount) string {
+	var top *Finding
+	for i := range findings {
+		if f := &findings[i]; f.Blame != nil && (top == nil || f.Outstanding.Bytes > top.Outstanding.Bytes) {
+			top = f
+		}
+	}
+	switch {
+	case top == nil:
+		return ""
+	case top.Outstanding == total:
+		return ", all from " + top.Where()
+	}
+	return fmt.Sprintf(", the most, %s in %s, from %s", Bytes(top.Outstanding.Bytes), blocks(top.Outstanding.Count), top.Where())
+}
+
+// places counts what leaks or grows.
+func places(t *tally) string { return Plural(int64(t.leaks+t.growing), "place") }
+
+// conclusion says what may be concluded, and what it takes to know more.
+func conclusion(r *Report, v *Verdict, t *tally, lossy *Warning) string {
+	if lossy != nil && v.SnapshotsMissing == 0 {
+		return fmt.Sprintf("inconclusive because of the evidence (%s)", lossy.Code)
+	}
+	switch {
+	case v.SnapshotsMissing > 0:
+		s := fmt.Sprintf("%d more snapshots of the same process would decide whether it leaks", v.SnapshotsMissing)
+		if v.SnapshotsMissing == 1 {
+			s = "1 more snapshot of the same process would decide whether it leaks"
+		}
+		if lossy != nil {
+			s += fmt.Sprintf(" (the evidence has limits as well: %s)", lossy.Code)
+		}
+		return s
+	case v.Status == StatusNoLeak && r.Power != nil:
+		return "no leak seen; it " + r.Power.Sentence
+	case v.Status == StatusNoLeak:
+		return "no leak seen"
+	case t.leaks > 0:
+		return Plural(int64(t.leaks), "place") + " probably leaking, which a cache that is not full yet would look like as well; run longer"
+	case t.growing > 0:
+		return Plural(int64(t.growing), "place") + " growing, which a leak and a cache that is not full yet both do; run longer"
+	}
+	return "choose a window that shows more of it"
+}
+
+func firstLossy(warnings []Warning) *Warning {
+	for i := range warnings {
+		if warnings[i].Code.Lossy() {
+			return &warnings[i]
+		}
+	}
+	return nil
+}
+
+// readerWarnings passes on what the readers said, each with its file.
+func readerWarnings(parts []part) []Warning {
+	var list []Warning
+	for _, p := range parts {
+		for _, w := range p.Warnings {
+			list = append(list, Warning{Code: w.Code, Message: w.Message, Count: w.Count, File: p.file, Place: w.Place})
+		}
+	}
+	return list
+}

@@ -1,0 +1,214 @@
+package analysis
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/capture/allocations"
+	"heapdrift/internal/analysis/score"
+)
+
+// A SiteRows says of one site of a report which allocations of the trace's table are its own.
+type SiteRows struct {
+	Ordinal int // rank in the report
+	Kind    string
+	Heap    string // handle, "" for none
+	Numbers []uint32
+}
+
+// A Windowed is the numbers of a run in a window of its trace.
+type Windowed struct {
+	Window Window
+	Totals Totals
+	Heaps  []Heap // without timelines, in the order they were given
+	Sites  []WindowedSite
+}
+
+// A WindowedSite is the numbers of one site of the report in a window. Its stack and names are those of the report.
+type WindowedSite struct {
+	SiteRows
+	Amounts
+	Verdict Class
+}
+
+// TraceSites are the sites of a report of a trace, which can be asked for in windows of it.
+type TraceSites struct {
+	Trace *Trace
+	Sites []SiteRows
+	Heaps []string // handles, as the report has them
+	Width int      // the numbers of sites in the table are below; the table may hold other processes too
+}
+
+// TraceSites are the sites of the report, with as wide a table as they need.
+func (r *Report) TraceSites() *TraceSites {
+	t := &TraceSites{Trace: r.Trace}
+	for i := range r.Sites {
+		s := &r.Sites[i]
+		t.Sites = append(t.Sites, SiteRows{Ordinal: i, Kind: s.Kind, Heap: s.Heap, Numbers: s.Rows})
+		for _, n := range s.Rows {
+			t.Width = max(t.Width, int(n)+1)
+		}
+	}
+	for i := range r.Heaps {
+		t.Heaps = append(t.Heaps, r.Heaps[i].Handle)
+	}
+	return t
+}
+
+// InWindow gives the numbers of a window by the rows of the trace's allocation table. Peaks are of each kind and heap;
+// those of the whole trace the report knows better, so they need not be asked for.
+func (t *TraceSites) InWindow(ctx context.Context, rows allocations.Scanner, w capture.Window, peaks bool) (*Windowed, error) {
+	q := t.question(w, peaks)
+	if _, err := q.Pick(ctx, rows, t.most()); err != nil {
+		return nil, fmt.Errorf("analysis: window: %w", err)
+	}
+	a, err := allocations.Ask(ctx, rows, q)
+	if err != nil {
+		return nil, fmt.Errorf("analysis: window: %w", err)
+	}
+	return t.answer(&q, a, w), nil
+}
+
+// question is what to ask the allocation table.
+func (t *TraceSites) question(w capture.Window, peaks bool) allocations.Question {
+	kinds, byHeap := t.each(-1), t.each(-1)
+	s := &allocations.SurvivalQuestion{From: make([]int64, t.Width), Over: make([]int64, t.Width), Heaps: t.each(-1)}
+	place := map[string]int32{}
+	for i, h := range t.Heaps {
+		place[h] = int32(i)
+	}
+	trace := t.Trace.capture()
+	over := trace.Over(w)
+	for i := range t.Sites {
+		kind := kindOf(t.Sites[i].Kind)
+		at, inHeap := place[t.Sites[i].Heap]
+		inHeap = inHeap && kind == capture.KindHeap
+		for _, n := range t.Sites[i].Numbers {
+			kinds[n] = int32(kind)
+			s.From[n], s.Over[n] = trace.Since(w, kind), over
+			if inHeap {
+				byHeap[n], s.Heaps[n] = at, at
+			} else if kind != capture.KindHeapVirtual {
+				s.Heaps[n] = int32(len(t.Heaps)) // virtual memory
+			}
+		}
+	}
+	q := allocations.Question{From: w.From, To: w.To, Sites: t.Width, Survivals: s}
+	if peaks {
+		q.Peaks = [][]int32{kinds, byHeap}
+	}
+	return q
+}
+
+func (t *TraceSites) each(v int32) []int32 {
+	list := make([]int32, t.Width)
+	for i := range list {
+		list[i] = v
+	}
+	return list
+}
+
+// most is what each site has left at most in any window: nothing bounds it. What heaps took from the system is not judged.
+func (t *TraceSites) most() []allocations.Usage {
+	list := make([]allocations.Usage, t.Width)
+	for i := range t.Sites {
+		if kindOf(t.Sites[i].Kind) != capture.KindHeapVirtual {
+			for _, n := range t.Sites[i].Numbers {
+				list[n].Count = allocations.SurvivalLeast
+			}
+		}
+	}
+	return list
+}
+
+// kindOf is the kind that reports call by a name.
+func kindOf(name string) capture.SiteKind {
+	for k := capture.KindHeap; k <= capture.KindHeapVirtual; k++ {
+		if k.String() == name {
+			return k
+		}
+	}
+	return capture.KindHeap
+}
+
+// answer makes the numbers of a window from what the table says.
+func (t *TraceSites) answer(q *allocations.Question, a *allocations.Answer, w capture.Window) *Windowed {
+	out := &Windowed{Window: windowOf(w), Sites: make([]WindowedSite, len(t.Sites))}
+	kinds, byHeap := [capture.KindHeapVirtual + 1]allocations.Classes{}, map[string]allocations.Classes{}
+	torn := t.Trace.isTorn(w)
+	sums := make([]allocations.Classes, len(t.Sites))
+	inParts(len(t.Sites), func(from, to int) { // to judge takes longer than to add up
+		idle := newIdleness(t.Trace)
+		for i := from; i < to; i++ {
+			s := sample{kind: kindOf(t.Sites[i].Kind)}
+			for _, n := range t.Sites[i].Numbers {
+				sums[i] = sums[i].Add(a.Classes[n])
+				s.takeSurvival(a.Survival(q, int(n)))
+			}
+			s.amounts = lifetimesOf(&sums[i], nil)
+			s.tear(torn)
+			out.Sites[i] = WindowedSite{SiteRows: t.Sites[i], Amounts: s.amounts, Verdict: judgeTrace(&s, idle, score.Trace).Class}
+		}
+	})
+	for i := range t.Sites {
+		kind := kindOf(t.Sites[i].Kind)
+		kinds[kind] = kinds[kind].Add(sums[i])
+		if kind == capture.KindHeap {
+			byHeap[t.Sites[i].Heap] = byHeap[t.Sites[i].Heap].Add(sums[i])
+		}
+	}
+	out.Totals = totalsOf(kinds, peaksOf(a, 0))
+	peaks := peaksOf(a, 1)
+	for i, handle := range t.Heaps {
+		sum := byHeap[handle]
+		var peak *allocations.Peak
+		if i < len(peaks) {
+			peak = &peaks[i]
+		}
+		out.Heaps = append(out.Heaps, Heap{Handle: handle, Amounts: lifetimesOf(&sum, peak)})
+	}
+	return out
+}
+
+// inParts does something with n things on all cores, a part of them on each.
+func inParts(n int, do func(from, to int)) {
+	parts := min(runtime.GOMAXPROCS(0), n/256+1)
+	var all sync.WaitGroup
+	for p := range parts {
+		all.Go(func() { do(n*p/parts, n*(p+1)/parts) })
+	}
+	all.Wait()
+}
+
+// peaksOf are the peaks of one grouping, none where they were not asked for.
+func peaksOf(a *allocations.Answer, grouping int) []allocations.Peak {
+	if grouping >= len(a.Peaks) {
+		return nil
+	}
+	return a.Peaks[grouping]
+}
+
+// totalsOf are the totals of a trace by kind.
+func totalsOf(kinds [capture.KindHeapVirtual + 1]allocations.Classes, peaks []allocations.Peak) Totals {
+	of := func(kind capture.SiteKind) Amounts {
+		if int(kind) < len(peaks) {
+			return lifetimesOf(&kinds[kind], &peaks[kind])
+		}
+		return lifetimesOf(&kinds[kind], nil)
+	}
+	below := of(capture.KindHeapVirtual)
+	return Totals{Heap: of(capture.KindHeap), Virtual: of(capture.KindVirtual), HeapVirtual: &below}
+}
+
+// windowOf is a window with its length. Damaged time stamps may make that longer than a number of ns can be.
+func windowOf(w capture.Window) Window {
+	length := w.To - w.From
+	if length < 0 {
+		length = math.MaxInt64
+	}
+	return Window{w.From, w.To, length}
+}

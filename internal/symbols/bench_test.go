@@ -1,0 +1,58 @@
+package symbols
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"heapdrift/internal/corpus"
+	"heapdrift/internal/symbols/pdb/pdbtest"
+)
+
+// BenchmarkLookupLarge does so for generated PDBs of 167 MB and 1 GB.
+func BenchmarkLookupLarge(b *testing.B) {
+	for _, megabytes := range []int64{167, 1000} {
+		b.Run(fmt.Sprintf("%dMB", megabytes), func(b *testing.B) {
+			path := filepath.Join(b.TempDir(), "large.pdb")
+			file, err := os.Create(path)
+			if err != nil {
+				b.Fatal(err)
+			}
+			made, err := pdbtest.Large(file, pdbtest.Size{Bytes: megabytes * 1e6})
+			if err := errors.Join(err, file.Close()); err != nil {
+				b.Fatal(err)
+			}
+			rng := rand.New(rand.NewPCG(1, 2))
+			rvas := make([]uint32, 10000)
+			for i := range rvas {
+				rvas[i] = made.Random(rng)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Lookup(b.Context(), path, rvas); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkLookup answers 10,000 random addresses of a file that is opened anew each time, as the command line does.
+func BenchmarkLookup(b *testing.B) {
+	path := corpus.Path(b, "symbols", "node-pty", "prebuilds", "win32-x64", "winpty.pdb")
+	rng := rand.New(rand.NewPCG(1, 2))
+	rvas := make([]uint32, 10000)
+	for i := range rvas {
+		rvas[i] = 0x1000 + rng.Uint32N(0x5F000)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Lookup(b.Context(), path, rvas); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(len(rvas)*b.N)/b.Elapsed().Seconds(), "look-ups/s")
+}

@@ -1,0 +1,99 @@
+package symbols
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/symbols/pdb/pdbtest"
+)
+
+// What a PDB cannot give is said, and not that it was not found.
+func TestPDBsThatLackSomething(t *testing.T) {
+	const id = "010000000000000000000000000000001"
+	fastLink := func(p *pdbtest.Program) { p.FastLink = true }
+	noSections := func(p *pdbtest.Program) { p.NoSections = true }
+	empty := func(p *pdbtest.Program) { p.Modules = nil }
+	const line, export = `main+0x45 c:\till\main.cpp:12`, "main+0x45 approx"
+	for name, c := range map[string]struct {
+		edit    func(*pdbtest.Program)
+		id      string
+		image   bool
+		symbols capture.SymbolKind
+		match   string // its parts
+		frame   string // of the second return address
+	}{
+		"fastlink, by id":            {fastLink, id, false, capture.SymbolsPublic, "by its id|/DEBUG:FASTLINK", "main+0x45"},
+		"fastlink, by name":          {fastLink, "", false, capture.SymbolsPublic, "would prove it. The image was linked with /DEBUG:FASTLINK", "main+0x45"},
+		"no sections, by id":         {noSections, id, false, capture.SymbolsNone, "is there and names nothing|no section headers", ""},
+		"no sections, by name":       {noSections, "", false, capture.SymbolsNone, "no till.pdb of an image of 0x6000 bytes was found", ""},
+		"no sections, by id, image":  {noSections, id, true, capture.SymbolsPrivate, "by its id " + id + ", which the evidence gives", line},
+		"no sections, by its image":  {noSections, "", true, capture.SymbolsPrivate, "till.pdb " + id + "|proven: all 3 return addresses follow calls in the image", line},
+		"no functions, by id":        {empty, id, false, capture.SymbolsNone, "is there and names nothing: none of the 3 return addresses", ""},
+		"no functions, by name":      {empty, "", false, capture.SymbolsNone, "names nothing: none of the 3 return addresses", ""},
+		"no functions, by id, image": {empty, id, true, capture.SymbolsExport, "nearest exports of till.exe; till.pdb " + id + " is there and names nothing", export},
+		"no functions, by its image": {empty, "", true, capture.SymbolsExport, "nearest exports of till.exe", export},
+	} {
+		t.Run(name, func(t *testing.T) {
+			program, s := till(1, 0, false), &shelf{}
+			if c.image {
+				s.put(t, "a", "till.exe", imageOf(t, program, "till.pdb"))
+			}
+			c.edit(program)
+			s.put(t, "a", "till.pdb", pdbOf(t, program))
+			for _, r := range []Resolver{{Library: s}, {Library: s, Indexes: indexes{}}} {
+				got := resolve(t, r, running(tillReturns, tillModule(c.id)))
+				for part := range strings.SplitSeq(c.match, "|") {
+					if got.Symbols != c.symbols || !strings.Contains(got.Match, part) {
+						t.Errorf("%s, %q lacks %q", got.Symbols, got.Match, part)
+					}
+				}
+				if frame := spell(got.Frames(uint32(tillReturns[1]))); frame != c.frame {
+					t.Errorf("%q, want %q", frame, c.frame)
+				}
+			}
+		})
+	}
+}
+
+// A sentence about what was not found says what stood in the way.
+func TestHindrance(t *testing.T) {
+	s := &search{out: &capture.Image{Tried: []capture.Attempt{
+		{Place: "a", Result: ResultNotFound}, {Place: "b", Result: ResultOffline, Detail: "not asked"}, {Place: "c", Result: ResultFailed, Detail: "no such directory"},
+	}}}
+	if got := s.hindrance(); got != "; but c: no such directory" {
+		t.Error(got)
+	}
+	s.out.Tried = s.out.Tried[:2]
+	if got := s.hindrance(); got != "; but b: not asked" {
+		t.Error(got)
+	}
+	s.out.Tried = s.out.Tried[:1]
+	if got := s.hindrance(); got != "" {
+		t.Error(got)
+	}
+}
+
+// Many builds that fit are counted, not all spelled out.
+func TestManyBuildsThatFit(t *testing.T) {
+	s := &shelf{}
+	for i := range 30 {
+		s.put(t, fmt.Sprint(i), "till.pdb", pdbOf(t, till(byte(i), uint32(i), false)))
+	}
+	got := resolve(t, Resolver{Library: s}, running(tillReturns, tillModule("")))
+	if !strings.Contains(got.Match, "30 files fit by name") || !strings.Contains(got.Match, ", 26 more)") || len(got.Tried) != 30 {
+		t.Errorf("%q, %d places", got.Match, len(got.Tried))
+	}
+}
+
+func TestLegible(t *testing.T) {
+	for name, want := range map[string]string{
+		"": "", "std::vector<int>::push_back": "std::vector<int>::push_back", `D:\проекты\main.cpp`: `D:\проекты\main.cpp`, "`string'": "`string'",
+		"caf\xe9": "caf\ufffd", "a\r\nb\tc\x1b[31m": "a\ufffd\ufffdb\ufffdc\ufffd[31m", "a\u2028b\u202ec": "a\ufffdb\ufffdc", "\ufffd": "\ufffd",
+	} {
+		if got := legible(name); got != want {
+			t.Errorf("%q is %q, want %q", name, got, want)
+		}
+	}
+}

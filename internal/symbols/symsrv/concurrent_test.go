@@ -1,0 +1,128 @@
+package symsrv_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"heapdrift/internal/symbols/symsrv"
+)
+
+// TestOneDownload has many goroutines want the same file.
+func TestOneDownload(t *testing.T) {
+	release := make(chan struct{})
+	w := serve(t, nil, func(rw http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "index2.txt") {
+			http.NotFound(rw, r)
+			return
+		}
+		<-release
+		_, _ = rw.Write([]byte(right))
+	})
+	opt := online(t, w)
+	p := parse(t, "srv*"+w.URL, opt)
+	var wg sync.WaitGroup
+	for i := range 50 {
+		wg.Go(func() {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if i%5 == 0 { // some give up, the first among them perhaps
+				time.AfterFunc(time.Millisecond, cancel)
+			}
+			found, attempts, err := p.Find(ctx, app)
+			if err == nil && (found.Path == "" || len(attempts) == 0) || err != nil && i%5 != 0 {
+				t.Errorf("%+v %+v %v", found, attempts, err)
+			}
+		})
+	}
+	time.AfterFunc(20*time.Millisecond, func() { close(release) })
+	wg.Wait()
+	if asked := w.questions(); len(asked) != 1 {
+		t.Errorf("%d downloads", len(asked))
+	}
+}
+
+func TestParallelLimit(t *testing.T) {
+	var now, most atomic.Int32
+	w := serve(t, nil, func(rw http.ResponseWriter, _ *http.Request) {
+		if n := now.Add(1); n > most.Load() {
+			most.Store(n)
+		}
+		time.Sleep(time.Millisecond)
+		now.Add(-1)
+		_, _ = rw.Write([]byte(right))
+	})
+	opt := online(t, w)
+	opt.Limits.Parallel = 2
+	p := parse(t, "srv*"+w.URL, opt)
+	var wg sync.WaitGroup
+	for i := range 30 {
+		wg.Go(func() { find(t, p, symsrv.Identity{Name: fmt.Sprintf("app%d.pdb", i), DebugID: key}) })
+	}
+	wg.Wait()
+	if most.Load() > 2 {
+		t.Errorf("%d requests at a time", most.Load())
+	}
+}
+
+// TestCancelledDownload ends a download in the middle; nothing is left.
+func TestCancelledDownload(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cache := t.TempDir()
+	w := serve(t, nil, func(rw http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "index2.txt") {
+			http.NotFound(rw, r)
+			return
+		}
+		_, _ = rw.Write(make([]byte, 1<<16))
+		_ = http.NewResponseController(rw).Flush()
+		for len(grown(t, cache)) == 0 && r.Context().Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+		<-r.Context().Done()
+	})
+	opt := online(t, w)
+	opt.Cache = cache
+	if _, _, err := parse(t, "srv*"+w.URL, opt).Find(ctx, app); err == nil {
+		t.Error("a cancelled search ended well")
+	}
+	for deadline := time.Now().Add(5 * time.Second); len(grown(t, opt.Cache)) > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("left behind: %q", grown(t, opt.Cache))
+		}
+	}
+}
+
+// TestSweep removes what a killed process left in a staging folder, and nothing younger.
+func TestSweep(t *testing.T) {
+	w := serve(t, map[string]string{in + "app.pdb": right}, nil)
+	opt := online(t, w)
+	staging := filepath.Join(opt.Cache, ".heapdrift")
+	old, young := filepath.Join(staging, "old.part"), filepath.Join(staging, "young.part")
+	if err := os.MkdirAll(staging, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{old, young} {
+		if err := os.WriteFile(file, []byte("half"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := time.Now().Add(-48 * time.Hour)
+	if err := os.Chtimes(old, long, long); err != nil {
+		t.Fatal(err)
+	}
+	find(t, parse(t, "srv*"+w.URL, opt), app)
+	files := grown(t, opt.Cache)
+	if len(files) != 2 {
+		t.Errorf("left: %q", files)
+	}
+	contains(t, files, ".heapdrift/young.part")
+}

@@ -1,0 +1,159 @@
+package worker_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/compare"
+	"heapdrift/internal/demo"
+	"heapdrift/internal/store"
+	"heapdrift/worker/workertest"
+)
+
+// The demo goes through the real pipeline and its reports say what its table of sites says; loading it twice changes nothing.
+func TestDemo(t *testing.T) {
+	p := workertest.Start(t)
+	s, in := p.Store, p.Intake
+	first, err := demo.Load(t.Context(), in, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := demo.Load(t.Context(), in, s); err != nil || again != first {
+		t.Errorf("loaded again: %s, %v; first %s", again, err, first)
+	}
+	builds, err := s.BuildsOf(t.Context(), demo.Project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range builds {
+		for _, run := range b.Runs {
+			p.Settled(t, run.ID)
+		}
+	}
+	if builds, err = s.BuildsOf(t.Context(), demo.Project); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct {
+		build, status string
+		growth        int64 // bytes: blocks that were added times their size
+	}{
+		{"4812", "leak", 5*1130*0x180 + 5*1130*0x68 + 1536*0x240},
+		{"4811", "no-leak", 0},
+		{"4810", "leak", 5 * 12 * 0x900},
+		{"4809", "leak", 5 * 12 * 0x900},
+	} {
+		run := runOf(t, builds[i].Runs, "soak-60min")
+		summary, err := s.Summary(t.Context(), run.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if builds[i].Name != want.build || run.Status != want.status || summary.Totals.Heap.Growth.Bytes != want.growth || run.Evidence != 6 {
+			t.Errorf("build %s: %s, growth %d, %d files; want %+v", builds[i].Name, run.Status, summary.Totals.Heap.Growth.Bytes, run.Evidence, want)
+		}
+	}
+	soak, trace := runOf(t, builds[0].Runs, "soak-60min"), runOf(t, builds[0].Runs, "trace-60s")
+	summary, err := s.Summary(t.Context(), soak.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range summary.Modules {
+		known := m.Symbols == capture.SymbolsPublic && !m.Own && m.Unnamed == 0
+		switch m.Name {
+		case "shopd.exe":
+			known = m.Symbols == capture.SymbolsPrivate && m.Own && !m.Unproven && m.Unnamed == 0
+		case "audit.dll":
+			known = m.Symbols == capture.SymbolsNone && m.Unnamed == 1 && m.Stake.Bytes == 5790*0x68
+		}
+		if !known {
+			t.Errorf("%+v", m)
+		}
+	}
+	top, total, err := s.Sites(t.Context(), store.SiteQuery{Run: soak.ID, Limit: 1})
+	if err != nil || total != 9 || top[0].Blame != "shopd!Receipt::AppendLine" || top[0].Place != "receipt.cpp:118" {
+		t.Errorf("%+v of %d, %v", top, total, err)
+	}
+	// The trace shows the same process, and what came and went in it.
+	if summary, err = s.Summary(t.Context(), trace.ID); err != nil {
+		t.Fatal(err)
+	}
+	heap, virtual := summary.Totals.Heap, summary.Totals.Virtual
+	if want := (analysis.Amount{Count: 6300, Bytes: 6000*0x2C0 + 300*0x10000}); heap.AIFI != want || heap.AIFO.Bytes != demoHeld {
+		t.Errorf("heap %+v, want %+v and %d bytes", heap.Lifetimes, want, demoHeld)
+	}
+	if virtual.AIFI.Bytes != 5*0xA00000 || virtual.AIFO.Bytes != 4*0x100000 || virtual.Peak.Bytes != 0xA00000+4*0x100000 {
+		t.Errorf("virtual memory %+v", virtual.Lifetimes)
+	}
+	for _, w := range summary.Warnings {
+		if w.Code != capture.NoSymbols {
+			t.Errorf("%+v", w)
+		}
+	}
+}
+
+// What builds brought and mended is known of each leak, and of each build against the one before.
+func TestDemoHistory(t *testing.T) {
+	p := workertest.Start(t)
+	if _, err := demo.Load(t.Context(), p.Intake, p.Store); err != nil {
+		t.Fatal(err)
+	}
+	builds, err := p.Store.BuildsOf(t.Context(), demo.Project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range builds {
+		for _, run := range b.Runs {
+			p.Settled(t, run.ID)
+		}
+	}
+	page, err := p.Store.Signatures(t.Context(), store.SignatureQuery{Project: demo.Project, Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"shopd!SearchIndex::Rebuild": "fixed since 4809, fixed in 4811", "shopd!Receipt::AppendLine": "new since 4812, fixed in ", "audit!<unknown>": "new since 4812, fixed in ",
+	}
+	for _, s := range page.Rows {
+		for title, state := range want {
+			if strings.HasPrefix(s.Title, title) {
+				if got := fmt.Sprintf("%s since %s, fixed in %s", s.State, s.FirstBad, s.FixedIn); got != state {
+					t.Errorf("%s: %s, want %s", title, got, state)
+				}
+				delete(want, title)
+			}
+		}
+	}
+	if len(want) > 0 || len(page.Rows) != 3 {
+		t.Errorf("%d signatures, missing %v", len(page.Rows), want)
+	}
+	for _, step := range []struct{ head, base, want string }{{"4810", "4809", "1 persisting"}, {"4811", "4810", "1 fixed"}, {"4812", "4811", "2 new"}} {
+		base, err := p.Store.BaselineOf(t.Context(), demo.Project, "soak-60min", step.head)
+		if err != nil || base != step.base {
+			t.Errorf("the baseline of %s is %q, %v", step.head, base, err)
+		}
+		var sides [2]*compare.Side
+		for i, build := range []string{step.base, step.head} {
+			if sides[i], err = p.Store.SideOf(t.Context(), demo.Project, "soak-60min", build); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c := compare.Compare(sides[0], sides[1]); !strings.HasSuffix(c.Sentence, ": "+step.want+".") {
+			t.Errorf("%s, want %s", c.Sentence, step.want)
+		}
+	}
+}
+
+// demoHeld is what the blocks of build 4812 hold at the last snapshot, in bytes.
+const demoHeld = 412*0x58 + 96*0x4000 + 64*0x1000 + 2048*0x240 + 7*0x30 + 188*0x20 + 5790*0x180 + 5790*0x68 + 3*0x900
+
+func runOf(t *testing.T, runs []store.Run, scenario string) store.Run {
+	t.Helper()
+	i := slices.IndexFunc(runs, func(r store.Run) bool { return r.Scenario == scenario })
+	if i < 0 {
+		t.Fatalf("no run of %s", scenario)
+	}
+	return runs[i]
+}

@@ -1,0 +1,75 @@
+// Package workertest runs what is behind the server's door for tests of other packages: a store on a database of the
+// test's own, blobs in its folder, a broker in the process, and a worker.
+package workertest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"heapdrift/internal/blob"
+	"heapdrift/internal/embedded"
+	"heapdrift/internal/intake"
+	"heapdrift/internal/queue"
+	"heapdrift/internal/store"
+	"heapdrift/internal/testdb"
+	"heapdrift/worker"
+)
+
+// A Pipeline takes evidence in and works on it until the test ends.
+type Pipeline struct {
+	Store  *store.Store
+	Blobs  blob.Store
+	Intake *intake.Intake
+	Node   *queue.Node
+}
+
+// Start runs a pipeline. The package's TestMain must call testdb.Main.
+func Start(t testing.TB) *Pipeline {
+	t.Helper()
+	s, err := store.Open(t.Context(), testdb.New(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	blobs, err := blob.Open(t.Context(), "file://"+t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	redis, err := embedded.StartRedis()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(redis.Stop)
+	node, err := queue.New(s, (&worker.Worker{Store: s, Blobs: blobs}).Handlers(), queue.Options{RedisURL: "redis://" + redis.Addr(), Poll: 30 * time.Millisecond, FreshBroker: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- node.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return &Pipeline{s, blobs, &intake.Intake{Store: s, Blobs: blobs}, node}
+}
+
+// Settled waits until a run has no work left.
+func (p *Pipeline) Settled(t testing.TB, id int64) store.Run {
+	t.Helper()
+	for range 1200 {
+		run, err := p.Store.RunByID(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if run.Pending == 0 {
+			return run
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	t.Fatal("the run's jobs do not end")
+	return store.Run{}
+}
