@@ -9,7 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/web/api"
-	"heapdrift/web/pages"
+	"heapdrift/web/pages/ui"
 )
 
 // statusGone is what the log shows for a client that left before its answer; nobody receives it.
@@ -35,7 +35,7 @@ func (s *Server) handleError(err error, c echo.Context) {
 	}
 	send := problem.Send
 	if !forProgram(r) {
-		send = func(c echo.Context) error { return pages.ErrorPage(c, problem.Status, problem.Code, problem.Detail) }
+		send = func(c echo.Context) error { return ui.ErrorPage(c, problem.Status, problem.Code, problem.Detail) }
 	}
 	if err := send(c); err != nil {
 		s.log.Warn("web: an error could not be sent", "request", requestID(c), "error", err)

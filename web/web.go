@@ -18,6 +18,7 @@ import (
 	"heapdrift/internal/store"
 	"heapdrift/web/api"
 	"heapdrift/web/pages"
+	"heapdrift/web/watch"
 )
 
 // Options are what a server works with. Store, Blobs and Intake are required.
@@ -44,7 +45,7 @@ type Server struct {
 	opt     Options
 	log     *slog.Logger
 	echo    *echo.Echo
-	hub     *pages.Hub
+	hub     *watch.Hub
 	api     *api.API
 	ready   readiness
 	closing chan struct{} // closed when the server shuts down
@@ -70,13 +71,13 @@ func New(opt Options) (*Server, error) {
 	}
 	s.ready.checks = s.checks()
 	s.health(e)
-	s.hub = pages.NewHub(opt.Store, s.log)
+	s.hub = watch.New(opt.Store, s.log)
 	s.api = api.New(api.Options{
 		Store: opt.Store, Blobs: opt.Blobs, Intake: opt.Intake, Windows: opt.Windows, Log: s.log, Closing: s.closing, Watch: s.hub.Watch, Idle: opt.UploadIdle,
 	})
 	e.Use(headers, s.access, s.recover, sameOrigin, s.api.Bodies)
 	s.api.Register(e)
-	pages.Register(e, pages.Options{Store: opt.Store, Intake: opt.Intake, Hub: s.hub, Windows: opt.Windows, Log: s.log, Version: opt.Version, Closing: s.closing})
+	pages.Register(e, pages.Options{Store: opt.Store, Intake: opt.Intake, Hub: s.hub, Windows: opt.Windows, Version: opt.Version, Closing: s.closing})
 	return s, nil
 }
 

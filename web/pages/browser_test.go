@@ -7,14 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	cdp "github.com/chromedp/chromedp"
 
-	"heapdrift/ingest/capture"
-	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
 )
 
@@ -121,60 +118,6 @@ func (b *tab) keep(name string) {
 	}
 }
 
-func TestRunPageInBrowser(t *testing.T) {
-	s, b := open(t), browse(t)
-	run := addRun(t, s.store, target, capturesOf(many(300), 6))
-	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, run)))
-	b.accessible("light")
-	b.keep("run-light")
-
-	// A row opens in place, stands in the address, and closes again.
-	b.do(cdp.Click("#s0 .who"))
-	b.see(`document.querySelector("#d0 .blame")?.innerText.includes("AppendLine") && location.search === "?open=0"`)
-	b.see(`document.querySelector("#s0 [aria-expanded]").getAttribute("aria-expanded") === "true"`)
-	b.accessible("light, a row open")
-	b.keep("run-light-open")
-	b.do(cdp.Click("#d0 .umdh summary"))
-	b.see(`document.querySelector("#umdh-0").innerText.includes("BackTrace2001\tallocations")`)
-	b.do(cdp.Click("#s0 .k-bytes"))
-	b.see(`document.querySelector("#d0").hidden && location.search === ""`)
-
-	// j and k walk the rows, o opens, / filters as it is typed.
-	b.do(cdp.KeyEvent("j"), cdp.KeyEvent("j"), cdp.KeyEvent("k"), cdp.KeyEvent("j"), cdp.KeyEvent("o"))
-	b.see(`document.querySelector("#d1 .stack")`)
-	// The protocol sends the character although the page has claimed the key; browsers do not.
-	must[bool](t)(cdp.Run(b.ctx, cdp.Evaluate[bool](`!document.dispatchEvent(new KeyboardEvent("keydown", { key: "/", bubbles: true, cancelable: true }))`)))
-	b.see(`document.activeElement.id === "q"`)
-	b.do(cdp.KeyEvent("Function29"))
-	b.see(`document.querySelectorAll("tr[data-row]").length === 11 && location.search === "?q=Function29"`)
-	b.see(`document.querySelector("#choices").innerText.includes("11 of 313") && document.activeElement.id === "q"`)
-	b.do(cdp.Click(`//nav[@aria-label="Class"]/a[text()="stable"]`))
-	b.see(`document.querySelectorAll("tr[data-row]").length === 1 && location.search === "?class=stable&q=Function29"`)
-	b.do(cdp.Click("#q"), cdp.KeyEvent("4"))
-	b.see(`location.search === "?class=stable&q=Function294"`) // typing keeps what was clicked
-	b.do(cdp.NavigateBack())
-	b.see(`location.search === "?q=Function29" && document.querySelectorAll("tr[data-row]").length === 11`)
-	b.do(cdp.Click(`//a[@aria-label="Remove the filter by text"]`))
-	b.see(`document.querySelectorAll("tr[data-row]").length === 50`)
-	b.do(cdp.Click(`//th/a[starts-with(text(),"Bytes")]`))
-	b.see(`location.search === "?sort=bytes" && document.querySelectorAll("tr[data-row]")[1].innerText.includes("Catalog::Preload")`)
-	b.do(cdp.Click(`//nav[@class="pager"]/a[text()="7"]`))
-	b.see(`location.search === "?page=7&sort=bytes" && document.querySelectorAll("tr[data-row]").length === 13`)
-
-	b.do(cdp.Navigate(s.url+"/"), cdp.Click(cdp.CSS("header [data-theme-toggle]")), cdp.Navigate(fmt.Sprintf("%s/runs/%d?open=0", s.url, run)))
-	b.see(`document.documentElement.dataset.theme === "dark" && getComputedStyle(document.body).backgroundColor === "rgb(15, 20, 25)"`)
-	b.accessible("dark")
-	b.keep("run-dark")
-
-	b.do(cdp.EmulateViewport(390, 844), cdp.Navigate(fmt.Sprintf("%s/runs/%d?open=0", s.url, run)))
-	b.accessible("narrow, dark")
-	b.fits("narrow")
-	b.keep("run-390")
-	b.do(cdp.Click("details.menu.only-narrow summary"), cdp.Click("details.menu.only-narrow [data-theme-toggle]"))
-	b.see(`document.documentElement.dataset.theme === "light"`)
-	b.accessible("narrow, light, menu open")
-}
-
 // All other pages, wide and narrow, light and dark.
 func TestOtherPagesInBrowser(t *testing.T) {
 	s, b := open(t), browse(t)
@@ -203,65 +146,5 @@ func TestOtherPagesInBrowser(t *testing.T) {
 		b.accessible(name + ", narrow")
 		b.fits(name)
 		b.keep(name + "-390")
-	}
-}
-
-// The page of a run follows its jobs and becomes the report.
-func TestStagesBecomeTheReportInBrowser(t *testing.T) {
-	s, b := open(t), browse(t)
-	run := addEvidence(t, s.store, target, "shopd-1.log").RunID
-	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, run)))
-	b.see(`document.querySelector(".verdict h1").innerText.includes("0 of 1 file done") && document.querySelector(".stages").innerText.includes("waiting for a worker")`)
-	read := claim(t, s.store, store.JobRead, run)
-	if err := s.store.SetProgress(t.Context(), read, 64, "reading"); err != nil {
-		t.Fatal(err)
-	}
-	b.see(`document.querySelector("progress").value === 64 && document.querySelector(".stages .now").innerText === "reading"`)
-	b.keep("stages")
-	c := capturesOf(shop, 1)[0]
-	if err := s.store.SaveCaptures(t.Context(), read, []store.StoredCapture{{Capture: c, Artifact: "a"}}); err != nil {
-		t.Fatal(err)
-	}
-	b.see(`document.querySelector(".verdict h1").innerText === "Naming frames"`)
-	saveReport(t, s.store, run, must[*analysis.Report](t)(analysis.Analyze(t.Context(), []analysis.Input{{Files: []analysis.File{{Name: "shopd-1.log"}}, Captures: []*capture.Capture{c}}}, analysis.Options{})))
-	b.see(`document.querySelector(".verdict h1").innerText.includes("holds 2.15 MB") && document.querySelector(".chart")`)
-}
-
-// Several files go up in pieces; one can be held and goes on, what is refused says why, and the line for scripts
-// follows what is typed.
-func TestUploadInBrowser(t *testing.T) {
-	s, b := open(t), browse(t)
-	dir := t.TempDir()
-	large := filepath.Join(dir, "large.log")
-	if err := os.WriteFile(large, []byte(log+strings.Repeat("// and so on\r\n", 3<<20)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	small := filepath.Join(dir, "small.log")
-	if err := os.WriteFile(small, []byte(log), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	b.do(cdp.Navigate(s.url+"/upload?project=shop"), cdp.SendKeys("#f-build", "4812 rc"))
-	b.see(`document.querySelector("#curl").textContent.includes("/api/v1/evidence?project=shop&build=4812+rc&name=")`)
-	b.do(cdp.SetUploadFiles("#file", []string{large, small}))
-	b.see(`document.querySelector("#queue-sum").textContent === "2 files"`)
-	b.accessible("files chosen")
-	// Held as soon as something has gone, before all has.
-	must[bool](t)(cdp.Run(b.ctx, cdp.Evaluate[bool](`(() => {
-		const row = document.querySelector("#files .file"), bar = row.querySelector("progress"), pause = row.querySelector("[data-act=pause]");
-		new MutationObserver((_, o) => { if (!pause.hidden && / of /.test(row.querySelector(".st").textContent) && bar.value > 0 && bar.value < 100) { o.disconnect(); pause.click(); } }).observe(row, { subtree: true, childList: true, attributes: true });
-		return true;
-	})()`)))
-	b.do(cdp.Click("#start"))
-	b.see(`document.querySelector("#files .file .st").textContent === "paused"`)
-	b.see(`document.querySelector("#queue-sum").textContent === "2 files, 1 taken"`)
-	b.keep("upload-paused")
-	b.do(cdp.Click(cdp.CSS("#files .file [data-act=pause]")))
-	b.see(`document.querySelectorAll("#files .done").length === 2 && !document.querySelector("#to-run").hidden`)
-	b.accessible("files taken")
-	b.do(cdp.Click("#to-run"))
-	b.see(`location.pathname === "/runs/1" && document.querySelector(".verdict h1").innerText.includes("0 of 2 files")`)
-	files := must[[]store.Evidence](t)(s.store.EvidenceOfRun(t.Context(), 1))
-	if len(files) != 2 || max(files[0].Bytes, files[1].Bytes) != int64(len(log)+14*3<<20) {
-		t.Errorf("stored %+v", files)
 	}
 }

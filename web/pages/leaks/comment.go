@@ -1,0 +1,24 @@
+package leaks
+
+import (
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/web/api"
+	"heapdrift/web/pages/ui"
+)
+
+// signatureComment handles POST /projects/:project/signatures/:signature/comments.
+func (p *pages) signatureComment(c echo.Context) error {
+	project, signature, err := signatureInPath(c)
+	if err != nil {
+		return err
+	}
+	if err := ui.ParseForm(c, ui.MaxForm); err != nil {
+		return err
+	}
+	text, err := api.CleanText(c.FormValue("text"))
+	if err == nil {
+		_, err = p.store.AddComment(c.Request().Context(), project, signature, ui.ActorOfForm(c), text)
+	}
+	return p.afterForm(c, project, signature, "#comments", err)
+}

@@ -1,0 +1,188 @@
+package leaks
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/store"
+	"heapdrift/web/pages/ui"
+)
+
+const (
+	// leaksPage is how many signatures a page of the list has.
+	leaksPage = 25
+	// stripBuilds is how many builds the heat strip of a signature has.
+	stripBuilds = 24
+)
+
+// leakClasses are what signatures may be filtered by beside those that ever leaked or grew.
+var leakClasses = []string{"leak", "growing", "cache", "one-time", "transient", "stable", "unknown", "all"}
+
+// A Listing is what the list of a project's signatures shows. All of it stands in the address.
+type Listing struct {
+	project  string
+	state    store.State
+	scenario string // the runs below are filtered by it as well
+	owner    string
+	class    string
+	filter   string
+	order    store.SignatureOrder
+	page     int // from 1
+}
+
+// ListingOf reads an address. What makes no sense in it counts as not there.
+func ListingOf(project string, c echo.Context) Listing {
+	l := Listing{project: project, scenario: ui.Printable(c.QueryParam("scenario")), owner: ui.Printable(c.QueryParam("owner")), page: 1}
+	l.filter = strings.TrimSpace(ui.Printable(c.QueryParam("q")))
+	l.filter = strings.ToValidUTF8(l.filter[:min(len(l.filter), ui.MaxFilter)], "")
+	if state := store.State(c.QueryParam("state")); slices.Contains(store.States, state) {
+		l.state = state
+	}
+	if class := c.QueryParam("class"); slices.Contains(leakClasses, class) {
+		l.class = class
+	}
+	if order := store.SignatureOrder(c.QueryParam("sort")); store.ValidSignatureOrder(order) && order != store.BySignatureScore {
+		l.order = order
+	}
+	if n, err := strconv.Atoi(c.QueryParam("leaks")); err == nil && n > 0 && n < 1<<20 {
+		l.page = n
+	}
+	return l
+}
+
+func (l Listing) query() store.SignatureQuery {
+	return store.SignatureQuery{
+		Project: l.project, State: l.state, Owner: l.owner, Scenario: l.scenario, Text: l.filter, Class: l.class, Order: l.order,
+		Limit: leaksPage, Offset: (l.page - 1) * leaksPage, Strip: stripBuilds,
+	}
+}
+
+// The methods below give listings that links lead to. Another choice starts at the first page.
+
+func (l Listing) in(state store.State) Listing          { l.state = state; return l.at(1) }
+func (l Listing) by(order store.SignatureOrder) Listing { l.order = order; return l.at(1) }
+func (l Listing) at(page int) Listing                   { l.page = page; return l }
+
+// isFiltered reports whether the list leaves signatures out beside those of other states.
+func (l Listing) isFiltered() bool {
+	return l.filter != "" || l.owner != "" || l.scenario != "" || l.class != ""
+}
+
+// fields are the choices of a listing. Defaults are left out, so that equal listings have equal addresses.
+func (l Listing) fields() []ui.Field {
+	var list []ui.Field
+	set := func(name, value string) {
+		if value != "" {
+			list = append(list, ui.Field{Name: name, Value: value})
+		}
+	}
+	set("state", string(l.state))
+	set("scenario", l.scenario)
+	set("owner", l.owner)
+	set("class", l.class)
+	set("q", l.filter)
+	set("sort", string(l.order))
+	if l.page > 1 {
+		set("leaks", strconv.Itoa(l.page))
+	}
+	return list
+}
+
+func (l Listing) url() templ.SafeURL {
+	return ui.WithFields(ui.ProjectURL(l.project), l.fields())
+}
+
+// A Table is a page of a project's signatures.
+type Table struct {
+	Listing
+	*store.SignaturePage
+	Scenarios []string // that the list may be filtered by
+}
+
+// TableOf reads the page of a project's signatures that a listing chooses.
+func TableOf(ctx context.Context, s *store.Store, l Listing) (t Table, err error) {
+	t.Listing = l
+	if t.SignaturePage, err = s.Signatures(ctx, l.query()); err != nil {
+		return t, err
+	}
+	if last := t.last(); len(t.Rows) == 0 && l.page > last && last > 0 {
+		t.page = last
+		t.SignaturePage, err = s.Signatures(ctx, t.query())
+	}
+	return t, err
+}
+
+// last is the number of the last page.
+func (t Table) last() int { return (t.Total + leaksPage - 1) / leaksPage }
+
+// all is how many signatures the tabs have together.
+func (t Table) all() int {
+	sum := 0
+	for _, n := range t.Counts {
+		sum += n
+	}
+	return sum
+}
+
+// extent says which of how many signatures the page shows.
+func (t Table) extent() string {
+	if t.last() < 2 {
+		return ui.Counted(t.Total, "signature")
+	}
+	first := (t.page-1)*leaksPage + 1
+	return fmt.Sprintf("%d–%d of %s signatures", first, first+len(t.Rows)-1, analysis.Count(int64(t.Total)))
+}
+
+// A heatCell is a build in a signature's strip.
+type heatCell struct{ x, width, class, title string }
+
+// heatOf is the strip of a signature over builds, oldest first.
+func heatOf(builds []store.BuildRef, outcomes []store.Outcome) []heatCell {
+	cells := make([]heatCell, min(len(builds), len(outcomes)))
+	for i := range cells {
+		class, says := outcomeClass(&outcomes[i])
+		cells[i] = heatCell{inHundred(i, len(cells)), inHundred(1, len(cells)), class, builds[i].Name + ": " + says}
+	}
+	return cells
+}
+
+// inHundred is n of all along the width.
+func inHundred(n, all int) string {
+	return strconv.FormatFloat(100*float64(n)/float64(all), 'f', 3, 64) + "%"
+}
+
+// outcomeClass is how an outcome is drawn, and what it says.
+func outcomeClass(o *store.Outcome) (class, says string) {
+	switch {
+	case !o.Exercised:
+		return "h-none", "not exercised"
+	case o.Bad():
+		return "h-" + o.Class, o.Class
+	case !o.Clean:
+		return "h-other", "seen, undecided"
+	case o.Class == string(analysis.ClassUnknown): // of one run; another one could tell
+		return "h-clean", "clean"
+	}
+	return "h-clean", "clean, " + o.Class
+}
+
+// heatSays is the strip in a sentence.
+func heatSays(outcomes []store.Outcome) string {
+	bad, unseen := 0, 0
+	for i := range outcomes {
+		switch {
+		case outcomes[i].Bad():
+			bad++
+		case !outcomes[i].Exercised:
+			unseen++
+		}
+	}
+	return fmt.Sprintf("bad in %d of %s, not exercised in %d", bad, ui.Counted(len(outcomes), "build"), unseen)
+}

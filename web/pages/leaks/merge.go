@@ -1,0 +1,33 @@
+package leaks
+
+import (
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/internal/store"
+	"heapdrift/web/api"
+	"heapdrift/web/pages/ui"
+)
+
+// signatureMerge handles POST /projects/:project/signatures/:signature/merge: two signatures are one leak, or two again.
+func (p *pages) signatureMerge(c echo.Context) error {
+	project, signature, err := signatureInPath(c)
+	if err != nil {
+		return err
+	}
+	if err := ui.ParseForm(c, ui.MaxForm); err != nil {
+		return err
+	}
+	ctx, actor := c.Request().Context(), ui.ActorOfForm(c)
+	if alias := ui.Printable(c.FormValue("split")); alias != "" {
+		return p.afterForm(c, project, signature, "#aliases", api.MergeInto(ctx, p.store, project, alias, "", actor))
+	}
+	into := strings.TrimSpace(ui.Printable(c.FormValue("into")))
+	if into == "" {
+		err = &store.TargetError{Field: "into", Message: "name the signature that it is the same leak as"}
+	} else {
+		err = api.MergeInto(ctx, p.store, project, signature, into, actor)
+	}
+	return p.afterForm(c, project, signature, "#aliases", err)
+}

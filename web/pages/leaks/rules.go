@@ -1,0 +1,193 @@
+package leaks
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/internal/store"
+	"heapdrift/web/api"
+	"heapdrift/web/pages/ui"
+)
+
+// rules handles GET /projects/:project/rules: the rule file to edit; version= shows an older one, add= proposes lines.
+func (p *pages) rules(c echo.Context) error {
+	v, err := p.rulesView(c)
+	if err != nil {
+		return err
+	}
+	v.saved = c.QueryParam("saved") != ""
+	v.shown = v.current
+	if version, err := strconv.Atoi(c.QueryParam("version")); err == nil {
+		for _, file := range v.versions {
+			if file.Version == version {
+				v.text, v.shown = file.Text, version
+			}
+		}
+	}
+	if lines, err := api.CleanText(c.QueryParam("add")); err == nil && strings.TrimSpace(lines) != "" && len(lines) <= ui.MaxForm {
+		v.proposed = strings.Split(strings.TrimSpace(lines), "\n")
+		v.text = api.AppendRules(v.text, v.proposed)
+	}
+	return ui.Render(c, http.StatusOK, rulesPage(v))
+}
+
+type rulesView struct {
+	ui.Frame
+	project  string
+	text     string // in the editor
+	note     string
+	actor    string
+	current  int // version; 0 for none yet
+	shown    int // version in the editor
+	versions []store.RuleFile
+	saved    bool
+	conflict bool
+	proposed []string
+	errors   []api.LineProblem
+	preview  *api.RulesPreview
+	imported *importedRules
+}
+
+// importedRules are what a file of another tool was translated to.
+type importedRules struct {
+	lines    int
+	rejected []api.LineProblem
+}
+
+func (p *pages) rulesView(c echo.Context) (rulesView, error) {
+	project, err := ui.NameInPath(c, "project")
+	if err != nil {
+		return rulesView{}, err
+	}
+	v := rulesView{Frame: ui.FrameOf(c, "Rules of "+project), project: project, actor: ui.RememberedActor(c)}
+	v.Crumbs = []ui.Crumb{{Text: project, URL: ui.ProjectURL(project)}, {Text: "Rules"}}
+	ctx := c.Request().Context()
+	file, err := p.store.Rules(ctx, project)
+	if err != nil {
+		return v, err
+	}
+	v.text, v.current, v.shown = file.Text, file.Version, file.Version
+	v.versions, err = p.store.RuleVersions(ctx, project)
+	return v, err
+}
+
+// rulesPost handles POST /projects/:project/rules: the buttons that try and that save what is in the editor.
+func (p *pages) rulesPost(c echo.Context) error {
+	if err := ui.ParseForm(c, 3*api.MaxRules+ui.MaxForm); err != nil { // the form escapes what is no letter
+		return err
+	}
+	ctx := c.Request().Context()
+	v, err := p.rulesView(c)
+	if err != nil {
+		return err
+	}
+	v.text, v.note = c.FormValue("text"), strings.TrimSpace(ui.Printable(c.FormValue("note")))
+	version, err := strconv.ParseInt(c.FormValue("version"), 10, 32)
+	if err != nil || version < 0 || len(v.text) > api.MaxRules {
+		return &api.Problem{Status: http.StatusUnprocessableEntity, Code: "invalid-form", Detail: "the form is not that of the page, or its text too long; reload the page"}
+	}
+	actor := ui.ActorOfForm(c)
+	if c.FormValue("do") == "save" {
+		if v.text, err = api.CleanText(v.text); err == nil {
+			_, _, err = api.SaveRules(ctx, p.store, v.project, api.RuleChange{Text: v.text, Author: actor, Note: v.note, Version: version})
+		}
+		if err == nil {
+			return c.Redirect(http.StatusSeeOther, string(ui.RulesURL(v.project))+"?saved=1")
+		}
+	} else {
+		v.preview, v.text, err = p.tryRules(ctx, v.project, v.text)
+	}
+	return p.rulesAgain(c, v, err)
+}
+
+// tryRules says what the rules would move.
+func (p *pages) tryRules(ctx context.Context, project, text string) (*api.RulesPreview, string, error) {
+	clean, err := api.CleanText(text)
+	if err != nil {
+		return nil, text, err
+	}
+	rules, err := api.ParseRules(clean)
+	if err != nil {
+		return nil, clean, err
+	}
+	preview, err := api.PreviewRules(ctx, p.store, project, rules)
+	return preview, clean, err
+}
+
+// rulesAgain shows the editor with what became of the form.
+func (p *pages) rulesAgain(c echo.Context, v rulesView, err error) error {
+	var wrong *api.Problem
+	status := http.StatusOK
+	switch {
+	case errors.Is(err, store.ErrConflict):
+		status, v.conflict = http.StatusConflict, true
+	case errors.As(err, &wrong) && wrong.Status < http.StatusInternalServerError:
+		status, v.errors = wrong.Status, wrong.Lines
+		if len(v.errors) == 0 {
+			v.errors = []api.LineProblem{{Message: wrong.Detail}}
+		}
+	case err != nil:
+		return err
+	}
+	return ui.Render(c, status, rulesPage(v))
+}
+
+// rulesImport handles POST /projects/:project/rules/import: what a file of another tool becomes stands in the editor behind
+// the present rules, to be saved or not.
+func (p *pages) rulesImport(c echo.Context) error {
+	form, err := ui.MultipartForm(c)
+	if err != nil {
+		return err
+	}
+	var kind, text string
+	err = readImport(form, &kind, &text)
+	if err != nil {
+		return err
+	}
+	v, err := p.rulesView(c)
+	if err != nil {
+		return err
+	}
+	text, err = api.CleanText(text)
+	if err != nil {
+		return p.rulesAgain(c, v, err)
+	}
+	lines, rejected, err := api.ImportRules(kind, text)
+	if err != nil {
+		return p.rulesAgain(c, v, err)
+	}
+	v.imported = &importedRules{len(lines), rejected}
+	v.text = api.AppendRules(v.text, lines)
+	return ui.Render(c, http.StatusOK, rulesPage(v))
+}
+
+// readImport reads the form of an import: the kind, and a text that is pasted or in a file, whichever has something.
+func readImport(form *multipart.Reader, kind, text *string) error {
+	for {
+		part, err := form.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return ui.BrokenForm(err)
+		}
+		value, err := io.ReadAll(io.LimitReader(part, api.MaxRules+1))
+		switch {
+		case err != nil:
+			return ui.BrokenForm(err)
+		case len(value) > api.MaxRules:
+			return &api.Problem{Status: http.StatusRequestEntityTooLarge, Code: "too-large", Detail: "a file to import takes at most 1 MB"}
+		case part.FormName() == "kind":
+			*kind = ui.Printable(string(value))
+		case len(value) > 0 && (part.FormName() == "import" || part.FormName() == "file"):
+			*text = string(value)
+		}
+	}
+}

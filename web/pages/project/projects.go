@@ -1,0 +1,27 @@
+package project
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/internal/store"
+	"heapdrift/web/pages/ui"
+)
+
+// projects handles GET /: all projects, or how to begin where there is none.
+func (p *pages) projects(c echo.Context) error {
+	list, err := p.store.Projects(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	view := projectsView{Frame: ui.FrameOf(c, "Projects"), list: list, curl: ui.Target{}.Curl(ui.ServerURL(c))}
+	view.Tab = "projects"
+	return ui.Render(c, http.StatusOK, projectsPage(view))
+}
+
+type projectsView struct {
+	ui.Frame
+	list []store.Project
+	curl string
+}

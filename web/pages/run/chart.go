@@ -1,0 +1,231 @@
+package run
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/store"
+	"heapdrift/web/pages/ui"
+)
+
+// The plot is drawn 1,000 wide and stretched to its place; heights are pixels.
+const (
+	plotWidth  = 1000.0
+	plotHeight = 150.0
+	plotInset  = 14.0  // keeps the first and the last mark off the edges
+	barAt      = 110.0 // middle of the bar that a single snapshot is
+	barWidth   = 140.0
+)
+
+// chartSites is how many sites, those that grew most, are told apart from the rest. They come in one short read of
+// the table by its key, whatever its size.
+const chartSites = 200
+
+// A chart is the outstanding memory of a process at its snapshots, ready to draw.
+type chart struct {
+	layers []layer // the lowest first
+	line   string  // path along the top of all layers
+	marks  []mark
+	grid   []gridLine
+	times  []label // below the axis
+	notes  []label // on the layers
+	name   string  // what the drawing says, for those who do not see it
+}
+
+// A layer is memory of one class.
+type layer struct{ class, name, path string }
+
+// A mark is one snapshot.
+type mark struct {
+	x, y       float64
+	number     int // label on top, 0 for none
+	atEnd      bool
+	title      string
+	lowerBound bool
+	from, to   float64 // band of a snapshot that is a lower bound
+}
+
+type gridLine struct {
+	y    float64
+	text string
+}
+
+type label struct {
+	x, y  float64
+	text  string
+	class string
+}
+
+// newChart draws a report. top are its sites by growth, as many as chartSites.
+func newChart(r *analysis.Report, top []store.SiteRow) chart {
+	var c chart
+	totals := make([]float64, len(r.Snapshots))
+	highest := 1.0
+	for i, s := range r.Snapshots {
+		totals[i] = float64(max(0, s.Bytes))
+		highest = max(highest, totals[i])
+	}
+	x, timed := positions(r.Snapshots)
+	ceiling := c.drawGrid(highest)
+	y := func(bytes float64) float64 { return plotHeight * (1 - bytes/ceiling) }
+	c.drawLayers(r, top, totals, x, y)
+	for i, s := range r.Snapshots {
+		c.marks = append(c.marks, mark{x: x[i], y: y(totals[i]), title: snapshotTitle(i, s), lowerBound: s.LowerBound})
+	}
+	c.numberMarks()
+	if timed {
+		c.drawTimes(time.Duration(r.Snapshots[len(x)-1].AtNS), x)
+	} else {
+		c.drawNumbers(x)
+	}
+	c.name = chartName(r)
+	return c
+}
+
+// drawLayers tells the memory of leaking and of growing sites from the rest, which is what the totals have beyond them.
+func (c *chart) drawLayers(r *analysis.Report, top []store.SiteRow, totals, x []float64, y func(float64) float64) {
+	edges := func(values []float64) []point { return points(x, values, y) }
+	zero := make([]float64, len(totals))
+	c.line = outline(edges(totals))
+	leaking, leaks := sumOfClass(top, analysis.ClassLeak, len(totals))
+	growing, grows := sumOfClass(top, analysis.ClassGrowing, len(totals))
+	switch {
+	case len(totals) == 1:
+		c.layers = []layer{{"unknown", "outstanding", area(edges(totals), edges(zero))}}
+	case leaks+grows == 0:
+		c.layers = []layer{{"stable", "outstanding", area(edges(totals), edges(zero))}}
+	default:
+		rest, upTo := make([]float64, len(totals)), make([]float64, len(totals))
+		for i := range totals {
+			leaking[i] = min(leaking[i], totals[i])
+			upTo[i] = totals[i] - leaking[i] // the leaks lie on top
+			rest[i] = max(0, upTo[i]-growing[i])
+		}
+		c.layers = []layer{{"stable", "other sites", area(edges(rest), edges(zero))}}
+		if grows > 0 {
+			c.layers = append(c.layers, layer{"growing", layerName(grows, "growing sites"), area(edges(upTo), edges(rest))})
+			c.noteGrowth(rest, upTo, x, y)
+		}
+		if leaks > 0 {
+			c.layers = append(c.layers, layer{"leak", layerName(leaks, "leaking sites"), area(edges(totals), edges(upTo))})
+			c.noteGrowth(upTo, totals, x, y)
+		}
+	}
+	last := len(totals) - 1
+	held := analysis.Bytes(r.Snapshots[last].Bytes) + " held"
+	if last == 0 {
+		beside := x[0] + barWidth/2 + 24
+		c.notes = append(c.notes, label{x: beside, y: 84, text: held + " at one instant", class: "strong"}, label{x: beside, y: 102, text: "growth takes a second snapshot"})
+		return
+	}
+	c.notes = append(c.notes, label{x: x[last] - 10, y: max(22, y(totals[last])-8), text: held, class: "strong y"})
+}
+
+// sumOfClass is what the sites of a class hold at each instant, and how many sites that are.
+func sumOfClass(top []store.SiteRow, class analysis.Class, instants int) (sum []float64, sites int) {
+	sum = make([]float64, instants)
+	for _, s := range top {
+		if s.Verdict != string(class) {
+			continue
+		}
+		sites++
+		for k := range min(len(s.Series), instants) {
+			sum[k] += float64(max(0, s.Series[k]))
+		}
+	}
+	return sum, sites
+}
+
+// layerName says which sites a layer is of. The chart knows those that grew most only.
+func layerName(sites int, of string) string {
+	if sites == chartSites {
+		return fmt.Sprintf("the %d sites that grew most", sites)
+	}
+	return of
+}
+
+// noteGrowth says in a layer between two edges how much it grew, where it is thick enough to write on.
+func (c *chart) noteGrowth(bottom, top, x []float64, y func(float64) float64) {
+	last := len(top) - 1
+	grown := top[last] - bottom[last] - (top[0] - bottom[0])
+	if thick := y(bottom[last]) - y(top[last]); thick < 34 || grown <= 0 {
+		return
+	}
+	c.notes = append(c.notes, label{x: x[last] - 10, y: y(bottom[last]) - 7, text: "+" + analysis.Bytes(int64(grown)), class: "on-fill y"})
+}
+
+type point struct{ x, y float64 }
+
+// points are the corners along values. A single instant becomes a bar.
+func points(x, values []float64, y func(float64) float64) []point {
+	if len(x) == 1 {
+		return []point{{x[0] - barWidth/2, y(values[0])}, {x[0] + barWidth/2, y(values[0])}}
+	}
+	list := make([]point, len(x))
+	for i := range x {
+		list[i] = point{x[i], y(values[i])}
+	}
+	return list
+}
+
+func outline(edge []point) string {
+	var b strings.Builder
+	for i, p := range edge {
+		b.WriteString(map[bool]string{true: "M", false: " L"}[i == 0])
+		b.WriteString(coordinate(p.x) + " " + coordinate(p.y))
+	}
+	return b.String()
+}
+
+// area is the shape between two edges.
+func area(upper, lower []point) string {
+	back := make([]point, 0, len(lower))
+	for i := len(lower) - 1; i >= 0; i-- {
+		back = append(back, lower[i])
+	}
+	return outline(append(append([]point{}, upper...), back...)) + "Z"
+}
+
+func coordinate(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }
+
+func snapshotTitle(i int, s analysis.Snapshot) string {
+	title := fmt.Sprintf("Snapshot %d", i+1)
+	if s.TakenAt != "" {
+		title += ", " + localMoment(s.TakenAt)
+	}
+	title += fmt.Sprintf(": %s in %s", ui.ExactBytes(s.Bytes), ui.Counted(s.Count, "block"))
+	if s.LowerBound {
+		title += " at least: the evidence ends early"
+	}
+	return title + " (" + s.File + ")"
+}
+
+// chartName says what the chart shows in words.
+func chartName(r *analysis.Report) string {
+	first, last := r.Snapshots[0], r.Snapshots[len(r.Snapshots)-1]
+	if len(r.Snapshots) == 1 {
+		return fmt.Sprintf("Outstanding memory at one snapshot: %s in %s.", analysis.Bytes(first.Bytes), ui.Counted(first.Count, "block"))
+	}
+	return fmt.Sprintf("Outstanding memory over %d snapshots: %s in %s at the first, %s in %s at the last.", len(r.Snapshots),
+		analysis.Bytes(first.Bytes), ui.Counted(first.Count, "block"), analysis.Bytes(last.Bytes), ui.Counted(last.Count, "block"))
+}
+
+// sparkline is the path of a site's bytes over the snapshots, 64 wide and 17 high.
+func sparkline(series []int64) string {
+	highest := int64(1)
+	for _, v := range series {
+		highest = max(highest, v)
+	}
+	edge := make([]point, 0, max(2, len(series)))
+	for i, v := range series {
+		edge = append(edge, point{64 * float64(i) / float64(max(1, len(series)-1)), 16 - 15*float64(max(0, v))/float64(highest)})
+	}
+	if len(edge) == 1 {
+		edge = append(edge, point{64, edge[0].y})
+	}
+	return outline(edge)
+}

@@ -1,0 +1,158 @@
+package run
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/store"
+	"heapdrift/web/pages/ui"
+)
+
+// pageSize is how many sites a page of the table has.
+const pageSize = 50
+
+// A listing is what the table of a run's sites shows. All of it stands in the address.
+type listing struct {
+	run    int64
+	order  store.SiteOrder
+	filter string
+	heap   string
+	kind   string
+	class  string
+	page   int // from 1
+	open   int // ordinal of the site that is open; -1 for none
+	window timeWindow
+	why    string // signature of the finding whose evidence is open; "" for none
+	// allFindings lists every finding above the sites, not the gravest only.
+	allFindings bool
+}
+
+// classes are what sites may be filtered by; traces know transient ones.
+var classes = []string{"leak", "growing", "cache", "one-time", "transient", "stable", "unknown"}
+
+// memoryKinds are what sites may be filtered by, and what the page calls them.
+var memoryKinds = []struct{ name, text string }{{"heap", "heap"}, {"virtual", "virtual memory"}, {"heap-virtual", "heap’s own commits"}}
+
+var heapForm = regexp.MustCompile(`^0x[0-9a-f]{1,16}$`)
+
+// listingOf reads an address; trace is that of the run's report, nil for snapshots. What makes no sense in an address
+// counts as not there.
+func listingOf(run int64, c echo.Context, trace *analysis.Trace) listing {
+	l := listing{run: run, order: "growth", page: 1, open: -1, filter: strings.TrimSpace(ui.Printable(c.QueryParam("q")))}
+	if len(l.filter) > ui.MaxFilter {
+		l.filter = strings.ToValidUTF8(l.filter[:ui.MaxFilter], "")
+	}
+	if order := store.SiteOrder(c.QueryParam("sort")); store.ValidSiteOrder(order) || trace != nil && windowOrders[order] != nil {
+		l.order = order
+	}
+	if trace != nil {
+		l.window = windowOf(trace, c.QueryParam("from"), c.QueryParam("to"))
+		if at := slices.IndexFunc(memoryKinds, func(k struct{ name, text string }) bool { return k.name == c.QueryParam("kind") }); at >= 0 {
+			l.kind = memoryKinds[at].name
+		}
+	}
+	if heap := c.QueryParam("heap"); heapForm.MatchString(heap) {
+		l.heap = heap
+	}
+	if class := c.QueryParam("class"); slices.Contains(classes, class) {
+		l.class = class
+	}
+	if why := ui.Printable(c.QueryParam("why")); len(why) <= ui.MaxFilter {
+		l.why = why
+	}
+	l.allFindings = c.QueryParam("findings") == "all"
+	if n, err := strconv.Atoi(c.QueryParam("page")); err == nil && n > 0 && n < 1<<24 {
+		l.page = n
+	}
+	if n, err := strconv.Atoi(c.QueryParam("open")); err == nil && n >= 0 {
+		l.open = n
+	}
+	return l
+}
+
+func (l listing) query() store.SiteQuery {
+	return store.SiteQuery{Run: l.run, Order: l.order, Filter: l.filter, Heap: l.heap, Kind: l.kind, Class: l.class, Limit: pageSize, Offset: (l.page - 1) * pageSize}
+}
+
+// isFiltered reports whether the table leaves sites out.
+func (l listing) isFiltered() bool {
+	return l.filter != "" || l.heap != "" || l.kind != "" || l.class != ""
+}
+
+// The methods below give listings that links lead to. Another choice starts at the first page with no site open.
+
+func (l listing) by(o store.SiteOrder) listing   { l.order = o; return l.fresh() }
+func (l listing) inHeap(handle string) listing   { l.heap = handle; return l.fresh() }
+func (l listing) ofKind(kind string) listing     { l.kind = kind; return l.fresh() }
+func (l listing) during(w timeWindow) listing    { l.window = w; return l.fresh() }
+func (l listing) ofClass(class string) listing   { l.class = class; return l.fresh() }
+func (l listing) matching(filter string) listing { l.filter = filter; return l.fresh() }
+func (l listing) fresh() listing                 { return l.at(1) }
+func (l listing) at(page int) listing            { l.page, l.open = page, -1; return l }
+func (l listing) opened(ordinal int) listing     { l.open = ordinal; return l }
+
+// fields are the choices of a listing. Defaults are left out, so that equal listings have equal addresses.
+func (l listing) fields() []ui.Field {
+	var list []ui.Field
+	set := func(name, value string, isSet bool) {
+		if isSet {
+			list = append(list, ui.Field{Name: name, Value: value})
+		}
+	}
+	set("from", seconds(l.window.From), l.window.part)
+	set("to", seconds(l.window.To), l.window.part)
+	set("sort", string(l.order), l.order != "growth")
+	set("q", l.filter, l.filter != "")
+	set("heap", l.heap, l.heap != "")
+	set("kind", l.kind, l.kind != "")
+	set("class", l.class, l.class != "")
+	set("why", l.why, l.why != "")
+	set("findings", "all", l.allFindings)
+	set("page", strconv.Itoa(l.page), l.page > 1)
+	set("open", strconv.Itoa(l.open), l.open >= 0)
+	return list
+}
+
+// url is the address of the listing.
+func (l listing) url() templ.SafeURL {
+	return ui.WithFields(ui.RunURL(l.run), l.fields())
+}
+
+// rowURL opens or closes a site on the same page and leads to its row.
+func (l listing) rowURL(ordinal int) templ.SafeURL {
+	to := l.opened(ordinal)
+	if l.open == ordinal {
+		to.open = -1
+	}
+	return to.url() + templ.SafeURL(fmt.Sprintf("#s%d", ordinal))
+}
+
+// pages is how many pages a number of sites takes.
+func pagesOf(total int64) int { return int((total + pageSize - 1) / pageSize) }
+
+// pageLinks are the pages that the pager names: the first, the last and those around the present one; 0 stands for
+// a gap.
+func pageLinks(page, last int) []int {
+	var list []int
+	for n := 1; n <= last; n++ {
+		near := n >= page-2 && n <= page+2
+		if n == 1 || n == last || near {
+			list = append(list, n)
+		} else if list[len(list)-1] != 0 {
+			list = append(list, 0)
+			if n < page-2 {
+				n = page - 3
+			} else {
+				n = last - 1
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,295 @@
+package run
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/store"
+	"heapdrift/web/pages/ui"
+)
+
+// memory handles GET /runs/:id/memory: all that one piece of evidence says of the process's memory beside sites. The parameter
+// "of" is its place in the report; the last one by itself.
+func (p *pages) memory(c echo.Context) error {
+	run, err := p.runInPath(c)
+	if err != nil {
+		return err
+	}
+	if run.AnalysedAt == nil {
+		return store.ErrNotFound
+	}
+	summary, err := p.store.Summary(c.Request().Context(), run.ID)
+	if err != nil {
+		return err
+	}
+	v := memoryViewOf(run, summary)
+	if v == nil {
+		return store.ErrNotFound
+	}
+	if of := c.QueryParam("of"); of != "" {
+		if v.at, err = strconv.Atoi(of); err != nil || v.at < 0 || v.at >= len(v.list) {
+			return store.ErrNotFound
+		}
+	}
+	v.Frame = ui.FrameOf(c, fmt.Sprintf("Memory of run %d", run.ID))
+	v.Crumbs, v.Upload = append(runCrumbs(run), ui.Crumb{Text: "Memory"}), ui.TargetOfRun(run)
+	v.Crumbs[len(v.Crumbs)-2].URL = ui.RunURL(run.ID)
+	if err := p.unreplaced(c.Request().Context(), run); err != nil {
+		return err
+	}
+	return ui.Render(c, http.StatusOK, memoryPage(*v))
+}
+
+// A memoryView is what the evidence of a run says beside sites, with the piece that is shown.
+type memoryView struct {
+	ui.Frame
+	run  store.Run
+	list []analysis.Memory
+	at   int
+}
+
+// memoryViewOf chooses the piece that tells the address space best, the last of several; nil where there is none.
+func memoryViewOf(run store.Run, r *analysis.Report) *memoryView {
+	if len(r.Memory) == 0 {
+		return nil
+	}
+	v := &memoryView{run: run, list: r.Memory}
+	for i := range r.Memory {
+		if worthOf(&r.Memory[i]) >= worthOf(v.shown()) {
+			v.at = i
+		}
+	}
+	return v
+}
+
+// sources are kinds of evidence by how sure it is that they are of the process: a pasted log may be of any.
+var sources = map[string]int{string(capture.KindMinidump): 4, string(capture.KindVMMap): 3, string(capture.KindDebugDiag): 2, string(capture.KindWinDbg): 1}
+
+// worthOf says how much a piece tells of the address space: nothing at all, or the more the surer it is whose it is.
+func worthOf(m *analysis.Memory) int {
+	if m.Space == nil {
+		return 0
+	}
+	return 1 + sources[m.Kind]
+}
+
+// claiming are the pieces with claims, of each kind the last.
+func (v *memoryView) claiming() (list []*analysis.Memory) {
+	for i := range v.list {
+		m := &v.list[i]
+		later := slices.ContainsFunc(v.list[i+1:], func(l analysis.Memory) bool { return l.Kind == m.Kind && len(l.Claims) > 0 })
+		if len(m.Claims) > 0 && !later {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// counting is the piece whose heaps are shown: the one that is shown, else the last that has any; nil for none.
+func (v *memoryView) counting() *analysis.Memory {
+	if len(v.shown().Heaps) > 0 {
+		return v.shown()
+	}
+	for i := len(v.list) - 1; i >= 0; i-- {
+		if len(v.list[i].Heaps) > 0 {
+			return &v.list[i]
+		}
+	}
+	return nil
+}
+
+// shown is the piece that is shown.
+func (v *memoryView) shown() *analysis.Memory { return &v.list[v.at] }
+
+func (v *memoryView) url(at int) templ.SafeURL {
+	return templ.SafeURL(fmt.Sprintf("/runs/%d/memory?of=%d", v.run.ID, at))
+}
+
+// said is who says what is shown.
+func said(m *analysis.Memory) string {
+	if m.TakenAt == "" {
+		return m.Source + ", " + m.File
+	}
+	return m.Source + ", " + m.File + ", " + localMoment(m.TakenAt)
+}
+
+// A barPart is one use in the bar of committed memory, in thousandths of its width.
+type barPart struct {
+	use         capture.UseName
+	from, width float64
+	title       string
+}
+
+// barOf cuts the bar by what is committed, or by what is taken where the evidence does not tell the two apart.
+func barOf(s *capture.Space) (parts []barPart, whole int64, word string) {
+	size := func(u *capture.Use) int64 { return u.Committed }
+	if whole, word = analysis.Committed(s), "committed"; whole == 0 {
+		size = func(u *capture.Use) int64 {
+			if u.Name == capture.UseFree {
+				return 0
+			}
+			return u.Reserved
+		}
+		whole, word = analysis.Taken(s), "taken"
+	}
+	at := 0.0
+	for i := range s.Uses {
+		u := &s.Uses[i]
+		n := size(u)
+		if n <= 0 || whole <= 0 {
+			continue
+		}
+		width := 1000 * float64(n) / float64(whole)
+		parts = append(parts, barPart{u.Name, at, width, fmt.Sprintf("%s: %s, %.1f %%", analysis.WordOf(u.Name).Title, analysis.Bytes(n), width/10)})
+		at += width
+	}
+	return parts, whole, word
+}
+
+func thousandths(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }
+
+// share is a part of a whole in percent.
+func share(part, whole int64) string {
+	if whole <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
+}
+
+// holes says how the free address space is cut up; "" where the evidence does not tell.
+func holes(s *capture.Space) string {
+	part, ok := analysis.Fragmentation(s)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("The largest free block has %s and lies at %v; %.1f %% of the free address space is outside of it.", analysis.Bytes(s.LargestFree), s.LargestFreeAt, 100*part)
+}
+
+// reconciled says how the private bytes of the regions stand to what the system counts.
+func reconciled(s *capture.Space) string {
+	private, rest, ok := analysis.Unexplained(s)
+	switch {
+	case ok && rest >= 0:
+		return fmt.Sprintf("The system charges the process %s of private bytes. The regions above explain %s; the other %s are pages of images and mapped files that were written to, page tables, and what is reserved with a promise of memory.",
+			analysis.Bytes(s.PrivateBytes), analysis.Bytes(private), analysis.Bytes(rest))
+	case ok:
+		return fmt.Sprintf("The system charges the process %s of private bytes, and the regions above have %s: some of them were committed after it counted.", analysis.Bytes(s.PrivateBytes), analysis.Bytes(private))
+	case private > 0:
+		return fmt.Sprintf("Private bytes are %s by the regions; the evidence does not have the system's own count.", analysis.Bytes(private))
+	}
+	return ""
+}
+
+// A groupTable is the groups of one way of grouping.
+type groupTable struct {
+	title, note string
+	rows        []capture.Group
+	grows       bool
+	searched    bool // somebody looked for pointers
+}
+
+// groupTables are the tables of a piece, each of its largest groups. Sizes are shown over all heaps where the evidence counts them so.
+func groupTables(m *analysis.Memory) (list []groupTable) {
+	for _, by := range [...]struct{ by, title, note string }{
+		{capture.ByManager, "by memory manager", ""},
+		{capture.ByType, "by what they point to first", "The first word of these blocks is an address in a module: of a table of virtual functions, mostly, which tells their class."},
+		{capture.BySize, "by size", ""},
+		{capture.ByContent, "by what they begin with", "Text is shown only where several blocks begin with the same."},
+	} {
+		t := groupTable{title: by.title, note: by.note}
+		whole := slices.ContainsFunc(m.Groups, func(g capture.Group) bool { return g.By == by.by && g.Heap == 0 })
+		for _, g := range m.Groups {
+			if g.By != by.by || whole && g.Heap != 0 || len(t.rows) == shownGroups {
+				continue
+			}
+			t.rows = append(t.rows, g)
+			t.grows, t.searched = t.grows || g.Growth != nil, t.searched || g.Unreachable != nil
+		}
+		if len(t.rows) > 0 {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// shownGroups is how many groups a table shows; the report as JSON has more.
+const shownGroups = 25
+
+// grows reports whether any heap has something to be compared with.
+func grows(heaps []capture.HeapFacts) bool {
+	return slices.ContainsFunc(heaps, func(h capture.HeapFacts) bool { return h.Growth != nil })
+}
+
+// heapNote is what there is to say of a heap beside its figures.
+func heapNote(h *capture.HeapFacts) string {
+	s := h.Kind
+	for _, more := range []string{h.FrontEnd, h.Name, h.Note} {
+		if more != "" {
+			s += ", " + more
+		}
+	}
+	return s
+}
+
+// shownGaps is how many of what could not be walked are listed.
+const shownGaps = 10
+
+// managedBytes is what all managed heaps hold.
+func managedBytes(m *analysis.Memory) (bytes int64) {
+	for _, h := range m.Managed {
+		bytes += h.Bytes
+	}
+	return bytes
+}
+
+// topicWords are how topics of notes are called.
+var topicWords = map[string]string{
+	capture.TopicComment: "Why the dump was written", capture.TopicProcess: "Process", capture.TopicLeakTrack: "LeakTrack", capture.TopicManaged: ".NET",
+	capture.TopicError: "Error", capture.TopicWarning: "Warning", capture.TopicInfo: "Information", capture.TopicMethod: "Method",
+}
+
+// noteKind is the sign of a note, as those of warnings.
+func noteKind(topic string) string {
+	switch topic {
+	case capture.TopicError:
+		return "bad"
+	case capture.TopicWarning:
+		return "warn"
+	}
+	return "info"
+}
+
+// sampleTitle names an allocation that the evidence shows.
+func sampleTitle(s *analysis.Sample) string {
+	title := s.Title
+	if title == "" {
+		title = "Block"
+	}
+	if s.Address != "" {
+		title += " at " + s.Address
+	}
+	if s.Size > 0 {
+		title += ", " + analysis.Bytes(s.Size)
+	}
+	return title
+}
+
+// shownSamples is how many samples are shown of a list.
+const shownSamples = 20
+
+// withStacks are the samples that have a stack.
+func withStacks(samples []analysis.Sample) (list []analysis.Sample) {
+	for _, s := range samples {
+		if len(s.Stack) > 0 && len(list) < shownSamples {
+			list = append(list, s)
+		}
+	}
+	return list
+}

@@ -1,0 +1,186 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"heapdrift/internal/store"
+	"heapdrift/web/pages/ui"
+)
+
+// A progress is how far a run's evidence is on its way to the report.
+type progress struct {
+	run   int64
+	state string // of the run
+	files []fileProgress
+	// naming is the last job that names frames, analysis the last that makes the report; nil before they are queued.
+	naming, analysis *store.Job
+	done             int // files that need nothing more
+}
+
+// A fileProgress is a piece of evidence with the job that reads it.
+type fileProgress struct {
+	store.Evidence
+	job *store.Job // the last one; nil where there is none
+}
+
+func (p *pages) progress(ctx context.Context, run store.Run, evidence []store.Evidence) (progress, error) {
+	g := progress{run: run.ID, state: run.State()}
+	if g.state == "ready" {
+		return g, nil // nobody looks at the stages any more
+	}
+	jobs, err := p.store.JobsOfRun(ctx, run.ID)
+	if err != nil {
+		return g, err
+	}
+	reads := map[int64]*store.Job{}
+	for i := range jobs {
+		switch j := &jobs[i]; {
+		case j.EvidenceID != nil:
+			reads[*j.EvidenceID] = j
+		case j.Kind == store.JobSymbolise:
+			g.naming = j
+		default:
+			g.analysis = j
+		}
+	}
+	for _, e := range evidence {
+		if e.State != "stored" {
+			g.done++
+		}
+		g.files = append(g.files, fileProgress{e, reads[e.ID]})
+	}
+	return g, nil
+}
+
+// headline sums the stages up.
+func (g progress) headline() string {
+	switch {
+	case g.state == "failed" && g.unread() < len(g.files):
+		return "What was read could not be analysed"
+	case g.state == "failed" && len(g.files) == 1:
+		return "The file could not be read"
+	case g.state == "failed":
+		return "No file could be read"
+	case g.state == "empty":
+		return "No evidence was uploaded for this run yet"
+	case g.isReading():
+		return fmt.Sprintf("Reading the evidence: %d of %s done", g.done, ui.Counted(len(g.files), "file"))
+	case isPending(g.naming):
+		return "Naming frames"
+	}
+	return "Making the report"
+}
+
+// unread is how many files failed.
+func (g progress) unread() int {
+	n := 0
+	for _, f := range g.files {
+		if f.State == "failed" {
+			n++
+		}
+	}
+	return n
+}
+
+// A stage is one part of the way, with where it stands: done, now, failed, or "" for what is to come.
+type stage struct{ name, state string }
+
+// stages of a file: what a job calls its present stage stands in the place of the general one.
+func (f fileProgress) stages() []stage {
+	list := []stage{{"uploaded", "done"}, {"recognised as " + kindName(f.Kind), "done"}, {"read", ""}}
+	read := &list[2]
+	switch {
+	case f.State == "read":
+		read.state = "done"
+		if f.ReadWith != nil {
+			read.name = "read as one trace with others"
+		}
+	case f.State == "failed":
+		read.name, read.state = "not read", "failed"
+	case f.job == nil || f.job.State == "queued":
+		read.name, read.state = "waiting for a worker", "now"
+		if f.job != nil && f.job.Attempt > 0 {
+			read.name = fmt.Sprintf("waiting to be tried again, attempt %d gave: %s", f.job.Attempt, f.job.Error)
+		}
+	default:
+		read.name, read.state = jobStage(f.job), "now"
+	}
+	return list
+}
+
+// kindNames are what kinds of evidence are called in a sentence.
+var kindNames = map[string]string{
+	"etl": "a trace", "minidump": "a dump", "debugdiag-report": "a report of DebugDiag", "windbg-log": "a log of WinDbg", "vmmap": "a file of VMMap",
+	"appverifier-log": "a log of Application Verifier",
+}
+
+func kindName(kind string) string { return cmp.Or(kindNames[kind], kind) }
+
+func (f fileProgress) percent() int {
+	if f.State == "read" {
+		return 100
+	}
+	return jobPercent(f.job)
+}
+
+// jobStage is what a running job does.
+func jobStage(j *store.Job) string {
+	name := j.Stage
+	if name == "" {
+		name = "starting"
+	}
+	if j.Attempt > 1 {
+		name += fmt.Sprintf(" (attempt %d)", j.Attempt)
+	}
+	return name
+}
+
+func jobPercent(j *store.Job) int {
+	if j == nil {
+		return 0
+	}
+	return j.Percent
+}
+
+// isReading reports whether evidence is still to be read: what comes behind it begins anew then.
+func (g progress) isReading() bool { return g.done < len(g.files) }
+
+// namingStages are those of the search for symbols.
+func (g progress) namingStages() (percent int, list []stage) {
+	if g.naming == nil || g.isReading() && !isRunning(g.naming) {
+		return 0, []stage{{"waits for the evidence", ""}}
+	}
+	return g.naming.Percent, jobStages(g.naming)
+}
+
+// reportStages are those of the analysis.
+func (g progress) reportStages() (percent int, list []stage) {
+	switch {
+	case isRunning(g.analysis):
+	case isPending(g.naming):
+		return 0, []stage{{"waits for the names", ""}}
+	case g.analysis == nil || g.isReading():
+		return 0, []stage{{"waits for the evidence", ""}}
+	}
+	return g.analysis.Percent, jobStages(g.analysis)
+}
+
+func isPending(j *store.Job) bool { return j != nil && (j.State == "queued" || j.State == "running") }
+func isRunning(j *store.Job) bool { return j != nil && j.State == "running" }
+
+// jobStages are those of a job that stands for a whole run.
+func jobStages(j *store.Job) []stage {
+	switch {
+	case j.State == "queued" && j.Attempt > 0:
+		return []stage{{fmt.Sprintf("waiting to be tried again, attempt %d gave: %s", j.Attempt, j.Error), "now"}}
+	case j.State == "queued":
+		return []stage{{"waiting for a worker", "now"}}
+	case j.State == "running":
+		return []stage{{jobStage(j), "now"}}
+	case j.State == "failed":
+		return []stage{{"failed", "failed"}}
+	}
+	return []stage{{"done", "done"}}
+}

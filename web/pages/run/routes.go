@@ -1,0 +1,68 @@
+// Package run serves the pages of one run: its report, the sites and their stacks, the windows of a trace, what the
+// evidence says of memory, and the stages on the way to the report.
+//
+// In come the addresses below /runs/:id. A listing holds what an address chooses: order, filter, window, page and the
+// open row. Out go whole pages, the parts of them that htmx asks for, and a stream of server-sent events.
+package run
+
+import (
+	"context"
+
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/store"
+	"heapdrift/web/pages/ui"
+	"heapdrift/web/watch"
+)
+
+// Options are what the pages of runs work with. Store is required.
+type Options struct {
+	Store *store.Store
+	// Hub tells streams of changes as they happen; without one they look for themselves.
+	Hub *watch.Hub
+	// Windows answers for windows of traces; without one, pages show whole traces only.
+	Windows Windows
+	// Closing is closed when the server shuts down: streams end then.
+	Closing <-chan struct{}
+}
+
+// Windows gives the numbers of a run in a window of its trace. Its error is an *analysis.Error where it cannot, as of a
+// run that has no trace, or store.ErrNotFound.
+type Windows interface {
+	Window(ctx context.Context, run int64, w capture.Window) (*analysis.Windowed, error)
+}
+
+// pages holds the handlers of this room and the windows that were asked for last.
+type pages struct {
+	store    *store.Store
+	hub      *watch.Hub
+	windows  Windows // nil for none
+	windowed windowCache
+	closing  <-chan struct{}
+}
+
+// Register adds the routes of runs. Streams and buttons that only redirect do without use.
+func Register(e *echo.Echo, opt Options, use echo.MiddlewareFunc) {
+	p := &pages{store: opt.Store, hub: opt.Hub, windows: opt.Windows, closing: opt.Closing}
+	for path, handle := range map[string]echo.HandlerFunc{
+		"/runs/:id":                ofOneReport(p.run),
+		"/runs/:id/sites/:ordinal": ofOneReport(p.site),
+		"/runs/:id/memory":         ofOneReport(p.memory),
+	} {
+		e.GET(path, handle, use)
+		e.HEAD(path, handle, use)
+	}
+	e.POST("/runs/:id/process", p.chooseProcess)
+	e.GET("/runs/:id/events", p.events)
+}
+
+// runInPath returns the run that the address names.
+func (p *pages) runInPath(c echo.Context) (store.Run, error) {
+	id, err := ui.RunInPath(c)
+	if err != nil {
+		return store.Run{}, err
+	}
+	return p.store.RunByID(c.Request().Context(), id)
+}

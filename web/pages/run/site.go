@@ -1,0 +1,142 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/store"
+	"heapdrift/web/pages/ui"
+)
+
+// site handles GET /runs/:id/sites/:ordinal: a site's stack, series and ids, as a row to put below its own. Without
+// htmx it leads to the page of the run on which the site is, opened.
+func (p *pages) site(c echo.Context) error {
+	ordinal, err := strconv.ParseInt(c.Param("ordinal"), 10, 32)
+	if err != nil || ordinal < 0 {
+		return store.ErrNotFound
+	}
+	run, err := p.runInPath(c)
+	if err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	row, err := p.store.Site(ctx, run.ID, int(ordinal))
+	if err != nil {
+		return err
+	}
+	summary, err := p.store.Summary(ctx, run.ID)
+	if err != nil {
+		return err
+	}
+	t := siteTable{listing: listingOf(run.ID, c, summary.Trace), heaps: summary.Heaps, project: run.Project}
+	if !ui.IsFragment(c) {
+		to := listing{run: run.ID, order: "growth", page: int(ordinal)/pageSize + 1, open: int(ordinal)}
+		return c.Redirect(http.StatusSeeOther, fmt.Sprintf("%s#s%d", to.url(), ordinal))
+	}
+	if summary.Trace != nil {
+		if t.trace, err = p.trace(ctx, run, summary, &t.listing); err != nil {
+			return err
+		}
+	}
+	view, err := p.siteView(ctx, t, summary, row)
+	if err != nil {
+		return err
+	}
+	if err := p.unreplaced(ctx, run); err != nil {
+		return err
+	}
+	return ui.Render(c, http.StatusOK, siteDetail(*view))
+}
+
+// A siteView is a site with all that its row has no room for.
+type siteView struct {
+	store.SiteRow
+	stacks    [][]*analysis.Frame // its own, then those under the same id; none where none was recorded
+	snapshots []analysis.Snapshot
+	columns   int
+	trace     *traceView // nil for snapshots
+	project   string
+	layers    *ui.LayeredStack // nil without a stack
+}
+
+func (p *pages) siteView(ctx context.Context, t siteTable, r *analysis.Report, row store.SiteRow) (*siteView, error) {
+	view := &siteView{SiteRow: row, snapshots: r.Snapshots, columns: t.columns(), trace: t.trace, project: t.project}
+	if row.StackID == nil {
+		return view, nil
+	}
+	ids := append([]int64{*row.StackID}, row.AliasIDs...)
+	frames, err := p.store.StackFrames(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		view.stacks = append(view.stacks, frames[id])
+	}
+	view.layers = ui.LayeredStackOf(t.project, view.stacks[0], nil)
+	return view, nil
+}
+
+// siteURL is a site as a row to put below its own, with its numbers in the window of the listing.
+func (l listing) siteURL(ordinal int) string {
+	address := fmt.Sprintf("/runs/%d/sites/%d", l.run, ordinal)
+	if l.window.part {
+		address += "?from=" + seconds(l.window.From) + "&to=" + seconds(l.window.To)
+	}
+	return address
+}
+
+// A step is one snapshot in a site's series.
+type step struct {
+	taken  string
+	bytes  int64
+	change ui.Change // since the snapshot before
+}
+
+func (v siteView) steps() []step {
+	list := make([]step, len(v.Series))
+	for i, bytes := range v.Series {
+		list[i] = step{bytes: bytes, change: ui.Change{Class: "flat"}}
+		if i > 0 {
+			delta := bytes - v.Series[i-1]
+			list[i].change = ui.BytesChange(&delta)
+		}
+		if i < len(v.snapshots) {
+			list[i].taken = localMoment(v.snapshots[i].TakenAt)
+		}
+	}
+	return list
+}
+
+// average is the size of a block, with a sign where blocks differ in size; "" where there are none.
+func (v siteView) average() string {
+	return averageOf(analysis.Amount{Count: v.Count, Bytes: v.Bytes})
+}
+
+func averageOf(a analysis.Amount) string {
+	if a.Count <= 0 {
+		return ""
+	}
+	if a.Bytes%a.Count == 0 {
+		return ui.ExactBytes(a.Bytes / a.Count)
+	}
+	return "≈ " + analysis.Bytes(a.Bytes/a.Count)
+}
+
+// allocatedType is what the blocks were allocated as, where the compiler recorded it for a call of the stack. A
+// recorded void says nothing.
+func (v siteView) allocatedType() string {
+	if len(v.stacks) == 0 {
+		return ""
+	}
+	for _, f := range v.stacks[0] {
+		if f.Type != "" && f.Type != "void" {
+			return f.Type
+		}
+	}
+	return ""
+}

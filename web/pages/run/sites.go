@@ -1,0 +1,119 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/store"
+)
+
+// A siteTable is one page of a run's sites.
+type siteTable struct {
+	listing
+	project   string
+	total     int64 // that the listing has on all its pages
+	all       int64 // of the run, or of those that a window has anything of
+	rows      []store.SiteRow
+	heaps     []analysis.Heap
+	snapshots int
+	trace     *traceView // nil for snapshots
+	detail    *siteView  // of the row that is open
+}
+
+// sites reads the page that a listing chooses; one behind the end becomes the last.
+func (p *pages) sites(ctx context.Context, run store.Run, r *analysis.Report, l listing, trace *traceView) (siteTable, error) {
+	t := siteTable{listing: l, project: run.Project, all: run.SiteCount, heaps: r.Heaps, snapshots: len(r.Snapshots), trace: trace}
+	if trace != nil && trace.windowed != nil {
+		if err := p.windowSites(ctx, &t); err != nil {
+			return t, err
+		}
+	} else if err := p.storedSites(ctx, &t); err != nil {
+		return t, err
+	}
+	for _, row := range t.rows {
+		if row.Ordinal != t.open {
+			continue
+		}
+		var err error
+		if t.detail, err = p.siteView(ctx, t, r, row); err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}
+
+// storedSites reads a page whose order the store knows.
+func (p *pages) storedSites(ctx context.Context, t *siteTable) (err error) {
+	if !store.ValidSiteOrder(t.order) {
+		t.order = "growth"
+	}
+	if t.rows, t.total, err = p.store.Sites(ctx, t.query()); err != nil {
+		return err
+	}
+	if last := pagesOf(t.total); len(t.rows) == 0 && t.page > last && last > 0 {
+		t.listing = t.at(last)
+		t.rows, t.total, err = p.store.Sites(ctx, t.query())
+	}
+	return err
+}
+
+// manyHeaps reports whether the table says which heap a site is in.
+func (t siteTable) manyHeaps() bool { return len(t.heaps) > 1 }
+
+// columns is how many the table has.
+func (t siteTable) columns() int {
+	switch {
+	case t.trace != nil:
+		return 4 + len(t.numbers())
+	case t.manyHeaps():
+		return 9
+	}
+	return 8
+}
+
+// classes are those that the table may have.
+func (t siteTable) classes() []string {
+	if t.trace != nil {
+		return classes
+	}
+	return slices.DeleteFunc(slices.Clone(classes), func(c string) bool { return c == string(analysis.ClassTransient) })
+}
+
+// extent says which of how many sites the page shows.
+func (t siteTable) extent() string {
+	of := analysis.Count(t.total)
+	if t.isFiltered() {
+		of += " of " + analysis.Count(t.all)
+	}
+	if t.total <= pageSize {
+		return of
+	}
+	first := int64(t.page-1)*pageSize + 1
+	return fmt.Sprintf("%s–%s of %s", analysis.Count(first), analysis.Count(first+int64(len(t.rows))-1), of)
+}
+
+// A sortColumn is a heading that sorts.
+type sortColumn struct {
+	order     store.SiteOrder
+	text      string
+	class     string
+	title     string
+	direction string // as aria-sort says it
+}
+
+var (
+	sortName   = sortColumn{"name", "Blame function", "", "the first frame of the stack that is not the allocator's", "ascending"}
+	sortBytes  = sortColumn{"bytes", "Bytes", "num", "requested bytes outstanding at the last snapshot", "descending"}
+	sortBlocks = sortColumn{"blocks", "Blocks", "num", "blocks outstanding at the last snapshot", "descending"}
+	sortGrowth = sortColumn{"growth", "Growth", "num", "bytes at the last snapshot minus bytes at the first", "descending"}
+	sortCount  = sortColumn{"count", "Δ blocks", "num", "blocks at the last snapshot minus blocks at the first", "descending"}
+)
+
+// flagTexts say what a flag of a site means: in the table, and in full.
+var flagTexts = map[string]struct{ short, long string }{
+	analysis.FlagAmbiguous: {"alias", "the evidence gives several stacks for these blocks; any of them may have allocated each"},
+	analysis.FlagTruncated: {"cut", "the stack is as deep as Windows records: its outer frames are missing"},
+	analysis.FlagNoStack:   {"no stack", "the evidence has no stack for these blocks"},
+}

@@ -1,0 +1,135 @@
+package run
+
+import (
+	"slices"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/web/pages/ui"
+)
+
+// A measure is one column of the totals and of a site's numbers.
+type measure struct {
+	name, title string
+	of          func(analysis.Amounts) (analysis.Amount, bool) // false where it is not known
+	signed      bool                                           // a growth
+	own         bool                                           // one of the four that WPA names
+}
+
+// measures are all numbers of a window, with the words of Windows Performance Analyzer.
+var measures = []measure{
+	{name: "Impacting", title: "impacting size: outstanding at the window's end less outstanding at its start", signed: true, of: impacting},
+	{name: "At start", title: "outstanding as the window begins: AOFI and AOFO", of: traced(func(l *analysis.Lifetimes) analysis.Amount {
+		return analysis.Amount{Count: l.AOFI.Count + l.AOFO.Count, Bytes: l.AOFI.Bytes + l.AOFO.Bytes}
+	})},
+	{name: "At end", title: "outstanding at the window's end: AIFO and AOFO", of: outstanding},
+	{name: "Allocated", title: "all that was allocated inside the window, freed or not: Size and Count in WPA", of: allocated},
+	{name: "Freed", title: "all that was freed inside the window: AIFI and AOFI", of: traced(func(l *analysis.Lifetimes) analysis.Amount { return l.Freed })},
+	{name: "Peak", title: "the most that was outstanding at once inside the window", of: peakOf},
+	{name: "AIFO", title: "allocated inside, freed outside the window or never: the leak candidates", own: true, of: traced(func(l *analysis.Lifetimes) analysis.Amount { return l.AIFO })},
+	{name: "AIFI", title: "allocated and freed inside the window: transient", own: true, of: transient},
+	{name: "AOFI", title: "allocated before the window, freed inside it", own: true, of: traced(func(l *analysis.Lifetimes) analysis.Amount { return l.AOFI })},
+	{name: "AOFO", title: "allocated before the window, freed after it or never", own: true, of: traced(func(l *analysis.Lifetimes) analysis.Amount { return l.AOFO })},
+}
+
+// atExit is a measure of windows that hold the end of the process.
+var atExit = measure{name: "At exit", title: "freed inside the window only because the process ended: outstanding as of the instant before", of: traced(func(l *analysis.Lifetimes) analysis.Amount { return l.AtExit })}
+
+var measuresWithExit = slices.Insert(slices.Clone(measures), 5, atExit)
+
+// impacting, outstanding, allocated and transient are numbers that totals and sites have.
+func impacting(a analysis.Amounts) (analysis.Amount, bool) {
+	if a.Growth == nil {
+		return analysis.Amount{}, false
+	}
+	return *a.Growth, true
+}
+
+func outstanding(a analysis.Amounts) (analysis.Amount, bool) { return a.Outstanding, true }
+
+var (
+	allocated = traced(func(l *analysis.Lifetimes) analysis.Amount { return l.Allocated })
+	transient = traced(func(l *analysis.Lifetimes) analysis.Amount { return l.AIFI })
+)
+
+// traced is a number that only traces have.
+func traced(of func(*analysis.Lifetimes) analysis.Amount) func(analysis.Amounts) (analysis.Amount, bool) {
+	return func(a analysis.Amounts) (analysis.Amount, bool) {
+		if a.Lifetimes == nil {
+			return analysis.Amount{}, false
+		}
+		return of(a.Lifetimes), true
+	}
+}
+
+func peakOf(a analysis.Amounts) (analysis.Amount, bool) {
+	if p := peakAt(a); p != nil {
+		return p.Amount, true
+	}
+	return analysis.Amount{}, false
+}
+
+// measures are those that the window has.
+func (v *traceView) measures() []measure {
+	if _, ended := v.exited(); !ended {
+		return measures
+	}
+	return measuresWithExit
+}
+
+// A totalsRow is one kind of memory.
+type totalsRow struct {
+	name, note string
+	unit       string // what its counts are of
+	below      bool   // other rows have the same bytes
+	absent     string // why there are no numbers; "" where there are
+	analysis.Amounts
+}
+
+func (v *traceView) totalsRows() []totalsRow {
+	t, trace, whole := v.totals(), v.report.Trace, v.report.Totals
+	heap := totalsRow{name: "Heap", unit: "block", Amounts: t.Heap}
+	virtual := totalsRow{name: "Virtual memory", unit: "commit", Amounts: t.Virtual}
+	commits := totalsRow{name: "Heap’s own commits", note: "what the heaps took from the system for their blocks: the bytes of Heap seen from below, not more memory", unit: "commit", below: true}
+	isCommitting := whole.HeapVirtual != nil && !isNothing(*whole.HeapVirtual)
+	if len(trace.Heap.AtNS) == 0 && isNothing(whole.Heap) {
+		heap.absent = "the trace has no heap events of this process"
+	}
+	if len(trace.Virtual.AtNS) == 0 && isNothing(whole.Virtual) && !isCommitting {
+		virtual.absent = "the trace has no VirtualAlloc events of this process"
+	}
+	rows := []totalsRow{heap, virtual}
+	if isCommitting && t.HeapVirtual != nil {
+		commits.Amounts = *t.HeapVirtual
+		rows = append(rows, commits)
+	}
+	return rows
+}
+
+// isNothing reports whether a trace has nothing of a kind of memory, frees included.
+func isNothing(a analysis.Amounts) bool {
+	l := lives(a)
+	return a.Outstanding == analysis.Amount{} && l.Allocated == analysis.Amount{} && l.Freed == analysis.Amount{} && l.AOFO == analysis.Amount{} && l.UnknownFrees == 0
+}
+
+// unknownFrees counts the frees that no number has.
+func (v *traceView) unknownFrees() int64 {
+	t := v.totals()
+	return lives(t.Heap).UnknownFrees + lives(t.Virtual).UnknownFrees
+}
+
+// changeOfAmount is a growth of bytes as tables show it.
+func changeOfAmount(a analysis.Amount, unit string) ui.Change {
+	c := ui.BytesChange(&a.Bytes)
+	c.Exact += " in " + signed(a.Count) + " " + unit
+	if a.Count != 1 && a.Count != -1 {
+		c.Exact += "s"
+	}
+	return c
+}
+
+func signed(n int64) string {
+	if n > 0 {
+		return "+" + analysis.Count(n)
+	}
+	return analysis.Count(n)
+}

@@ -1,0 +1,139 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/store"
+)
+
+// maxSeconds is the furthest time that a window may be given, in seconds from the trace's start: three years. As floating point
+// numbers, times of the first hundred days are exact to the ns, the furthest to 15 ns.
+const maxSeconds = 1e8
+
+// A timeWindow is the time that the numbers of a page are of, in ns from the trace's start.
+type timeWindow struct {
+	capture.Window
+	part bool // less than the whole trace
+}
+
+// wholeOf is everything that a trace knows.
+func wholeOf(t *analysis.Trace) capture.Window {
+	whole := (&capture.Trace{From: t.FromNS, To: t.ToNS}).Whole()
+	return capture.Window{From: whole.From, To: max(whole.To, whole.From)}
+}
+
+// windowOf reads the ends of a window in seconds. What makes no sense counts as the trace's own end; a window that holds
+// the whole trace is none.
+func windowOf(t *analysis.Trace, from, to string) timeWindow {
+	whole := wholeOf(t)
+	w := timeWindow{Window: whole}
+	if ns, ok := parseSeconds(from); ok {
+		w.From = min(max(ns, whole.From), whole.To)
+	}
+	if ns, ok := parseSeconds(to); ok {
+		w.To = min(max(ns, whole.From), whole.To)
+	}
+	if w.From > w.To {
+		w.From, w.To = w.To, w.From
+	}
+	w.part = w.Window != whole
+	return w
+}
+
+func parseSeconds(text string) (ns int64, ok bool) {
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || math.IsNaN(v) || math.Abs(v) > maxSeconds {
+		return 0, false
+	}
+	return int64(math.Round(v * 1e9)), true
+}
+
+// seconds is a time as an address and a field have it: exact, without a unit.
+func seconds(ns int64) string { return strconv.FormatFloat(float64(ns)/1e9, 'f', -1, 64) }
+
+// clock is a time as people read it.
+func clock(ns int64) string {
+	s := float64(ns) / 1e9
+	decimals := 1
+	switch abs := math.Abs(s); {
+	case abs == 0 || abs >= 1:
+	case abs < 0.001:
+		decimals = 6
+	default:
+		decimals = 3
+	}
+	text := strconv.FormatFloat(math.Abs(s), 'f', decimals, 64)
+	whole, part, _ := strings.Cut(text, ".")
+	n, _ := strconv.ParseInt(whole, 10, 64)
+	text = analysis.Count(n) + "." + part
+	if s < 0 {
+		text = "−" + text
+	}
+	return text + " s"
+}
+
+// A preset is a window that the page offers.
+type preset struct {
+	text, title string
+	window      timeWindow
+}
+
+// presets divide the part of the trace in which the process lived.
+func presets(t *analysis.Trace) []preset {
+	whole := wholeOf(t)
+	lived, list := whole, []preset{{"Whole trace", "everything that the trace has recorded", timeWindow{whole, false}}}
+	if t.BeganNS != nil {
+		lived.From = min(max(*t.BeganNS, whole.From), whole.To)
+	}
+	if at := t.ExitedNS; at != nil && *at > lived.From && *at <= whole.To {
+		lived.To = *at - 1
+		list = append(list, preset{"Before exit", "up to the instant before the process ended: what is freed because it ends does not count as freed", timeWindow{capture.Window{From: whole.From, To: lived.To}, true}})
+	}
+	part := func(text, title string, n, of int64) {
+		from := lived.From + int64(float64(lived.To-lived.From)*float64(n)/float64(of))
+		if lived.To-lived.From > int64(10*time.Millisecond) {
+			step := int64(time.Millisecond) // a short address for a time that nobody needs exact
+			from = from / step * step
+		}
+		if from > lived.From && from < lived.To {
+			list = append(list, preset{text, title, timeWindow{capture.Window{From: from, To: lived.To}, true}})
+		}
+	}
+	part("Without start-up", "without the first fifth of the time, in which programs fill their caches", 1, 5)
+	part("Last half", "the second half of the time", 1, 2)
+	part("Last quarter", "the last quarter of the time", 3, 4)
+	return list
+}
+
+// A windowProblem is why there are no numbers of a window.
+type windowProblem struct{ code, message string }
+
+// inWindow asks for the numbers of a window. What can be told to people is told on the page; err is for the rest.
+func (p *pages) inWindow(ctx context.Context, run store.Run, w timeWindow) (*analysis.Windowed, *windowProblem, error) {
+	if p.windows == nil {
+		return nil, &windowProblem{"no-windows", "this server does not compute windows"}, nil
+	}
+	found, err := p.windowed.get(ctx, windowKey{run.ID, run.ReportKey, w.Window}, func(ctx context.Context) (*analysis.Windowed, error) {
+		found, err := p.windows.Window(ctx, run.ID, w.Window)
+		if err != nil {
+			return nil, err
+		}
+		return found, p.unreplaced(ctx, run) // those of a newer report must not be kept as this one's
+	})
+	var refused *analysis.Error
+	if errors.As(err, &refused) {
+		return nil, &windowProblem{refused.Code, refused.Error()}, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("run: window of run %d: %w", run.ID, err)
+	}
+	return found, nil, nil
+}

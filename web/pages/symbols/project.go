@@ -1,0 +1,146 @@
+package symbols
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/store"
+	"heapdrift/web/pages/ui"
+)
+
+const (
+	// wantedShown is how many modules without symbols the page of a project lists, those with most at stake.
+	wantedShown = 50
+	// filesPage is how many files of the team's store a page has.
+	filesPage = 50
+)
+
+// project handles GET /projects/:project/symbols: what the project's runs lack, and what the team has; q= looks
+// for a name or an id.
+func (p *pages) project(c echo.Context) error {
+	name, err := ui.NameInPath(c, "project")
+	if err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	view := projectSymbolsView{Frame: ui.FrameOf(c, "Symbols of "+name), name: name, server: ui.ServerURL(c), page: 1}
+	view.Crumbs = []ui.Crumb{{Text: name, URL: ui.ProjectURL(name)}, {Text: "Symbols"}}
+	view.Scripts = Scripts
+	view.filter = strings.TrimSpace(ui.Printable(c.QueryParam("q")))
+	view.filter = strings.ToValidUTF8(view.filter[:min(len(view.filter), ui.MaxFilter)], "")
+	if n, err := strconv.Atoi(c.QueryParam("page")); err == nil && n > 0 && n < 1<<24 {
+		view.page = n
+	}
+	if view.wanted, err = p.store.WantedModules(ctx, name, wantedShown+1); err != nil {
+		return err
+	}
+	if view.files, view.total, err = p.store.SymbolFiles(ctx, view.query()); err != nil {
+		return err
+	}
+	if last := view.last(); len(view.files) == 0 && view.page > last && last > 0 {
+		view.page = last
+		if view.files, view.total, err = p.store.SymbolFiles(ctx, view.query()); err != nil {
+			return err
+		}
+	}
+	return ui.Render(c, http.StatusOK, projectSymbolsPage(view))
+}
+
+type projectSymbolsView struct {
+	ui.Frame
+	name   string
+	server string
+	wanted []store.WantedModule // one more than are shown where there are more
+	files  []store.SymbolFile   // of the page
+	total  int                  // files on all pages
+	filter string
+	page   int // from 1
+}
+
+func (v projectSymbolsView) query() store.SymbolPage {
+	return store.SymbolPage{Filter: v.filter, Limit: filesPage, Offset: (v.page - 1) * filesPage}
+}
+
+// last is the number of the last page.
+func (v projectSymbolsView) last() int { return (v.total + filesPage - 1) / filesPage }
+
+// url is the address of a page of the files.
+func (v projectSymbolsView) url(page int) templ.SafeURL {
+	q := url.Values{}
+	if v.filter != "" {
+		q.Set("q", v.filter)
+	}
+	if page > 1 {
+		q.Set("page", strconv.Itoa(page))
+	}
+	return ui.WithQuery(ui.SymbolsURL(v.name), q)
+}
+
+// extent says which of how many files the page shows.
+func (v projectSymbolsView) extent() string {
+	if v.last() < 2 {
+		return ui.Counted(v.total, "file")
+	}
+	first := (v.page-1)*filesPage + 1
+	return fmt.Sprintf("%d–%d of %s files", first, first+len(v.files)-1, analysis.Count(int64(v.total)))
+}
+
+// shown are the modules that the page lists.
+func (v projectSymbolsView) shown() []store.WantedModule {
+	return v.wanted[:min(len(v.wanted), wantedShown)]
+}
+
+// lacking is the sum of the list's heading.
+func (v projectSymbolsView) lacking() string {
+	if len(v.wanted) > wantedShown {
+		return fmt.Sprintf("the %d with most at stake", wantedShown)
+	}
+	return ui.Counted(len(v.wanted), "module")
+}
+
+// symbolPath is what debuggers and WPA find the team's files by.
+func (v projectSymbolsView) symbolPath() string {
+	return `srv*C:\Symbols*` + v.server + "/symbols"
+}
+
+// adding is the command that uploads a build's symbols.
+func (v projectSymbolsView) adding() string {
+	return "heapdrift symbols add build/ --url " + v.server
+}
+
+// wantedKind is the state that a wanted module is shown in.
+func wantedKind(m store.WantedModule) capture.SymbolKind {
+	return cmp.Or(capture.SymbolKind(m.Symbols), capture.SymbolsNone)
+}
+
+// wantOfModule says what a module of the project lacks.
+func wantOfModule(m store.WantedModule) symbolWant {
+	return wantOf(m.Name, m.PDB, m.DebugID, m.Size, m.Bits)
+}
+
+// fileKinds are the kinds of symbol files in words.
+var fileKinds = map[string]string{"pdb": "PDB", "image": "image"}
+
+// origins say where files came from, in short and in full.
+var origins = map[string]struct{ short, long string }{
+	store.OriginUpload: {"uploaded", "the team uploaded it: its code is your own"},
+	store.OriginServer: {"server", "a symbol server had it"},
+}
+
+// runsOf is how many runs lack a module.
+func runsOf(m store.WantedModule) string { return ui.Counted(m.Runs, "run") }
+
+// storedURL is where the symbol server has a file.
+func storedURL(f store.SymbolFile) templ.SafeURL {
+	name := url.PathEscape(f.Name)
+	return templ.SafeURL("/symbols/" + name + "/" + url.PathEscape(f.Key) + "/" + name)
+}

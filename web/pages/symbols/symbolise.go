@@ -1,0 +1,25 @@
+package symbols
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/web/pages/ui"
+)
+
+// symbolise handles POST /runs/:id/symbolise: the button that looks for a run's symbols again.
+func (p *pages) symbolise(c echo.Context) error {
+	id, err := ui.RunInPath(c)
+	if err != nil {
+		return err
+	}
+	run, err := p.store.RunByID(c.Request().Context(), id)
+	if err != nil {
+		return err
+	}
+	if err := p.store.QueueSymbolise(c.Request().Context(), run.ID); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, string(ui.RunURL(run.ID)))
+}

@@ -1,0 +1,58 @@
+package ui
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/web/api"
+)
+
+// actorCookie remembers the name that someone typed into a form, so that the next form has it already.
+const actorCookie = "heapdrift_actor"
+
+// RememberedActor is the name that forms are filled with, "" where none was typed yet.
+func RememberedActor(c echo.Context) string {
+	cookie, err := c.Cookie(actorCookie)
+	if err != nil {
+		return ""
+	}
+	name, err := url.QueryUnescape(cookie.Value)
+	if err != nil || !api.ValidActor(name) {
+		return ""
+	}
+	return name
+}
+
+// ActorOfForm is who sends a form. There are no accounts yet: a name is taken at its word. Of a form that does not ask it is
+// who is remembered.
+func ActorOfForm(c echo.Context) string {
+	if _, asked := c.Request().Form["actor"]; !asked {
+		return cmp.Or(RememberedActor(c), api.Nobody)
+	}
+	name := cleanActor(c.FormValue("actor"))
+	c.SetCookie(&http.Cookie{
+		Name: actorCookie, Value: url.QueryEscape(name), Path: "/", MaxAge: int((365 * 24 * time.Hour).Seconds()),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.IsTLS(),
+	})
+	return cmp.Or(name, api.Nobody)
+}
+
+// cleanActor drops from a typed name what cannot stand in a line, and what is too long for one.
+func cleanActor(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(name, ""))
+	if runes := []rune(name); len(runes) > api.MaxActor {
+		name = string(runes[:api.MaxActor])
+	}
+	return strings.TrimSpace(name)
+}

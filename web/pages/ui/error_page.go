@@ -1,0 +1,19 @@
+package ui
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+)
+
+// ErrorPage answers a browser with an error: status, the stable code, and a message for people.
+func ErrorPage(c echo.Context, status int, code, message string) error {
+	title := http.StatusText(status)
+	switch status {
+	case http.StatusNotFound:
+		title = "There is nothing here"
+	case http.StatusInternalServerError:
+		title = "The server failed"
+	}
+	return Render(c, status, errorPage(FrameOf(c, title), status, code, message, c.Response().Header().Get(echo.HeaderXRequestID)))
+}

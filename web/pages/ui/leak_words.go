@@ -1,0 +1,152 @@
+package ui
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
+	"heapdrift/internal/store"
+)
+
+// A scoreWord is a probability as people say it, with the number for those who want it.
+type scoreWord struct{ word, class, exact string }
+
+// wordOfScore puts a score in a word. certain is a leak by every clause of the rule.
+func wordOfScore(p *float64, certain bool) scoreWord {
+	if p == nil {
+		return scoreWord{"–", "low", "nothing can be said of it yet"}
+	}
+	exact := fmt.Sprintf("%.2f: how probable the model holds a leak to be", *p)
+	switch {
+	case certain:
+		return scoreWord{"certain", "high", exact + "; every clause of the rule is met"}
+	case *p >= 0.9:
+		return scoreWord{"very likely", "high", exact}
+	case *p >= 0.5:
+		return scoreWord{"likely", "high", exact}
+	case *p >= 0.2:
+		return scoreWord{"doubtful", "low", exact}
+	}
+	return scoreWord{"unlikely", "low", exact}
+}
+
+// RateChange is a growth per unit of the axis.
+func RateChange(bytes float64, unit string) Change {
+	if unit == "" || math.IsNaN(bytes) || math.IsInf(bytes, 0) {
+		return NoChange("no growth to speak of")
+	}
+	whole := int64(math.Round(bytes))
+	return ChangeOf(whole, analysis.Bytes(whole)+"/"+unit, ExactBytes(whole)+" per "+unit)
+}
+
+// rateOf is the growth of a finding, with its interval in the full text.
+func rateOf(r *score.Rate) Change {
+	if r == nil {
+		return NoChange("no growth to speak of")
+	}
+	c := RateChange(r.Bytes, r.Unit)
+	c.Exact = fmt.Sprintf("%s; 95 %% between %s and %s, %.4g blocks (%.4g to %.4g) per %s", c.Exact,
+		analysis.Bytes(int64(math.Round(r.BytesLow))), analysis.Bytes(int64(math.Round(r.BytesHigh))), r.Count, r.CountLow, r.CountHigh, r.Unit)
+	return c
+}
+
+// A LeakTitle is the title of a signature cut for a table: whose memory it is, and by what it came there.
+type LeakTitle struct {
+	Whole string
+	Name  FunctionName // the frame to blame
+	via   string       // what stands before it in the title: origin and plumbing
+}
+
+// TitleOf cuts "origin via plumbing | blame".
+func TitleOf(title string) LeakTitle {
+	t := LeakTitle{Whole: title}
+	blame := title
+	if at := strings.LastIndex(title, " | "); at >= 0 {
+		t.via, blame = title[:at], title[at+len(" | "):]
+	}
+	t.Name = CutName(blame)
+	if module, offset, found := strings.Cut(blame, "!<unknown>+"); found { // offset and, behind @, the build
+		offset, _, _ = strings.Cut(offset, "@")
+		t.Name = FunctionName{Name: module + "+" + offset, Unresolved: true}
+	}
+	return t
+}
+
+// A clauseLine is a condition of the rule with the sign it gets.
+type clauseLine struct{ class, sign, says, text string }
+
+func lineOfClause(c score.Clause) clauseLine {
+	switch {
+	case c.Holds == nil:
+		return clauseLine{"open", "open", "open: ", c.Text}
+	case *c.Holds:
+		return clauseLine{"holds", "ok", "met: ", c.Text}
+	}
+	return clauseLine{"fails", "bad", "not met: ", c.Text}
+}
+
+// stateShapes draw what the team knows of a signature.
+var stateShapes = map[string]string{
+	"new":       "M6 2v8 M2 6h8",
+	"ongoing":   "M2 6h8 M7 3l3 3-3 3",
+	"regressed": "M10 4A4.5 4.5 0 1 0 10.5 6.5 M10 1v3H7",
+	"known":     "M2 6.5 5 9.5 10 3",
+	"fixed":     "M3 3l6 6 M9 3l-6 6",
+}
+
+// stateNotes say what the states mean.
+var stateNotes = map[string]string{
+	"new":       "seen leaking in one build only",
+	"ongoing":   "leaks since an earlier build",
+	"regressed": "was fixed, and leaks again in a newer build",
+	"known":     "tolerated for a reason: it fails no gate",
+	"fixed":     "a build that exercised it did not leak",
+}
+
+// StateNote says what a state of a signature means.
+func StateNote(name string) string { return stateNotes[name] }
+
+// KnownText says why and how long it is tolerated.
+func KnownText(k *store.Known) string {
+	text := k.Reason
+	if k.Rule {
+		text += " (by the project’s rules)"
+	}
+	if k.Until != nil {
+		text += ", until " + Moment(*k.Until)
+	}
+	if k.UntilBuild != "" {
+		text += ", until build " + k.UntilBuild
+	}
+	if k.Expired {
+		text += ": that time is over"
+	}
+	return text
+}
+
+// OwnerOf is who looks after a signature: who took it, else whom the rules name.
+func OwnerOf(t *store.Triage) string {
+	if t.Assignee != "" {
+		return t.Assignee
+	}
+	return t.Owner
+}
+
+// BlamePlace is where the frame to blame stands in the source.
+func BlamePlace(b *analysis.Blame) string {
+	if b == nil || b.File == "" {
+		return ""
+	}
+	f := analysis.Frame{File: b.File, Line: b.Line}
+	return f.Place()
+}
+
+// GrowthRate is how fast the latest figures grow.
+func GrowthRate(f *store.Figures) Change {
+	if f.Rate == nil && f.Growth != nil {
+		return BytesChange(&f.Growth.Bytes)
+	}
+	return rateOf(f.Rate)
+}

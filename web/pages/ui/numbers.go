@@ -1,0 +1,77 @@
+package ui
+
+import (
+	"time"
+
+	"heapdrift/internal/analysis"
+)
+
+// ExactBytes is a size to the byte, for where the short form is not enough.
+func ExactBytes(n int64) string { return analysis.Count(n) + " B" }
+
+// A Change is a growth as tables show it: a glyph, so that it does not rest on colour alone, and a sign.
+type Change struct {
+	Class string // up, down or flat
+	Text  string
+	Exact string
+}
+
+// BytesChange is a growth in bytes; nil has nothing to compare with.
+func BytesChange(n *int64) Change {
+	if n == nil {
+		return NoChange("nothing to compare with")
+	}
+	return ChangeOf(*n, analysis.Bytes(*n), ExactBytes(*n))
+}
+
+// CountChange is a growth in blocks; nil has nothing to compare with.
+func CountChange(n *int64) Change {
+	if n == nil {
+		return NoChange("nothing to compare with")
+	}
+	return ChangeOf(*n, analysis.Count(*n), analysis.Count(*n)+" blocks")
+}
+
+// NoChange stands where no growth can be given, and says why.
+func NoChange(why string) Change { return Change{"flat", "–", why} }
+
+// ChangeOf is a growth of n, with its amount in short and in full.
+func ChangeOf(n int64, text, exact string) Change {
+	switch {
+	case n > 0:
+		return Change{"up", "▲ +" + text, "+" + exact}
+	case n < 0:
+		return Change{"down", "▼ " + text, exact}
+	}
+	return Change{"flat", "= " + text, exact}
+}
+
+// GrowthOf is a growth in bytes, nil where there is nothing to compare with.
+func GrowthOf(a analysis.Amounts) *int64 {
+	if a.Growth == nil {
+		return nil
+	}
+	return &a.Growth.Bytes
+}
+
+// Counted is "1 block" or "1,024 blocks".
+func Counted[N int | int64](n N, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return analysis.Count(int64(n)) + " " + word + "s"
+}
+
+// Moment is an instant as pages show it.
+func Moment(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04 UTC") }
+
+// Timestamp is the instant for <time>.
+func Timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// OrDash stands a dash where there is nothing to say.
+func OrDash(s string) string {
+	if s == "" {
+		return "–"
+	}
+	return s
+}

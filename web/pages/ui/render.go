@@ -1,0 +1,51 @@
+// Package ui holds what the rooms of the pages share: the frame around a page and the way it is sent, the addresses of
+// all pages, forms, numbers and glyphs, and how a leak and its stack are shown in more than one room.
+//
+// In come values of the store and of the analysis. Out go markup, words and addresses. It imports no room, and what one
+// room alone uses lives in that room.
+package ui
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+)
+
+const versionKey = "heapdrift.version"
+
+// WithVersion lets the foot of each page say which version it is.
+func WithVersion(version string) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			c.Set(versionKey, version)
+			return next(c)
+		}
+	}
+}
+
+// FrameOf is the frame of a page with the given title.
+func FrameOf(c echo.Context, title string) Frame {
+	version, _ := c.Get(versionKey).(string)
+	return Frame{title: title, version: version}
+}
+
+// Render answers with a page. It is made whole before the first byte goes out: an error on the way gives a proper
+// error page instead of half of this one.
+func Render(c echo.Context, status int, page templ.Component) error {
+	var b bytes.Buffer
+	if err := page.Render(c.Request().Context(), &b); err != nil {
+		return fmt.Errorf("ui: render %s: %w", c.Path(), err)
+	}
+	header := c.Response().Header()
+	header.Set("Cache-Control", "private, no-cache")
+	header.Set("Vary", "HX-Request")
+	return c.HTMLBlob(status, readable(b.Bytes()))
+}
+
+// IsFragment reports whether htmx asks for a part of the page to put into the one it shows.
+func IsFragment(c echo.Context) bool {
+	h := c.Request().Header
+	return h.Get("HX-Request") == "true" && h.Get("HX-History-Restore-Request") != "true"
+}

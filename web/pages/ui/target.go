@@ -1,0 +1,84 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/internal/store"
+)
+
+// A Target says where evidence belongs, as people type it.
+type Target struct{ Project, Build, Scenario, Run, Branch, Sequence, Work, WorkUnit string }
+
+// Fields are the names that forms, addresses and the API use, with the value of each.
+func (t *Target) Fields() map[string]*string {
+	return map[string]*string{
+		"project": &t.Project, "build": &t.Build, "scenario": &t.Scenario, "run": &t.Run, "branch": &t.Branch, "sequence": &t.Sequence,
+		"work": &t.Work, "work_unit": &t.WorkUnit,
+	}
+}
+
+// TargetOfQuery is what an address fills in.
+func TargetOfQuery(c echo.Context) Target {
+	var t Target
+	for name, value := range t.Fields() {
+		*value = Printable(c.QueryParam(name))
+	}
+	return t
+}
+
+// TargetOfRun is where more evidence for a run goes.
+func TargetOfRun(r store.Run) Target {
+	return Target{Project: r.Project, Build: r.Build, Scenario: r.Scenario, Run: r.Name, Branch: r.Branch}
+}
+
+// Parse checks a target. Its error is a *store.TargetError.
+func (t Target) Parse() (store.Target, error) {
+	out := store.Target{Project: t.Project, Build: t.Build, Scenario: t.Scenario, Run: t.Run, Branch: strings.TrimSpace(t.Branch), WorkUnit: t.WorkUnit}
+	if text := strings.TrimSpace(t.Sequence); text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return out, &store.TargetError{Field: "sequence", Message: fmt.Sprintf("%q is not a whole number", text)}
+		}
+		out.Sequence = &n
+	}
+	if text := strings.TrimSpace(t.Work); text != "" {
+		work, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return out, &store.TargetError{Field: "work", Message: fmt.Sprintf("%q is not a number", text)}
+		}
+		out.Work = &work
+	}
+	return out, out.Normalize()
+}
+
+// UploadURL is the upload page with the target filled in.
+func (t Target) UploadURL() templ.SafeURL {
+	return WithQuery("/upload", t.query())
+}
+
+func (t Target) query() url.Values {
+	q := url.Values{}
+	for name, value := range t.Fields() {
+		if *value != "" {
+			q.Set(name, *value)
+		}
+	}
+	return q
+}
+
+// Curl is the command that uploads a file without a browser. What is not typed yet stands in capitals.
+func (t Target) Curl(server string) string {
+	address := server + "/api/v1/evidence?project=" + url.QueryEscape(cmp.Or(t.Project, "PROJECT")) + "&build=" + url.QueryEscape(cmp.Or(t.Build, "BUILD"))
+	t.Project, t.Build = "", ""
+	if rest := t.query().Encode(); rest != "" {
+		address += "&" + rest
+	}
+	return `curl --fail-with-body -T snap1.log "` + address + `&name=snap1.log"`
+}

@@ -1,0 +1,75 @@
+package ui
+
+import (
+	"net/url"
+	"strconv"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/web/api"
+)
+
+// ServerURL is the address under which the reader reaches this server.
+func ServerURL(c echo.Context) string { return c.Scheme() + "://" + c.Request().Host }
+
+// ProjectURL is the page of a project.
+func ProjectURL(name string) templ.SafeURL {
+	return templ.SafeURL("/projects/" + url.PathEscape(name))
+}
+
+// ScenarioURL is the page of a project with one scenario only.
+func ScenarioURL(project, scenario string) templ.SafeURL {
+	return ProjectURL(project) + templ.SafeURL("?"+url.Values{"scenario": {scenario}}.Encode())
+}
+
+// SymbolsURL is the page of a project's symbols.
+func SymbolsURL(project string) templ.SafeURL { return ProjectURL(project) + "/symbols" }
+
+// SignatureURL is the page of a leak.
+func SignatureURL(project, signature string) templ.SafeURL {
+	return ProjectURL(project) + templ.SafeURL("/signatures/"+url.PathEscape(signature))
+}
+
+// CompareURL is the page that compares builds; empty names leave the choice to the server.
+func CompareURL(project, scenario, base, head string) templ.SafeURL {
+	return templ.SafeURL(api.ComparePage(project, scenario, base, head))
+}
+
+// RulesURL is the editor of a project's rules.
+func RulesURL(project string) templ.SafeURL { return ProjectURL(project) + "/rules" }
+
+// RuleVersionURL is the editor with an older version of the rules.
+func RuleVersionURL(project string, version int) templ.SafeURL {
+	return RulesURL(project) + templ.SafeURL("?version="+strconv.Itoa(version))
+}
+
+// RuleProposalURL is the editor with lines to add to the rules.
+func RuleProposalURL(project, lines string) templ.SafeURL {
+	return RulesURL(project) + templ.SafeURL("?"+url.Values{"add": {lines}}.Encode())
+}
+
+// RunURL is the page of a run.
+func RunURL(id int64) templ.SafeURL {
+	return templ.SafeURL("/runs/" + strconv.FormatInt(id, 10))
+}
+
+// A Field is one choice of a listing as its address names it.
+type Field struct{ Name, Value string }
+
+// WithFields is the address of a page with fields as its query.
+func WithFields(page templ.SafeURL, fields []Field) templ.SafeURL {
+	q := url.Values{}
+	for _, f := range fields {
+		q.Set(f.Name, f.Value)
+	}
+	return WithQuery(page, q)
+}
+
+// WithQuery is the address of a page with a query, if there is any.
+func WithQuery(page templ.SafeURL, q url.Values) templ.SafeURL {
+	if len(q) == 0 {
+		return page
+	}
+	return page + templ.SafeURL("?"+q.Encode())
+}

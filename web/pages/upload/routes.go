@@ -1,0 +1,22 @@
+// Package upload serves the page on which people upload evidence, and the form that they post from it.
+//
+// In come /upload with a target to fill in, and the form with its files. Out go the page and, once every file is taken,
+// a redirect to the run.
+package upload
+
+import (
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/internal/intake"
+)
+
+// pages holds the handlers of this room.
+type pages struct{ intake *intake.Intake }
+
+// Register adds the routes of the upload page.
+func Register(e *echo.Echo, in *intake.Intake, use echo.MiddlewareFunc) {
+	p := &pages{intake: in}
+	e.GET("/upload", p.upload, use)
+	e.HEAD("/upload", p.upload, use)
+	e.POST("/upload", p.post, use)
+}
