@@ -42,16 +42,16 @@ func (p *pages) post(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	back := symbolsBack(run, project)
+	back := backURL(run, project)
 	if files > 0 && len(refused) == 0 {
 		return c.Redirect(http.StatusSeeOther, string(back))
 	}
 	ui.Drain(c)
-	view := symbolPostView{Frame: ui.FrameOf(c, "Symbols"), back: back, taken: files, refused: refused}
-	return ui.Render(c, http.StatusUnprocessableEntity, symbolPostPage(view))
+	view := postView{Frame: ui.FrameOf(c, "Symbols"), back: back, taken: files, refused: refused}
+	return ui.Render(c, http.StatusUnprocessableEntity, postPage(view))
 }
 
-type symbolPostView struct {
+type postView struct {
 	ui.Frame
 	back    templ.SafeURL
 	taken   int // files that came
@@ -61,8 +61,8 @@ type symbolPostView struct {
 // A refusedFile is a file that was not taken, and why.
 type refusedFile struct{ name, code, message string }
 
-// symbolsBack is the page that a form was posted from.
-func symbolsBack(run, project string) templ.SafeURL {
+// backURL is the page that a form was posted from.
+func backURL(run, project string) templ.SafeURL {
 	if id, err := strconv.ParseInt(run, 10, 64); err == nil {
 		return ui.RunURL(id) + "#symbols"
 	}

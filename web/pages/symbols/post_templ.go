@@ -10,8 +10,8 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "heapdrift/web/pages/ui"
 
-// symbolPostPage says what of a form was not taken.
-func symbolPostPage(v symbolPostView) templ.Component {
+// postPage says what of a form was not taken.
+func postPage(v postView) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -32,7 +32,7 @@ func (p *pages) project(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	view := projectSymbolsView{Frame: ui.FrameOf(c, "Symbols of "+name), name: name, server: ui.ServerURL(c), page: 1}
+	view := projectView{Frame: ui.FrameOf(c, "Symbols of "+name), name: name, server: ui.ServerURL(c), page: 1}
 	view.Crumbs = []ui.Crumb{{Text: name, URL: ui.ProjectURL(name)}, {Text: "Symbols"}}
 	view.Scripts = Scripts
 	view.filter = strings.TrimSpace(ui.Printable(c.QueryParam("q")))
@@ -52,10 +52,10 @@ func (p *pages) project(c echo.Context) error {
 			return err
 		}
 	}
-	return ui.Render(c, http.StatusOK, projectSymbolsPage(view))
+	return ui.Render(c, http.StatusOK, projectPage(view))
 }
 
-type projectSymbolsView struct {
+type projectView struct {
 	ui.Frame
 	name   string
 	server string
@@ -66,15 +66,15 @@ type projectSymbolsView struct {
 	page   int // from 1
 }
 
-func (v projectSymbolsView) query() store.SymbolPage {
+func (v projectView) query() store.SymbolPage {
 	return store.SymbolPage{Filter: v.filter, Limit: filesPage, Offset: (v.page - 1) * filesPage}
 }
 
 // last is the number of the last page.
-func (v projectSymbolsView) last() int { return (v.total + filesPage - 1) / filesPage }
+func (v projectView) last() int { return (v.total + filesPage - 1) / filesPage }
 
 // url is the address of a page of the files.
-func (v projectSymbolsView) url(page int) templ.SafeURL {
+func (v projectView) url(page int) templ.SafeURL {
 	q := url.Values{}
 	if v.filter != "" {
 		q.Set("q", v.filter)
@@ -86,7 +86,7 @@ func (v projectSymbolsView) url(page int) templ.SafeURL {
 }
 
 // extent says which of how many files the page shows.
-func (v projectSymbolsView) extent() string {
+func (v projectView) extent() string {
 	if v.last() < 2 {
 		return ui.Counted(v.total, "file")
 	}
@@ -95,12 +95,12 @@ func (v projectSymbolsView) extent() string {
 }
 
 // shown are the modules that the page lists.
-func (v projectSymbolsView) shown() []store.WantedModule {
+func (v projectView) shown() []store.WantedModule {
 	return v.wanted[:min(len(v.wanted), wantedShown)]
 }
 
 // lacking is the sum of the list's heading.
-func (v projectSymbolsView) lacking() string {
+func (v projectView) lacking() string {
 	if len(v.wanted) > wantedShown {
 		return fmt.Sprintf("the %d with most at stake", wantedShown)
 	}
@@ -108,12 +108,12 @@ func (v projectSymbolsView) lacking() string {
 }
 
 // symbolPath is what debuggers and WPA find the team's files by.
-func (v projectSymbolsView) symbolPath() string {
+func (v projectView) symbolPath() string {
 	return `srv*C:\Symbols*` + v.server + "/symbols"
 }
 
 // adding is the command that uploads a build's symbols.
-func (v projectSymbolsView) adding() string {
+func (v projectView) adding() string {
 	return "heapdrift symbols add build/ --url " + v.server
 }
 

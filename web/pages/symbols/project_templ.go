@@ -17,7 +17,7 @@ import (
 	"heapdrift/web/pages/ui"
 )
 
-func projectSymbolsPage(v projectSymbolsView) templ.Component {
+func projectPage(v projectView) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -114,7 +114,7 @@ func projectSymbolsPage(v projectSymbolsView) templ.Component {
 }
 
 // wantedCard lists the modules that runs lack symbols of, those that cost most first.
-func wantedCard(v projectSymbolsView) templ.Component {
+func wantedCard(v projectView) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -381,7 +381,7 @@ func wantedRow(ordinal int, m store.WantedModule) templ.Component {
 }
 
 // storedCard lists the files of the team's store, newest first.
-func storedCard(v projectSymbolsView) templ.Component {
+func storedCard(v projectView) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
