@@ -10,6 +10,7 @@ import (
 
 	"heapdrift/web/api"
 	"heapdrift/web/pages/ui"
+	"heapdrift/web/problem"
 )
 
 // statusGone is what the log shows for a client that left before its answer; nobody receives it.
@@ -25,17 +26,17 @@ func (s *Server) handleError(err error, c echo.Context) {
 		}
 		cut(c)
 	}
-	problem := api.ProblemOf(err)
-	if problem.Status >= http.StatusInternalServerError {
+	told := problem.Of(err)
+	if told.Status >= http.StatusInternalServerError {
 		s.log.Error("web: request failed", "request", requestID(c), "method", r.Method, "path", r.URL.Path, "error", err)
 	}
 	if c.Response().Committed {
 		// A part of the answer is on its way. To end it properly would make the client believe that it is whole.
 		cut(c)
 	}
-	send := problem.Send
+	send := told.Send
 	if !forProgram(r) {
-		send = func(c echo.Context) error { return ui.ErrorPage(c, problem.Status, problem.Code, problem.Detail) }
+		send = func(c echo.Context) error { return ui.ErrorPage(c, told.Status, told.Code, told.Detail) }
 	}
 	if err := send(c); err != nil {
 		s.log.Warn("web: an error could not be sent", "request", requestID(c), "error", err)

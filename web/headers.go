@@ -5,7 +5,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"heapdrift/web/api"
+	"heapdrift/web/problem"
 )
 
 // policy lets pages load from this server only; no script or style stands in a page.
@@ -31,7 +31,7 @@ var crossOrigin = http.NewCrossOriginProtection()
 func sameOrigin(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if err := crossOrigin.Check(c.Request()); err != nil {
-			return &api.Problem{Status: http.StatusForbidden, Code: "cross-origin", Detail: "the request comes from a page of another site"}
+			return problem.New(http.StatusForbidden, "cross-origin", "the request comes from a page of another site")
 		}
 		return next(c)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/web"
 )
@@ -33,7 +34,7 @@ func serve(t *testing.T, opt web.Options) (address string, stop func(), ended <-
 func TestShutdown(t *testing.T) {
 	opt, _ := options(t)
 	address, stop, ended := serve(t, opt)
-	target := store.Target{Project: "p", Build: "1", Scenario: "s", Run: "1"}
+	target := leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: "1"}
 	e, err := opt.Store.AddEvidence(t.Context(), target, store.Evidence{Name: "a", SHA256: strings.Repeat("0", 64), Kind: "umdh"})
 	if err != nil {
 		t.Fatal(err)

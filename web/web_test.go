@@ -20,7 +20,7 @@ import (
 	"heapdrift/internal/store"
 	"heapdrift/internal/testdb"
 	"heapdrift/web"
-	"heapdrift/web/api"
+	"heapdrift/web/problem"
 )
 
 func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
@@ -148,7 +148,7 @@ func TestHeaders(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	var p api.Problem
+	var p problem.Problem
 	id := w.Header().Get("X-Request-Id")
 	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || id == "" || p.Instance != "urn:heapdrift:request:"+id || !strings.Contains(log.text(), id) || !strings.Contains(log.text(), "00-abc-def-01") {
 		t.Errorf("request %q, problem %+v, log %s", id, p, log.text())

@@ -22,7 +22,7 @@ import (
 
 // analyse makes a run's report from all captures that have been read for it.
 func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
-	in, err := w.Store.InputOfRun(ctx, job.RunID)
+	in, err := store.Read(ctx, w.Store, func(v store.View) (store.Input, error) { return v.InputOfRun(ctx, job.RunID) })
 	if err != nil {
 		return err
 	}

@@ -8,9 +8,10 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
-	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/demo"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 	"heapdrift/worker/workertest"
 )
 
@@ -25,18 +26,8 @@ func TestDemo(t *testing.T) {
 	if again, err := demo.Load(t.Context(), in, s); err != nil || again != first {
 		t.Errorf("loaded again: %s, %v; first %s", again, err, first)
 	}
-	builds, err := s.BuildsOf(t.Context(), demo.Project)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, b := range builds {
-		for _, run := range b.Runs {
-			p.Settled(t, run.ID)
-		}
-	}
-	if builds, err = s.BuildsOf(t.Context(), demo.Project); err != nil {
-		t.Fatal(err)
-	}
+	settleDemo(t, p)
+	builds := demoBuilds(t, s)
 	for i, want := range []struct {
 		build, status string
 		growth        int64 // bytes: blocks that were added times their size
@@ -47,7 +38,7 @@ func TestDemo(t *testing.T) {
 		{"4809", "leak", 5 * 12 * 0x900},
 	} {
 		run := runOf(t, builds[i].Runs, "soak-60min")
-		summary, err := s.Summary(t.Context(), run.ID)
+		summary, err := storetest.Now(t, s).Summary(t.Context(), run.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +47,7 @@ func TestDemo(t *testing.T) {
 		}
 	}
 	soak, trace := runOf(t, builds[0].Runs, "soak-60min"), runOf(t, builds[0].Runs, "trace-60s")
-	summary, err := s.Summary(t.Context(), soak.ID)
+	summary, err := storetest.Now(t, s).Summary(t.Context(), soak.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,12 +63,12 @@ func TestDemo(t *testing.T) {
 			t.Errorf("%+v", m)
 		}
 	}
-	top, total, err := s.Sites(t.Context(), store.SiteQuery{Run: soak.ID, Limit: 1})
+	top, total, err := storetest.Now(t, s).Sites(t.Context(), store.SiteQuery{Run: soak.ID, Limit: 1})
 	if err != nil || total != 9 || top[0].Blame != "shopd!Receipt::AppendLine" || top[0].Place != "receipt.cpp:118" {
 		t.Errorf("%+v of %d, %v", top, total, err)
 	}
 	// The trace shows the same process, and what came and went in it.
-	if summary, err = s.Summary(t.Context(), trace.ID); err != nil {
+	if summary, err = storetest.Now(t, s).Summary(t.Context(), trace.ID); err != nil {
 		t.Fatal(err)
 	}
 	heap, virtual := summary.Totals.Heap, summary.Totals.Virtual
@@ -100,16 +91,8 @@ func TestDemoHistory(t *testing.T) {
 	if _, err := demo.Load(t.Context(), p.Intake, p.Store); err != nil {
 		t.Fatal(err)
 	}
-	builds, err := p.Store.BuildsOf(t.Context(), demo.Project)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, b := range builds {
-		for _, run := range b.Runs {
-			p.Settled(t, run.ID)
-		}
-	}
-	page, err := p.Store.Signatures(t.Context(), store.SignatureQuery{Project: demo.Project, Limit: 10})
+	settleDemo(t, p)
+	page, err := storetest.Now(t, p.Store).Signatures(t.Context(), store.SignatureQuery{Project: demo.Project, Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,17 +113,15 @@ func TestDemoHistory(t *testing.T) {
 		t.Errorf("%d signatures, missing %v", len(page.Rows), want)
 	}
 	for _, step := range []struct{ head, base, want string }{{"4810", "4809", "1 persisting"}, {"4811", "4810", "1 fixed"}, {"4812", "4811", "2 new"}} {
-		base, err := p.Store.BaselineOf(t.Context(), demo.Project, "soak-60min", step.head)
+		base, err := storetest.Now(t, p.Store).BaselineOf(t.Context(), demo.Project, "soak-60min", step.head)
 		if err != nil || base != step.base {
 			t.Errorf("the baseline of %s is %q, %v", step.head, base, err)
 		}
-		var sides [2]*compare.Side
-		for i, build := range []string{step.base, step.head} {
-			if sides[i], err = p.Store.SideOf(t.Context(), demo.Project, "soak-60min", build); err != nil {
-				t.Fatal(err)
-			}
+		c, err := storetest.Now(t, p.Store).Compare(t.Context(), leaks.Question{Project: demo.Project, Scenario: "soak-60min", Base: step.base, Head: step.head})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if c := compare.Compare(sides[0], sides[1]); !strings.HasSuffix(c.Sentence, ": "+step.want+".") {
+		if !strings.HasSuffix(c.Sentence, ": "+step.want+".") {
 			t.Errorf("%s, want %s", c.Sentence, step.want)
 		}
 	}
@@ -148,6 +129,26 @@ func TestDemoHistory(t *testing.T) {
 
 // demoHeld is what the blocks of build 4812 hold at the last snapshot, in bytes.
 const demoHeld = 412*0x58 + 96*0x4000 + 64*0x1000 + 2048*0x240 + 7*0x30 + 188*0x20 + 5790*0x180 + 5790*0x68 + 3*0x900
+
+// demoBuilds are the builds of the demo, the newest first.
+func demoBuilds(t *testing.T, s *store.Store) []store.Build {
+	t.Helper()
+	page, err := storetest.Now(t, s).Builds(t.Context(), store.BuildQuery{Project: demo.Project, Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page.Builds
+}
+
+// settleDemo waits until no run of the demo has work left.
+func settleDemo(t *testing.T, p *workertest.Pipeline) {
+	t.Helper()
+	for _, b := range demoBuilds(t, p.Store) {
+		for _, run := range b.Runs {
+			p.Settled(t, run.ID)
+		}
+	}
+}
 
 func runOf(t *testing.T, runs []store.Run, scenario string) store.Run {
 	t.Helper()

@@ -13,7 +13,8 @@ import (
 	"heapdrift/ingest/debugdiag/debugdiagtest"
 	"heapdrift/ingest/dump/dumptest"
 	"heapdrift/ingest/ntheap/ntheaptest"
-	"heapdrift/internal/store"
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/storetest"
 )
 
 const heapLog = `0:000> !heap -s
@@ -65,7 +66,7 @@ func TestDumpsThatTellNothingAreRefused(t *testing.T) {
 	made := dumptest.Of(ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win7x64, Heaps: 1, Segments: 1, Blocks: 5}), dumptest.Program{})
 	made.Small, made.Flags, made.Memory = true, 0x1000, made.Memory[:1]
 	data := made.Bytes()
-	_, err := p.Intake.Accept(t.Context(), store.Target{Project: "p", Build: "1"}, "crash.dmp", bytes.NewReader(data))
+	_, err := p.Intake.Accept(t.Context(), leaks.Target{Project: "p", Build: "1"}, "crash.dmp", bytes.NewReader(data))
 	var refused *ingest.Error
 	if !errors.As(err, &refused) || refused.Code != ingest.CodeNoHeap || !strings.Contains(refused.Message, "procdump -ma") {
 		t.Errorf("at the door: %v", err)
@@ -80,7 +81,7 @@ func TestDumpsThatTellNothingAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := p.settled(p.upload("crash.dmp.gz", packed.String()))
-	list, err := p.Store.EvidenceOfRun(t.Context(), run.ID)
+	list, err := storetest.Now(t, p.Store).EvidenceOfRun(t.Context(), run.ID)
 	if err != nil || len(list) != 1 || list[0].State != "failed" || list[0].ErrorCode != "no-heap" || !strings.Contains(list[0].Error, "procdump -ma") {
 		t.Errorf("%+v %v", list, err)
 	}

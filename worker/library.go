@@ -31,7 +31,7 @@ func (l *teamLibrary) Find(ctx context.Context, want symbols.Want) (*symbols.Fil
 		key = symbols.Identity{Kind: symbols.KindImage, Timestamp: want.Timestamp, SizeOfImage: want.SizeOfImage}.Key()
 	}
 	place := teamStore + ": " + want.Name + "/" + key
-	f, err := l.store.SymbolFileByKey(ctx, want.Name, key)
+	f, err := store.Read(ctx, l.store, func(v store.View) (store.SymbolFile, error) { return v.SymbolFileByKey(ctx, want.Name, key) })
 	switch {
 	case err == nil:
 		return l.file(f), []capture.Attempt{{Place: place, Result: symbols.ResultFound}}, nil
@@ -53,7 +53,7 @@ func (l *teamLibrary) Find(ctx context.Context, want symbols.Want) (*symbols.Fil
 
 // Named implements symbols.Library. Files that the symbol path has too count once.
 func (l *teamLibrary) Named(ctx context.Context, names []string) ([]*symbols.File, []capture.Attempt, error) {
-	own, err := l.store.SymbolFilesNamed(ctx, names)
+	own, err := store.Read(ctx, l.store, func(v store.View) ([]store.SymbolFile, error) { return v.SymbolFilesNamed(ctx, names) })
 	if err != nil {
 		return nil, nil, err
 	}

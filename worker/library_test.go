@@ -12,6 +12,7 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 	"heapdrift/internal/symbols"
 	"heapdrift/internal/testdb"
 )
@@ -97,7 +98,7 @@ func TestFilesOfThePathAreKept(t *testing.T) {
 			t.Errorf("it holds %q", got)
 		}
 	}
-	kept, err := l.store.SymbolFileByKey(t.Context(), app.Name, app.DebugID)
+	kept, err := storetest.Now(t, l.store).SymbolFileByKey(t.Context(), app.Name, app.DebugID)
 	if err != nil || kept.Origin != store.OriginServer {
 		t.Fatalf("%+v, %v", kept, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/etl/etltest"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/store/storetest"
 )
 
 // choose asks for the report on a process and waits for it.
@@ -27,7 +28,7 @@ func TestChosenProcess(t *testing.T) {
 	p := start(t)
 	run := p.upload("a.etl", string(etltest.Invent(5, etltest.Size{}).File(etltest.Format{})))
 	most := p.report(p.settled(run))
-	choices, all, err := p.Store.Processes(t.Context(), run, 50)
+	choices, all, err := storetest.Now(t, p.Store).Processes(t.Context(), run, 50)
 	if err != nil || len(choices) < 2 || len(choices) != all || all != p.captures(run) {
 		t.Fatalf("%+v of %d, %v", choices, all, err)
 	}

@@ -15,7 +15,7 @@ import (
 
 // read turns a piece of evidence into captures.
 func (w *Worker) read(ctx context.Context, job *queue.Job) error {
-	evidence, err := w.Store.EvidenceByID(ctx, *job.EvidenceID)
+	evidence, err := store.Read(ctx, w.Store, func(v store.View) (store.Evidence, error) { return v.EvidenceByID(ctx, *job.EvidenceID) })
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,12 @@ import (
 // kernel and heap write them before a merge. It returns the ids of those too. The reading is nil where all is stored
 // already.
 func (w *Worker) readTrace(ctx context.Context, job *queue.Job, e store.Evidence) (*ingest.Reading, []int64, error) {
-	files, done, err := w.Store.TraceFiles(ctx, e)
+	var files []store.Evidence
+	var done bool
+	err := w.Store.View(ctx, func(v store.View) (err error) {
+		files, done, err = v.TraceFiles(ctx, e)
+		return err
+	})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -9,7 +9,9 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/blob"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 	"heapdrift/internal/symbols/index"
 	"heapdrift/worker/workertest"
 )
@@ -71,7 +73,7 @@ func TestLateSymbols(t *testing.T) {
 }
 
 func evidenceOf(p *pipeline, run int64) []store.Evidence {
-	list, err := p.Store.EvidenceOfRun(p.Context(), run)
+	list, err := storetest.Now(p, p.Store).EvidenceOfRun(p.Context(), run)
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -94,14 +96,14 @@ func TestSymbolsOfTheNextRun(t *testing.T) {
 	if len(indexes) != 1 || !strings.HasSuffix(indexes[0], "/010000000000000000000000000000001-private") {
 		t.Errorf("indexes %q", indexes)
 	}
-	file, err := p.Store.SymbolFileByKey(t.Context(), "Till.PDB", "010000000000000000000000000000001")
+	file, err := storetest.Now(t, p.Store).SymbolFileByKey(t.Context(), "Till.PDB", "010000000000000000000000000000001")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Blobs.Delete(t.Context(), blob.ContentKey(file.SHA256)); err != nil {
 		t.Fatal(err)
 	}
-	e, err := p.Intake.Accept(t.Context(), store.Target{Project: "p", Build: "2"}, "1.txt", strings.NewReader(workertest.TillLog(2)))
+	e, err := p.Intake.Accept(t.Context(), leaks.Target{Project: "p", Build: "2"}, "1.txt", strings.NewReader(workertest.TillLog(2)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,11 +117,11 @@ func TestLostSymbolFile(t *testing.T) {
 	p := start(t)
 	pdb, _ := workertest.Till(t)
 	p.symbols("till.pdb", pdb)
-	files, _, err := p.Store.SymbolFiles(t.Context(), store.SymbolPage{Limit: 1})
-	if err != nil || len(files) != 1 {
-		t.Fatal(files, err)
+	page, err := storetest.Now(t, p.Store).SymbolFiles(t.Context(), store.SymbolQuery{Limit: 1})
+	if err != nil || len(page.Files) != 1 {
+		t.Fatal(page, err)
 	}
-	if err := p.Blobs.Delete(t.Context(), blob.ContentKey(files[0].SHA256)); err != nil {
+	if err := p.Blobs.Delete(t.Context(), blob.ContentKey(page.Files[0].SHA256)); err != nil {
 		t.Fatal(err)
 	}
 	r := p.report(p.settled(p.upload("1.txt", workertest.TillLog(1))))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/store/storetest"
 )
 
 // figures are the numbers of a report's sites, without what instants of the series and file names add.
@@ -49,7 +50,7 @@ func evidenceNames(r *analysis.Report) (names []string) {
 // owners are the files of a run with the file that has their captures, in the order of their names.
 func (p *pipeline) owners(run int64) []string {
 	p.Helper()
-	list, err := p.Store.EvidenceOfRun(p.Context(), run)
+	list, err := storetest.Now(p, p.Store).EvidenceOfRun(p.Context(), run)
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func (p *pipeline) owners(run int64) []string {
 // captures counts the captures of a run.
 func (p *pipeline) captures(run int64) int {
 	p.Helper()
-	in, err := p.Store.InputOfRun(p.Context(), run)
+	in, err := storetest.Now(p, p.Store).InputOfRun(p.Context(), run)
 	if err != nil {
 		p.Fatal(err)
 	}

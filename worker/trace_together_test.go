@@ -13,7 +13,8 @@ import (
 	"heapdrift/ingest/etl/etltest"
 	"heapdrift/ingest/etl/tracecapture"
 	"heapdrift/internal/corpus"
-	"heapdrift/internal/store"
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/store/storetest"
 )
 
 // The sessions of kernel and heap are one trace, whatever the order in which their files come.
@@ -88,7 +89,7 @@ func TestHalfOfATrace(t *testing.T) {
 	kernel, heap := scenario.Pair(etltest.Format{})
 	p := start(t)
 	run := p.settled(p.upload("kernel.etl", string(kernel)))
-	list, err := p.Store.EvidenceOfRun(t.Context(), run.ID)
+	list, err := storetest.Now(t, p.Store).EvidenceOfRun(t.Context(), run.ID)
 	if err != nil || run.State() != "failed" || list[0].ErrorCode != tracecapture.CodeNoMemory {
 		t.Fatalf("%+v %+v %v", run, list, err)
 	}
@@ -181,7 +182,7 @@ func TestRecordingsOfOneRunInTheLab(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := p.Intake.Accept(t.Context(), store.Target{Project: "lab", Build: names[0]}, name, bytes.NewReader(content))
+			e, err := p.Intake.Accept(t.Context(), leaks.Target{Project: "lab", Build: names[0]}, name, bytes.NewReader(content))
 			if err != nil {
 				t.Fatal(err)
 			}

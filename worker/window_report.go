@@ -7,23 +7,16 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/store"
 )
 
-// Report makes the whole report on a window of a run's trace, about the process that the run's report is about. Errors are
-// as those of Window.
-func (w *Windows) Report(ctx context.Context, run int64, window capture.Window) (*analysis.Report, error) {
-	head, err := w.Store.Summary(ctx, run)
-	if err != nil {
-		return nil, err
-	}
+// Report makes the whole report on a window of a run's trace, about the process that the run's report is about. head is that report
+// without its sites, in what it rests on; both are of one View. Errors are as those of Window.
+func (w *Windows) Report(ctx context.Context, head *analysis.Report, in store.Input, window capture.Window) (*analysis.Report, error) {
 	if head.Trace == nil {
 		return nil, notATrace()
 	}
 	if err := checkWindow(window, head.Trace); err != nil {
-		return nil, err
-	}
-	in, err := w.Store.InputOfRun(ctx, run)
-	if err != nil {
 		return nil, err
 	}
 	names, err := loadNames(ctx, w.Blobs, in.Names)

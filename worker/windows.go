@@ -24,7 +24,6 @@ const (
 // Windows answers for windows of the traces that runs are about. It keeps the tables of the last few open. It is safe for
 // concurrent use.
 type Windows struct {
-	Store  *store.Store
 	Blobs  blob.Store
 	Remote bool // as that of Worker
 
@@ -52,10 +51,14 @@ func (t *turns) take(ctx context.Context) (func(), error) {
 	}
 }
 
-// Window gives the numbers of a run's report in a window of its trace. Its error is an *analysis.Error with one of the
-// codes above where there are none to give, or store.ErrNotFound for a run without a report.
-func (w *Windows) Window(ctx context.Context, run int64, window capture.Window) (*analysis.Windowed, error) {
-	t, err := w.open(ctx, run)
+// Turn waits until a window may be computed, and returns what gives the turn back. Whoever computes a window in a View takes a turn
+// before the View: a snapshot is not to be held while waiting.
+func (w *Windows) Turn(ctx context.Context) (done func(), err error) { return w.turns.take(ctx) }
+
+// Window gives the numbers of a run's report in a window of its trace, both as the View has them. The caller has a Turn. Its error is
+// an *analysis.Error with one of the codes above where there are none to give, or store.ErrNotFound for a run without a report.
+func (w *Windows) Window(ctx context.Context, v store.View, run int64, window capture.Window) (*analysis.Windowed, error) {
+	t, err := w.open(ctx, v, run)
 	if err != nil {
 		return nil, err
 	}
@@ -63,11 +66,6 @@ func (w *Windows) Window(ctx context.Context, run int64, window capture.Window) 
 	if err := checkWindow(window, t.head.Trace); err != nil {
 		return nil, err
 	}
-	leave, err := w.turns.take(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
 	whole := isWhole(window, t.head.Trace) // the report knows its peaks
 	windowed, err := t.sites.InWindow(ctx, t.table, window, !whole)
 	if err != nil {
@@ -101,20 +99,20 @@ func takePeaks(w *analysis.Windowed, r *analysis.Report) {
 }
 
 // open returns the table of a run's report, from those that are open if it is there.
-func (w *Windows) open(ctx context.Context, run int64) (*openTable, error) {
-	report, table, err := w.Store.TraceReport(ctx, run)
+func (w *Windows) open(ctx context.Context, v store.View, run int64) (*openTable, error) {
+	report, table, err := v.TraceReport(ctx, run)
 	if err != nil {
 		return nil, err
 	}
 	if table.Key == "" {
 		return nil, notATrace()
 	}
-	return w.tables.enter(ctx, tableKey{run, report}, func() (*openTable, error) { return w.load(context.WithoutCancel(ctx), run) })
+	return w.tables.enter(ctx, tableKey{run, report}, func() (*openTable, error) { return w.load(context.WithoutCancel(ctx), v, run) })
 }
 
 // load opens the table of a run, to stay open.
-func (w *Windows) load(ctx context.Context, run int64) (*openTable, error) {
-	trace, err := w.Store.TraceOfRun(ctx, run)
+func (w *Windows) load(ctx context.Context, v store.View, run int64) (*openTable, error) {
+	trace, err := v.TraceOfRun(ctx, run)
 	if err != nil {
 		return nil, err
 	}

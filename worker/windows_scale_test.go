@@ -16,7 +16,9 @@ import (
 	"heapdrift/ingest/capture/allocations"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/blob"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 	"heapdrift/internal/testdb"
 	"heapdrift/worker"
 )
@@ -87,7 +89,7 @@ func startLarge(t testing.TB, rows, sites int) *largeTrace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := s.AddEvidence(t.Context(), store.Target{Project: "p", Build: "1", Scenario: "s", Run: "1"}, store.Evidence{Name: "large.etl", SHA256: "1", Kind: "etl"})
+	e, err := s.AddEvidence(t.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: "1"}, store.Evidence{Name: "large.etl", SHA256: "1", Kind: "etl"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,11 +165,11 @@ func TestWindowsOfManyRows(t *testing.T) {
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
 	for _, remote := range []bool{false, true} {
-		windows := &worker.Windows{Store: l.store, Blobs: l.blobs, Remote: remote}
+		windows := &worker.Windows{Blobs: l.blobs, Remote: remote}
 		for range 3 {
 			w := capture.Window{From: rng.Int64N(hour)}
 			w.To = w.From + rng.Int64N(hour-w.From)
-			got, err := windows.Window(t.Context(), l.run, w)
+			got, err := inWindow(t, windows, l.store, l.run, w)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -218,10 +220,10 @@ func BenchmarkWindow(b *testing.B) {
 		{"warm/whole", capture.Window{To: hour}, false}, {"warm/half", capture.Window{From: hour / 2, To: hour}, false}, {"warm/minute", capture.Window{From: hour / 2, To: hour/2 + hour/60}, false},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
-			windows := &worker.Windows{Store: l.store, Blobs: l.blobs}
+			windows := &worker.Windows{Blobs: l.blobs}
 			before := processorTime(b)
 			for b.Loop() {
-				if _, err := windows.Window(b.Context(), l.run, bench.w); err != nil {
+				if _, err := inWindow(b, windows, l.store, l.run, bench.w); err != nil {
 					b.Fatal(err)
 				}
 				if bench.cold {
@@ -241,7 +243,7 @@ func BenchmarkWindow(b *testing.B) {
 func BenchmarkTraceOfRun(b *testing.B) {
 	l := startLarge(b, 1000, 20_000)
 	for b.Loop() {
-		if _, err := l.store.TraceOfRun(b.Context(), l.run); err != nil {
+		if _, err := storetest.Now(b, l.store).TraceOfRun(b.Context(), l.run); err != nil {
 			b.Fatal(err)
 		}
 	}

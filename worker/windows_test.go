@@ -12,9 +12,39 @@ import (
 	"heapdrift/ingest/etl/etltest"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/corpus"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 	"heapdrift/worker"
 )
+
+// inWindow asks for a window of a run: a turn first, then a View.
+func inWindow(t testing.TB, windows *worker.Windows, s *store.Store, run int64, w capture.Window) (*analysis.Windowed, error) {
+	t.Helper()
+	done, err := windows.Turn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	return store.Read(t.Context(), s, func(v store.View) (*analysis.Windowed, error) { return windows.Window(t.Context(), v, run, w) })
+}
+
+// reportOn asks for the report on a window of a run.
+func reportOn(t testing.TB, windows *worker.Windows, s *store.Store, run int64, w capture.Window) (*analysis.Report, error) {
+	t.Helper()
+	var head *analysis.Report
+	var in store.Input
+	err := s.View(t.Context(), func(v store.View) (err error) {
+		if head, err = v.Summary(t.Context(), run); err == nil {
+			in, err = v.InputOfRun(t.Context(), run)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return windows.Report(t.Context(), head, in, w)
+}
 
 // A window over everything has the numbers of the report, and every window those of the report on it.
 func TestWindowsAndReportsAgree(t *testing.T) {
@@ -22,7 +52,7 @@ func TestWindowsAndReportsAgree(t *testing.T) {
 	scenario := etltest.Invent(3, etltest.Size{Steps: 600})
 	run := p.settled(p.upload("whole.etl", string(scenario.File(etltest.Format{}))))
 	r := p.report(run)
-	windows := &worker.Windows{Store: p.Store, Blobs: p.Blobs}
+	windows := &worker.Windows{Blobs: p.Blobs}
 	defer func() { _ = windows.Close() }()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range 12 {
@@ -31,11 +61,11 @@ func TestWindowsAndReportsAgree(t *testing.T) {
 			w.From = rng.Int64N(scenario.End)
 			w.To = w.From + rng.Int64N(scenario.End-w.From)
 		}
-		got, err := windows.Window(t.Context(), run.ID, w)
+		got, err := inWindow(t, windows, p.Store, run.ID, w)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := windows.Report(t.Context(), run.ID, w)
+		want, err := reportOn(t, windows, p.Store, run.ID, w)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,15 +95,15 @@ func TestWindowsThatThereAreNot(t *testing.T) {
 	p := start(t)
 	scenario := etltest.Invent(4, etltest.Size{Steps: 50})
 	trace := p.settled(p.upload("whole.etl", string(scenario.File(etltest.Format{}))))
-	e, err := p.Intake.Accept(t.Context(), store.Target{Project: "p", Build: "2"}, "log.txt", strings.NewReader(log(1, 50)))
+	e, err := p.Intake.Accept(t.Context(), leaks.Target{Project: "p", Build: "2"}, "log.txt", strings.NewReader(log(1, 50)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.settled(e.RunID)
-	windows := &worker.Windows{Store: p.Store, Blobs: p.Blobs}
+	windows := &worker.Windows{Blobs: p.Blobs}
 	ask := func(run int64, w capture.Window) string {
-		_, err := windows.Window(t.Context(), run, w)
-		_, err2 := windows.Report(t.Context(), run, w)
+		_, err := inWindow(t, windows, p.Store, run, w)
+		_, err2 := reportOn(t, windows, p.Store, run, w)
 		var code, code2 *analysis.Error
 		if errors.As(err, &code) != errors.As(err2, &code2) || code != nil && *code != *code2 {
 			t.Errorf("the window says %v, the report on it %v", err, err2)
@@ -100,7 +130,7 @@ func TestWindowsThatThereAreNot(t *testing.T) {
 			t.Errorf("window %v of run %d: %s, want %s", test.w, test.run, got, test.want)
 		}
 	}
-	_, table, err := p.Store.TraceReport(t.Context(), trace.ID)
+	_, table, err := storetest.Now(t, p.Store).TraceReport(t.Context(), trace.ID)
 	if err != nil || table.Key == "" || table.Bytes == 0 {
 		t.Fatal(table, err)
 	}
@@ -124,14 +154,14 @@ func TestWindowsOfTheMicrosoftExercise(t *testing.T) {
 	}
 	p := start(t)
 	run := p.settled(p.upload("memory.etl", string(content)))
-	windows := &worker.Windows{Store: p.Store, Blobs: p.Blobs}
+	windows := &worker.Windows{Blobs: p.Blobs}
 	defer func() { _ = windows.Close() }()
 	const mb = 1 << 20
 	for w, want := range map[capture.Window][3]analysis.Amount{ // allocated and transient virtual memory, growth of heaps
 		{From: 0, To: 31e9}:    {{Count: 21, Bytes: 126 * mb}, {Count: 21, Bytes: 126 * mb}, {}},
 		{From: 10e9, To: 20e9}: {{Count: 5, Bytes: 50 * mb}, {Count: 4, Bytes: 40 * mb}, {Count: 319, Bytes: 319 * 40}},
 	} {
-		got, err := windows.Window(t.Context(), run.ID, w)
+		got, err := inWindow(t, windows, p.Store, run.ID, w)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 	"heapdrift/internal/testdb"
 	"heapdrift/worker/workertest"
 )
@@ -47,7 +49,7 @@ func log(minute, size int) string {
 
 func (p *pipeline) upload(name, content string) int64 {
 	p.Helper()
-	e, err := p.Intake.Accept(p.Context(), store.Target{Project: "p", Build: "1"}, name, strings.NewReader(content))
+	e, err := p.Intake.Accept(p.Context(), leaks.Target{Project: "p", Build: "1"}, name, strings.NewReader(content))
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -128,12 +130,12 @@ func TestLostBlob(t *testing.T) {
 	run := p.upload("kept.txt", log(1, 50))
 	p.settled(run)
 	lost := log(2, 60)
-	e, err := p.Store.AddEvidence(t.Context(), store.Target{Project: "p", Build: "1", Scenario: "default", Run: "1"}, store.Evidence{Name: "lost.txt", SHA256: strings.Repeat("ab", 32), Bytes: int64(len(lost)), Kind: "umdh"})
+	e, err := p.Store.AddEvidence(t.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "default", Run: "1"}, store.Evidence{Name: "lost.txt", SHA256: strings.Repeat("ab", 32), Bytes: int64(len(lost)), Kind: "umdh"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	after := p.settled(run)
-	if e, err = p.Store.EvidenceByID(t.Context(), e.ID); err != nil || e.State != "failed" || e.ErrorCode != "blob-missing" {
+	if e, err = storetest.Now(t, p.Store).EvidenceByID(t.Context(), e.ID); err != nil || e.State != "failed" || e.ErrorCode != "blob-missing" {
 		t.Errorf("%+v, %v", e, err)
 	}
 	if after.State() != "ready" || after.Failed != 1 {

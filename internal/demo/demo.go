@@ -12,6 +12,7 @@ import (
 	"heapdrift/ingest/etl/etltest"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/internal/symbols"
 )
@@ -38,7 +39,7 @@ func Load(ctx context.Context, in *intake.Intake, s *store.Store) (path string, 
 			if err := build.write(&log, images, k); err != nil {
 				return "", fmt.Errorf("demo: %w", err)
 			}
-			e, err := in.Accept(ctx, store.Target{Project: Project, Build: build.name, Branch: "main", Scenario: scenario}, fmt.Sprintf("shopd-%d.log", k+1), &log)
+			e, err := in.Accept(ctx, leaks.Target{Project: Project, Build: build.name, Branch: "main", Scenario: scenario}, fmt.Sprintf("shopd-%d.log", k+1), &log)
 			if err != nil {
 				return "", fmt.Errorf("demo: %w", err)
 			}
@@ -48,19 +49,19 @@ func Load(ctx context.Context, in *intake.Intake, s *store.Store) (path string, 
 			continue
 		}
 		trace := build.trace(images).File(etltest.Format{Compressed: true})
-		if _, err := in.Accept(ctx, store.Target{Project: Project, Build: build.name, Branch: "main", Scenario: traceScenario}, traceFile, bytes.NewReader(trace)); err != nil {
+		if _, err := in.Accept(ctx, leaks.Target{Project: Project, Build: build.name, Branch: "main", Scenario: traceScenario}, traceFile, bytes.NewReader(trace)); err != nil {
 			return "", fmt.Errorf("demo: %w", err)
 		}
 	}
 	for {
-		r, err := s.RunByID(ctx, run)
+		r, err := store.Read(ctx, s, func(v store.View) (store.Run, error) { return v.Run(ctx, run) })
 		if err != nil {
 			return "", fmt.Errorf("demo: %w", err)
 		}
 		switch r.State() {
-		case "ready":
+		case leaks.RunReady:
 			return fmt.Sprintf("/runs/%d", run), nil
-		case "failed":
+		case leaks.RunFailed:
 			return "", fmt.Errorf("demo: the demo evidence was not read: %s", r.Error)
 		}
 		select {

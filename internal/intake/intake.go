@@ -14,6 +14,7 @@ import (
 
 	"heapdrift/ingest"
 	"heapdrift/internal/blob"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
 
@@ -31,8 +32,8 @@ const recordTimeout = 5 * time.Minute
 var ErrTooLarge = errors.New("intake: the file is larger than this server takes")
 
 // Accept reads a file to its end and stores it under its target. Its error is an *ingest.Error where the file is
-// not evidence that can be read, a *store.TargetError where the target is wrong, or ErrTooLarge.
-func (in *Intake) Accept(ctx context.Context, t store.Target, name string, body io.Reader) (store.Evidence, error) {
+// not evidence that can be read, a *leaks.FieldError where the target is wrong, or ErrTooLarge.
+func (in *Intake) Accept(ctx context.Context, t leaks.Target, name string, body io.Reader) (store.Evidence, error) {
 	if err := t.Normalize(); err != nil {
 		return store.Evidence{}, err
 	}
@@ -83,7 +84,7 @@ func (in *Intake) inspect(ctx context.Context, key, name string) (ingest.Kind, e
 func cleanName(name string) (string, error) {
 	name = printable(path.Base(strings.ReplaceAll(name, `\`, "/")))
 	if name = strings.TrimSpace(name); name == "" || name == "." || name == "/" {
-		return "", &store.TargetError{Field: "name", Message: "is missing: give the file's name"}
+		return "", &leaks.FieldError{Field: "name", Message: "is missing: give the file's name"}
 	}
 	if runes := []rune(name); len(runes) > 200 {
 		name = string(runes[:200])

@@ -9,6 +9,7 @@ import (
 
 	"heapdrift/ingest"
 	"heapdrift/internal/blob"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
 
@@ -39,7 +40,7 @@ const maxGroup = 64
 // AcceptSymbols reads a file to its end and stores the PDBs and images that it is or holds: plain, in a cabinet of a
 // symbol store, in gz or zst, or many in a zip. Files of one group came together; those of a zip share one of their own
 // where none is given. The same files may be sent again. Its error is an *ingest.Error where nothing could be taken, a
-// *store.TargetError where group or name is wrong, or ErrTooLarge; then nothing is kept.
+// *leaks.FieldError where group or name is wrong, or ErrTooLarge; then nothing is kept.
 func (in *Intake) AcceptSymbols(ctx context.Context, group, name string, body io.Reader) (Symbols, error) {
 	if err := CheckGroup(group); err != nil {
 		return Symbols{}, err
@@ -65,10 +66,10 @@ func (in *Intake) AcceptSymbols(ctx context.Context, group, name string, body io
 	return Symbols{Files: files, Refused: s.refused}, err
 }
 
-// CheckGroup returns a *store.TargetError unless group can name what came together; "" names nothing.
+// CheckGroup returns a *leaks.FieldError unless group can name what came together; "" names nothing.
 func CheckGroup(group string) error {
 	if len(group) > maxGroup || strings.Trim(group, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" {
-		return &store.TargetError{Field: "group", Message: fmt.Sprintf("must be at most %d letters, digits, dots, underscores and hyphens", maxGroup)}
+		return &leaks.FieldError{Field: "group", Message: fmt.Sprintf("must be at most %d letters, digits, dots, underscores and hyphens", maxGroup)}
 	}
 	return nil
 }

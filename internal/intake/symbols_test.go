@@ -9,6 +9,7 @@ import (
 
 	"heapdrift/ingest"
 	"heapdrift/internal/intake"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/internal/symbols/cab/cabtest"
 )
@@ -112,7 +113,7 @@ func TestSymbolsOfOneGroup(t *testing.T) {
 			t.Errorf("%s: %+v %v", name, got, err)
 		}
 	}
-	var wrong *store.TargetError
+	var wrong *leaks.FieldError
 	for _, group := range []string{"a b", "ä", strings.Repeat("a", 65)} {
 		if _, err := d.AcceptSymbols(t.Context(), group, "app.pdb", bytes.NewReader(pdb)); !errors.As(err, &wrong) || wrong.Field != "group" {
 			t.Errorf("group %q: %v", group, err)

@@ -15,8 +15,10 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/embedded"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/queue"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 	"heapdrift/internal/testdb"
 )
 
@@ -112,7 +114,7 @@ func start(t *testing.T, s *store.Store, handlers map[string]queue.Handler, opt 
 
 func addEvidence(t *testing.T, s *store.Store, run string) store.Evidence {
 	t.Helper()
-	e, err := s.AddEvidence(t.Context(), store.Target{Project: "p", Build: "1", Scenario: "s", Run: run}, store.Evidence{Name: "a.txt", SHA256: run, Bytes: 1, Kind: "umdh"})
+	e, err := s.AddEvidence(t.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: run}, store.Evidence{Name: "a.txt", SHA256: run, Bytes: 1, Kind: "umdh"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +133,7 @@ func await(t *testing.T, what string, condition func() bool) {
 
 func jobs(t *testing.T, s *store.Store, run int64) []store.Job {
 	t.Helper()
-	list, err := s.JobsOfRun(t.Context(), run)
+	list, err := storetest.Now(t, s).JobsOfRun(t.Context(), run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +170,7 @@ func TestJobsRunOnceEach(t *testing.T) {
 		}
 		for _, e := range evidence {
 			await(t, "job done", inState(t, s, e.RunID, "done"))
-			if in, _ := s.InputOfRun(t.Context(), e.RunID); len(in.Captures) != 1 {
+			if in, _ := storetest.Now(t, s).InputOfRun(t.Context(), e.RunID); len(in.Captures) != 1 {
 				t.Errorf("run %d has %d captures", e.RunID, len(in.Captures))
 			}
 		}
@@ -234,7 +236,7 @@ func TestKilledWorkerLosesNoJob(t *testing.T) {
 		}}, fast(redisURL))
 		await(t, "job done by the survivor", inState(t, s, e.RunID, "done"))
 		time.Sleep(2 * time.Second) // a second delivery would come now
-		in, err := s.InputOfRun(t.Context(), e.RunID)
+		in, err := storetest.Now(t, s).InputOfRun(t.Context(), e.RunID)
 		if err != nil || len(in.Captures) != 1 || in.Captures[0].Artifact != "survivor" || in.Revision != 1 || ran.Load() != 1 {
 			t.Errorf("%+v, ran %d times, %v: the result must be stored once", in, ran.Load(), err)
 		}
@@ -270,7 +272,7 @@ func TestSlowWorkerIsFenced(t *testing.T) {
 			t.Errorf("the slow worker's result: %v", err)
 		}
 		await(t, "second attempt", inState(t, s, e.RunID, "done"))
-		if in, _ := s.InputOfRun(t.Context(), e.RunID); len(in.Captures) != 1 || in.Captures[0].Artifact != "second" {
+		if in, _ := storetest.Now(t, s).InputOfRun(t.Context(), e.RunID); len(in.Captures) != 1 || in.Captures[0].Artifact != "second" {
 			t.Errorf("stored %+v", in)
 		}
 	})
@@ -320,7 +322,7 @@ func TestFailuresReachTheEvidence(t *testing.T) {
 			return save(ctx, s, job, "second attempt")
 		}}, fast(redisURL))
 		await(t, "final failure", inState(t, s, final.RunID, "failed"))
-		e, err := s.EvidenceByID(t.Context(), final.ID)
+		e, err := storetest.Now(t, s).EvidenceByID(t.Context(), final.ID)
 		if err != nil || e.ErrorCode != "unknown-format" || e.Error != "not evidence" {
 			t.Errorf("%+v, %v", e, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
 
@@ -40,7 +41,7 @@ func TestSymbolsGiveALeakItsName(t *testing.T) {
 	}
 	must[store.Comment](t)(l.AddComment(t.Context(), "demo", "raw", "ann", "seen before"))
 	assignee, ticket := "bob", "https://tickets.example/7"
-	before := l.change("raw", store.TriageChange{Assignee: &assignee, Ticket: &ticket, Known: &store.Known{Reason: "vendor"}})
+	before := l.change("raw", leaks.Change{Assignee: &assignee, Ticket: &ticket, Known: &leaks.Known{Reason: "vendor"}})
 	l.again("1/soak", "1/smoke", "2/soak")
 	for i, place := range []string{"2/soak", "1/smoke", "1/soak"} {
 		l.save(l.runs[place], named)
@@ -52,11 +53,11 @@ func TestSymbolsGiveALeakItsName(t *testing.T) {
 	if s.Text != "named" || s.FirstBad != "1" || s.LastBad != "2" || s.Assignee != "bob" || s.Ticket != ticket || s.Known == nil || s.Known.Reason != "vendor" || s.Comments != 1 || s.Version == before.Version-1 {
 		t.Errorf("%+v", s)
 	}
-	comments := must[[]store.Comment](t)(l.Comments(t.Context(), "demo", "named"))
+	comments := must[[]store.Comment](t)(l.now().Comments(t.Context(), "demo", "named"))
 	if len(comments) != 1 || comments[0].Text != "seen before" || comments[0].Signature != "raw" || comments[0].Actor != "ann" {
 		t.Errorf("%+v", comments)
 	}
-	aliases := must[[]store.Alias](t)(l.Aliases(t.Context(), "demo", "named"))
+	aliases := must[[]store.Alias](t)(l.now().Aliases(t.Context(), "demo", "named"))
 	if len(aliases) != 1 || aliases[0].Text != "raw" || aliases[0].By != "" {
 		t.Errorf("%+v", aliases)
 	}
@@ -135,7 +136,7 @@ func TestVanishedSignatureIsNoAlias(t *testing.T) {
 	if got := l.visible(); got != "B:new" {
 		t.Error(got)
 	}
-	if s := l.signature("A"); s.Text != "A" || s.State != store.StateNone || s.Comments != 1 {
+	if s := l.signature("A"); s.Text != "A" || s.State != leaks.StateNone || s.Comments != 1 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -145,20 +146,20 @@ func TestMergeAndSplit(t *testing.T) {
 	l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 5}, finding{signature: "C", class: leak}))
 	l.run("2", leaksReport(finding{signature: "B", class: leak, bytes: 7}))
 	assignee := "bob"
-	l.change("A", store.TriageChange{Assignee: &assignee, Known: &store.Known{Reason: "third party"}})
+	l.change("A", leaks.Change{Assignee: &assignee, Known: &leaks.Known{Reason: "third party"}})
 	must[store.Comment](t)(l.AddComment(t.Context(), "demo", "A", "ann", "mine"))
-	if err := l.MergeSignatures(t.Context(), "demo", "A", "B", "ann"); err != nil {
+	if err := l.MergeInto(t.Context(), "demo", "A", "B", "ann"); err != nil {
 		t.Fatal(err)
 	}
 	b := l.signature("A")
-	if b.Text != "B" || b.State != store.StateKnown || b.Assignee != "bob" || b.FirstBad != "1" || b.LastBad != "2" || b.Comments != 1 {
+	if b.Text != "B" || b.State != leaks.StateKnown || b.Assignee != "bob" || b.FirstBad != "1" || b.LastBad != "2" || b.Comments != 1 {
 		t.Errorf("%+v", b)
 	}
-	var wrong *store.TargetError
-	if err := l.MergeSignatures(t.Context(), "demo", "B", "A", "ann"); !errors.As(err, &wrong) {
+	var wrong *leaks.FieldError
+	if err := l.MergeInto(t.Context(), "demo", "B", "A", "ann"); !errors.As(err, &wrong) {
 		t.Errorf("merged with itself: %v", err)
 	}
-	if err := l.MergeSignatures(t.Context(), "demo", "A", "C", "ann"); err != nil { // A stands for B now
+	if err := l.MergeInto(t.Context(), "demo", "A", "C", "ann"); err != nil { // A stands for B now
 		t.Fatal(err)
 	}
 	if got := l.visible(); got != "C:known" {
@@ -169,26 +170,26 @@ func TestMergeAndSplit(t *testing.T) {
 	if got := l.visible(); got != "C:known" {
 		t.Error(got)
 	}
-	side := must[[]store.Finding](t)(firstOf(l.Findings(t.Context(), store.FindingQuery{Run: l.runs["3"], Limit: 9})))
-	if len(side) != 1 || side[0].Signature != "C" || side[0].Own != "A" || side[0].State != store.StateKnown {
+	side := must[[]store.Finding](t)(firstOf(l.now().Findings(t.Context(), store.FindingQuery{Run: l.runs["3"], Limit: 9})))
+	if len(side) != 1 || side[0].Signature != "C" || side[0].Own != "A" || side[0].State != leaks.StateKnown {
 		t.Errorf("%+v", side)
 	}
-	if err := l.SplitSignature(t.Context(), "demo", "B", "ann"); err != nil { // with its part A
+	if err := l.MergeInto(t.Context(), "demo", "B", "", "ann"); err != nil { // with its part A
 		t.Fatal(err)
 	}
 	if got := l.signature("A").Text; got != "B" {
 		t.Error(got)
 	}
-	if c := l.signature("C"); c.State != store.StateNew || c.Assignee != "" || c.Known != nil {
+	if c := l.signature("C"); c.State != leaks.StateNew || c.Assignee != "" || c.Known != nil {
 		t.Errorf("the word of the other stayed: %+v", c)
 	}
-	if err := l.SplitSignature(t.Context(), "demo", "A", "ann"); err != nil {
+	if err := l.MergeInto(t.Context(), "demo", "A", "", "ann"); err != nil {
 		t.Fatal(err)
 	}
-	if a, b := l.signature("A"), l.signature("B"); a.State != store.StateKnown || a.Comments != 1 || a.LastBad != "3" || b.State != store.StateNew || b.Comments != 0 {
+	if a, b := l.signature("A"), l.signature("B"); a.State != leaks.StateKnown || a.Comments != 1 || a.LastBad != "3" || b.State != leaks.StateNew || b.Comments != 0 {
 		t.Errorf("%+v %+v", a, b)
 	}
-	if err := l.SplitSignature(t.Context(), "demo", "C", "ann"); !errors.Is(err, store.ErrNotFound) {
+	if err := l.MergeInto(t.Context(), "demo", "C", "", "ann"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("split of what is no alias: %v", err)
 	}
 }

@@ -13,8 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/embedded"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
 
@@ -129,78 +129,76 @@ func BenchmarkHistory(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	text := must[store.Signature](b)(l.SignatureByText(b.Context(), "demo", fmt.Sprintf("sig1:%s", l.text(`select md5('s7')`)))).Text
+	text := l.text(`select text from signatures where text = 'sig1:' || md5('s7')`)
 	for _, page := range []struct {
 		name string
-		load func() error
+		read func(v store.View) error
 	}{
-		{"project", func() error {
-			if _, err := l.BuildsOf(b.Context(), "demo"); err != nil {
+		{"project", func(v store.View) error {
+			if _, err := v.Builds(b.Context(), store.BuildQuery{Project: "demo", Limit: 50}); err != nil {
 				return err
 			}
-			_, err := l.Signatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: 20, Strip: 30})
+			_, err := v.Signatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: 20, Strip: 30})
 			return err
 		}},
-		{"signatures", func() error {
-			_, err := l.Signatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: 50, Strip: 60})
+		{"signatures", func(v store.View) error {
+			_, err := v.Signatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: 50, Strip: 60})
 			return err
 		}},
-		{"signatures by last seen and text", func() error {
-			_, err := l.Signatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: 50, Strip: 60, Order: "last-seen", Text: "function1"})
+		{"signatures by last seen and text", func(v store.View) error {
+			_, err := v.Signatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: 50, Strip: 60, Order: "last-seen", Text: "function1"})
 			return err
 		}},
-		{"compare", func() error {
-			var sides [2]*compare.Side
-			for i, build := range []string{base, head} {
-				var err error
-				if sides[i], err = l.SideOf(b.Context(), "demo", "soak", build); err != nil {
-					return err
-				}
-			}
-			if c := compare.Compare(sides[0], sides[1]); len(c.Rows) == 0 {
+		{"compare", func(v store.View) error {
+			c, err := v.Compare(b.Context(), leaks.Question{Project: "demo", Scenario: "soak", Base: base, Head: head})
+			if err == nil && len(c.Rows) == 0 {
 				return errors.New("nothing to compare")
 			}
-			return nil
-		}},
-		{"signature", func() error {
-			if _, err := l.SignatureHistory(b.Context(), "demo", text); err != nil {
-				return err
-			}
-			if _, err := l.Audit(b.Context(), "demo", text, 50, 0); err != nil {
-				return err
-			}
-			_, err := l.Comments(b.Context(), "demo", text)
 			return err
 		}},
-		{"run", func() error {
-			if _, err := l.RunByID(b.Context(), run); err != nil {
+		{"signature", func(v store.View) error {
+			if _, err := v.SignatureHistory(b.Context(), "demo", text); err != nil {
 				return err
 			}
-			if _, _, err := l.Findings(b.Context(), store.FindingQuery{Run: run, Limit: 50}); err != nil {
+			if _, err := v.Audit(b.Context(), "demo", text, store.AuditQuery{Limit: 50}); err != nil {
 				return err
 			}
-			_, _, err := l.Sites(b.Context(), store.SiteQuery{Run: run, Limit: 50})
+			_, err := v.Comments(b.Context(), "demo", text)
 			return err
 		}},
-		{"dry run of rules", func() error {
-			_, err := l.StacksForDryRun(b.Context(), "demo", 1000)
+		{"run", func(v store.View) error {
+			if _, err := v.Run(b.Context(), run); err != nil {
+				return err
+			}
+			if _, _, err := v.Findings(b.Context(), store.FindingQuery{Run: run, Limit: 50}); err != nil {
+				return err
+			}
+			_, _, err := v.Sites(b.Context(), store.SiteQuery{Run: run, Limit: 50})
 			return err
 		}},
-		{"triage", func() error {
-			who := fmt.Sprint(time.Now().UnixNano() % 1e6)
-			_, err := l.ChangeTriage(b.Context(), "demo", text, store.TriageChange{Actor: "ann", Version: -1, Assignee: &who})
+		{"stacks for a preview of rules", func(v store.View) error {
+			_, err := v.RuleStacks(b.Context(), "demo", 1000)
 			return err
 		}},
 	} {
 		b.Run(page.name, func(b *testing.B) {
 			for b.Loop() {
-				if err := page.load(); err != nil {
+				if err := l.View(b.Context(), page.read); err != nil {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/page")
+			perPage(b)
 		})
 	}
+	b.Run("triage", func(b *testing.B) {
+		for b.Loop() {
+			who := fmt.Sprint(time.Now().UnixNano() % 1e6)
+			if _, err := l.ChangeTriage(b.Context(), "demo", text, leaks.Change{Actor: "ann", Version: -1, Assignee: &who}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		perPage(b)
+	})
 	b.Run("result", func(b *testing.B) {
 		size := scaleOf()
 		var list []finding
@@ -211,7 +209,7 @@ func BenchmarkHistory(b *testing.B) {
 			}
 			list = append(list, f)
 		}
-		for _, signature := range must[*store.SignaturePage](b)(l.Signatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: size.bad})).Rows {
+		for _, signature := range l.list(store.SignatureQuery{Limit: size.bad}).Rows {
 			list = append(list, finding{signature: signature.Text, class: leak})
 		}
 		r := leaksReport(list...)
@@ -223,6 +221,10 @@ func BenchmarkHistory(b *testing.B) {
 	for _, table := range []string{"sites", "findings", "signatures"} {
 		b.Logf("%s: %s", table, l.text(`select count(*) || ' rows, ' || pg_total_relation_size('`+table+`') / 1000000 || ' MB, of it indexes ' || pg_indexes_size('`+table+`') / 1000000 || ' MB' from `+table))
 	}
+}
+
+func perPage(b *testing.B) {
+	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/page")
 }
 
 func (l *lab) text(query string) (text string) {

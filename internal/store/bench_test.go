@@ -38,7 +38,10 @@ func BenchmarkSites100k(b *testing.B) {
 		q.Run, q.Limit = run, 50
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, _, err := s.Sites(b.Context(), q); err != nil {
+				if err := s.View(b.Context(), func(v store.View) error {
+					_, _, err := v.Sites(b.Context(), q)
+					return err
+				}); err != nil {
 					b.Fatal(err)
 				}
 			}

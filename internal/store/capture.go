@@ -76,13 +76,12 @@ func insertCapture(ctx context.Context, tx pgx.Tx, evidence int64, ordinal int, 
 	if err != nil {
 		return fmt.Errorf("store: warnings of a capture: %w", err)
 	}
-	var id int64
-	err = tx.QueryRow(ctx, `
+	id, err := value[int64](ctx, tx, `
 		insert into captures (evidence_id, ordinal, kind, process, pid, bits, taken_at, artifact, artifact_bytes, outstanding_count, outstanding_bytes, warnings,
 			table_key, table_bytes, table_site_count, began_ns, held_bytes)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) returning id`,
 		evidence, ordinal, c.Kind, c.Process.Name, c.Process.PID, c.Process.Bits, localTime(c.Snapshots[last].TakenAt),
-		c.Artifact, c.Bytes, total.Count, total.Bytes, warnings, c.Table.Key, c.Table.Bytes, c.Table.Sites, beganIn(c.Trace), c.Held()).Scan(&id)
+		c.Artifact, c.Bytes, total.Count, total.Bytes, warnings, c.Table.Key, c.Table.Bytes, c.Table.Sites, beganIn(c.Trace), c.Held())
 	if err != nil {
 		return err
 	}
@@ -124,72 +123,82 @@ type Input struct {
 }
 
 // InputOfRun returns what an analysis of the run has to look at.
-func (s *Store) InputOfRun(ctx context.Context, run int64) (Input, error) {
-	var in Input
-	err := s.tx(ctx, "input of run", func(tx pgx.Tx) (err error) {
-		// The share lock keeps other jobs from adding to it between the queries.
-		err = tx.QueryRow(ctx, `select names_key, names_error, process, input_rev, work_unit from runs where id = $1 for share`, run).
-			Scan(&in.Names, &in.NamesError, &in.Process, &in.Revision, &in.WorkUnit)
-		if err != nil {
-			return wrap("input of run", err)
-		}
-		var project int64
-		if err := tx.QueryRow(ctx, `select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1`, run).Scan(&project); err != nil {
-			return err
-		}
-		if in.Rules, err = rulesOf(ctx, tx, project); err != nil {
-			return err
-		}
-		if in.OwnModules, err = ownModules(ctx, tx); err != nil {
-			return err
-		}
-		in.Captures, err = capturesOf(ctx, tx, run)
-		return err
-	})
-	return in, err
+func (v View) InputOfRun(ctx context.Context, run int64) (Input, error) {
+	type row struct {
+		NamesKey, NamesError, Process, WorkUnit string
+		InputRev, ProjectID                     int64
+	}
+	r, err := one[row](ctx, v.q, `
+		select r.names_key, r.names_error, r.process, r.work_unit, r.input_rev, b.project_id
+		from runs r join builds b on b.id = r.build_id where r.id = $1`, run)
+	if err != nil {
+		return Input{}, wrap("input of run", err)
+	}
+	in := Input{Names: r.NamesKey, NamesError: r.NamesError, Process: r.Process, Revision: r.InputRev, WorkUnit: r.WorkUnit}
+	if in.Rules, err = rulesOf(ctx, v.q, r.ProjectID); err != nil {
+		return Input{}, err
+	}
+	if in.OwnModules, err = v.OwnModules(ctx); err != nil {
+		return Input{}, err
+	}
+	in.Captures, err = capturesOf(ctx, v.q, run)
+	return in, wrap("input of run", err)
 }
 
-// ownModules lists the stems of the modules whose PDBs the team has uploaded, and of the images that name these.
-func ownModules(ctx context.Context, tx pgx.Tx) ([]string, error) {
-	rows, _ := tx.Query(ctx, `
+// OwnModules lists the stems of the modules whose PDBs the team has uploaded, and of the images that name these.
+func (v View) OwnModules(ctx context.Context) ([]string, error) {
+	list, err := values[string](ctx, v.q, `
 		with pdbs as (select distinct folded from symbol_files where origin = 'upload' and kind = 'pdb')
 		select regexp_replace(folded, '\.[^.]*$', '') from pdbs
 		union select regexp_replace(i.folded, '\.[^.]*$', '') from symbol_files i join pdbs p on p.folded = lower(i.pdb) where i.kind = 'image'
 		order by 1`)
-	return pgx.CollectRows(rows, pgx.RowTo[string])
+	return list, wrap("own modules", err)
 }
 
-func capturesOf(ctx context.Context, tx pgx.Tx, run int64) ([]CaptureRef, error) {
-	files, err := filesOf(ctx, tx, run)
+// tableRow is the allocation table of a trace as rows of runs and captures have it.
+type tableRow struct {
+	TableKey       string
+	TableBytes     int64
+	TableSiteCount int
+}
+
+func (t tableRow) table() Table { return Table{t.TableKey, t.TableBytes, t.TableSiteCount} }
+
+func capturesOf(ctx context.Context, q querier, run int64) ([]CaptureRef, error) {
+	files, err := filesOf(ctx, q, run)
 	if err != nil {
 		return nil, err
 	}
-	rows, _ := tx.Query(ctx, `
-		select c.artifact, e.id, c.taken_at, c.table_key, c.table_bytes, c.table_site_count
+	type row struct {
+		tableRow
+		Artifact string
+		Evidence int64
+		TakenAt  *time.Time
+	}
+	rows, err := all[row](ctx, q, `
+		select c.artifact, e.id as evidence, c.taken_at, c.table_key, c.table_bytes, c.table_site_count
 		from captures c join evidence e on e.id = c.evidence_id where e.run_id = $1 order by e.id, c.ordinal`, run)
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (c CaptureRef, err error) {
-		err = row.Scan(&c.Artifact, &c.Evidence, &c.TakenAt, &c.Table.Key, &c.Table.Bytes, &c.Table.Sites)
-		c.Files = files[c.Evidence]
-		return c, err
-	})
+	list := make([]CaptureRef, len(rows))
+	for i, r := range rows {
+		list[i] = CaptureRef{Artifact: r.Artifact, Evidence: r.Evidence, Files: files[r.Evidence], TakenAt: r.TakenAt, Table: r.table()}
+	}
+	return list, err
 }
 
 // filesOf lists the files of a run by the evidence that their captures hang on, in the order of upload.
-func filesOf(ctx context.Context, tx pgx.Tx, run int64) (map[int64][]EvidenceFile, error) {
-	rows, err := tx.Query(ctx, `select coalesce(read_with, id), name, sha256, bytes, work from evidence where run_id = $1 order by id`, run)
-	if err != nil {
-		return nil, err
+func filesOf(ctx context.Context, q querier, run int64) (map[int64][]EvidenceFile, error) {
+	type row struct {
+		EvidenceFile
+		Owner int64
 	}
+	rows, err := all[row](ctx, q, `select coalesce(read_with, id) as owner, name, sha256, bytes, work from evidence where run_id = $1 order by id`, run)
 	files := map[int64][]EvidenceFile{}
-	var owner int64
-	var f EvidenceFile
-	_, err = pgx.ForEachRow(rows, []any{&owner, &f.Name, &f.SHA256, &f.Bytes, &f.Work}, func() error {
-		same := func(other EvidenceFile) bool { return other.SHA256 == f.SHA256 }
-		if !slices.ContainsFunc(files[owner], same) { // a file that was uploaded twice was read once
-			files[owner] = append(files[owner], f)
+	for _, r := range rows {
+		same := func(other EvidenceFile) bool { return other.SHA256 == r.SHA256 }
+		if !slices.ContainsFunc(files[r.Owner], same) { // a file that was uploaded twice was read once
+			files[r.Owner] = append(files[r.Owner], r.EvidenceFile)
 		}
-		return nil
-	})
+	}
 	return files, err
 }
 

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/leaks"
 )
 
 // A Comment is what somebody wrote about a signature.
@@ -20,43 +22,40 @@ type Comment struct {
 }
 
 // Comments lists what was written about a signature and about those that became part of it, oldest first, or says ErrNotFound.
-func (s *Store) Comments(ctx context.Context, project, signature string) ([]Comment, error) {
-	_, _, root, err := rootOf(ctx, s.pool, project, signature)
+func (v View) Comments(ctx context.Context, project, signature string) ([]Comment, error) {
+	at, err := rootOf(ctx, v.q, project, signature)
 	if err != nil {
 		return nil, err
 	}
-	rows, _ := s.pool.Query(ctx, `
-		select c.id, c.actor, c.text, c.at, s.text from signatures s join signature_comments c on c.signature_id = s.id where s.root_id = $1 order by c.id`, root)
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Comment])
+	list, err := all[Comment](ctx, v.q, `
+		select c.id, c.actor, c.text, c.at, s.text as signature
+		from signatures s join signature_comments c on c.signature_id = s.id where s.root_id = $1 order by c.id`, at.Root)
 	return list, wrap("comments", err)
 }
 
-// AddComment writes about a signature. It returns ErrNotFound, or a *TargetError for text that is empty or too long.
+// AddComment writes about a signature. It returns ErrNotFound, or a *leaks.FieldError for text that is empty or too long.
 func (s *Store) AddComment(ctx context.Context, project, signature, actor, text string) (Comment, error) {
 	text = strings.TrimSpace(text)
-	c := Comment{Actor: actor, Text: text}
-	if err := checkActor(actor); err != nil {
+	var c Comment
+	if err := leaks.CheckActor(actor); err != nil {
 		return c, err
 	}
-	if text == "" {
-		return c, &TargetError{"text", "is missing"}
-	}
-	if err := checkText("text", text, maxComment); err != nil {
+	if err := leaks.CheckComment(text); err != nil {
 		return c, err
 	}
 	err := s.tx(ctx, "comment", func(tx pgx.Tx) error {
-		_, root, err := lockedRoot(ctx, tx, project, signature)
+		at, err := lockedRoot(ctx, tx, project, signature)
 		if err != nil {
 			return err
 		}
-		err = tx.QueryRow(ctx, `insert into signature_comments (signature_id, actor, text) values ($1, $2, $3) returning id, at`, root, actor, text).Scan(&c.ID, &c.At)
+		c, err = one[Comment](ctx, tx, `
+			with counted as (update signatures set comments = comments + 1 where id = $1 returning text)
+			insert into signature_comments (signature_id, actor, text) values ($1, $2, $3)
+			returning id, actor, text, at, (select counted.text from counted) as signature`, at.Root, actor, text)
 		if err != nil {
 			return err
 		}
-		if err := tx.QueryRow(ctx, `update signatures set comments = comments + 1 where id = $1 returning text`, root).Scan(&c.Signature); err != nil {
-			return err
-		}
-		return audit(ctx, tx, root, actor, "comment", map[string]any{}, map[string]any{"comment": c.ID})
+		return audit(ctx, tx, at.Root, actor, "comment", map[string]any{}, map[string]any{"comment": c.ID})
 	})
 	return c, err
 }
@@ -72,15 +71,21 @@ type AuditRow struct {
 	Signature string // that it was done to
 }
 
+// An AuditQuery chooses a page of the audit of a signature.
+type AuditQuery struct {
+	After  int64 // id of a row: only older ones; 0 for the newest
+	Offset int   // rows of these that are passed over
+	Limit  int
+}
+
 // Audit lists what was done to a signature and to those that became part of it, newest first, or says ErrNotFound.
-func (s *Store) Audit(ctx context.Context, project, signature string, limit, offset int) ([]AuditRow, error) {
-	_, _, root, err := rootOf(ctx, s.pool, project, signature)
+func (v View) Audit(ctx context.Context, project, signature string, q AuditQuery) ([]AuditRow, error) {
+	at, err := rootOf(ctx, v.q, project, signature)
 	if err != nil {
 		return nil, err
 	}
-	rows, _ := s.pool.Query(ctx, `
-		select a.id, a.actor, a.action, a.before, a.after, a.at, s.text from signatures s join signature_audit a on a.signature_id = s.id
-		where s.root_id = $1 order by a.id desc limit $2 offset $3`, root, limit, offset)
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[AuditRow])
+	list, err := all[AuditRow](ctx, v.q, `
+		select a.id, a.actor, a.action, a.before, a.after, a.at, s.text as signature from signatures s join signature_audit a on a.signature_id = s.id
+		where s.root_id = $1 and ($2 = 0 or a.id < $2) order by a.id desc limit $3 offset $4`, at.Root, q.After, q.Limit, q.Offset)
 	return list, wrap("audit", err)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
 )
 
 // signaturesLock orders what changes the signatures of a project: the class of an advisory lock, the project being its
@@ -35,32 +36,26 @@ type placedSite struct {
 
 // oldSites are the sites that a run had.
 type oldSites struct {
-	signatures []int64 // each once
-	weights    map[placedSite]map[int64]int64
+	signatures []int64                  // each once, ascending
+	sites      []leaks.Site[placedSite] // that have a stack
 }
 
 // sitesBefore returns what sites a run has now.
 func sitesBefore(ctx context.Context, tx pgx.Tx, run int64) (*oldSites, error) {
-	rows, err := tx.Query(ctx, `select signature_id, kind, stack_key, outstanding_bytes from sites where run_id = $1 and signature_id is not null`, run)
-	if err != nil {
-		return nil, err
+	type row struct {
+		SignatureID      int64
+		Kind             string
+		StackKey         *[16]byte
+		OutstandingBytes int64
 	}
-	old, seen := &oldSites{weights: map[placedSite]map[int64]int64{}}, map[int64]bool{}
-	var signature, bytes int64
-	var kind string
-	var key *[16]byte
-	_, err = pgx.ForEachRow(rows, []any{&signature, &kind, &key, &bytes}, func() error {
-		seen[signature] = true
-		if key == nil {
-			return nil
+	rows, err := all[row](ctx, tx, `select signature_id, kind, stack_key, outstanding_bytes from sites where run_id = $1 and signature_id is not null`, run)
+	old, seen := &oldSites{}, map[int64]bool{}
+	for _, r := range rows {
+		seen[r.SignatureID] = true
+		if r.StackKey != nil {
+			old.sites = append(old.sites, leaks.Site[placedSite]{Place: placedSite{*r.StackKey, r.Kind}, Signature: r.SignatureID, Bytes: r.OutstandingBytes})
 		}
-		site := placedSite{*key, kind}
-		if old.weights[site] == nil {
-			old.weights[site] = map[int64]int64{}
-		}
-		old.weights[site][signature] += max(0, bytes) + 1
-		return nil
-	})
+	}
 	old.signatures = slices.Sorted(maps.Keys(seen))
 	return old, err
 }
@@ -107,19 +102,17 @@ func (c *consequences) roots(ctx context.Context, touched []int64) ([]int64, err
 		return nil, err
 	}
 	if tag.RowsAffected() > 0 { // builds changed their order, and with it all that follows from it
-		rows, _ := c.tx.Query(ctx, `select id from signatures where project_id = $1 and bad and alias_of is null`, c.project)
-		all, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		bad, err := values[int64](ctx, c.tx, `select id from signatures where project_id = $1 and bad and alias_of is null`, c.project)
 		if err != nil {
 			return nil, err
 		}
-		touched = append(touched, all...)
+		touched = append(touched, bad...)
 	}
-	rows, _ := c.tx.Query(ctx, `
+	return values[int64](ctx, c.tx, `
 		select root_id from signatures where id = any($2) and bad
 		union select root.id from signatures own join signatures root on root.id = own.root_id where own.id = any($2) and root.bad
-		union select own.root_id from findings f join signatures own on own.id = f.signature_id where f.run_id = $1 and f.class in ('leak', 'growing')
+		union select own.root_id from findings f join signatures own on own.id = f.signature_id where f.run_id = $1 and f.class`+suspect+`
 		order by 1`, c.run, touched)
-	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 
 // describe writes what the newest build says of signatures that leak or grow, or did; of others what came last.
@@ -138,11 +131,11 @@ func (c *consequences) describe(ctx context.Context, named *interned) error {
 			from unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bool[], $11::text[], $12::text[], $13::text[], $15::text[])
 				as d (id, title, blame, frames, fine, leaf, outline, provisional, owner, known, grp, class)),
 		changing as (
-			select t.*, s.bad or t.class in ('leak', 'growing') as bad
+			select t.*, s.bad or t.class`+suspect+` as bad
 			from told t join signatures s on s.id = t.id
 			where (s.title, s.blame, s.frames, s.fine, s.leaf, s.outline, s.provisional, s.owner, s.known, s."group")
 					is distinct from (t.title, t.blame::jsonb, t.frames, t.fine, t.leaf, t.outline, t.provisional, t.owner, t.known, t.grp)
-				or not s.bad and s.class <> t.class or (s.bad or t.class in ('leak', 'growing')) and s.described_id is distinct from $2
+				or not s.bad and s.class <> t.class or (s.bad or t.class`+suspect+`) and s.described_id is distinct from $2
 			order by s.id for no key update of s)
 		update signatures s set title = c.title, blame = c.blame::jsonb, frames = c.frames, fine = c.fine, leaf = c.leaf, outline = c.outline, provisional = c.provisional,
 			owner = c.owner, known = c.known, "group" = c.grp,

@@ -7,6 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"heapdrift/internal/leaks"
 )
 
 // Evidence is an uploaded file.
@@ -31,7 +33,7 @@ const evidenceColumns = `id, run_id, name, sha256, bytes, kind, state, error_cod
 // AddEvidence records a stored file under its target and queues the job that reads it, in one transaction.
 // The same file under the same name in the same run is recorded once; a failed one is queued again, and one whose
 // work is declared anew has its run analysed again.
-func (s *Store) AddEvidence(ctx context.Context, t Target, e Evidence) (Evidence, error) {
+func (s *Store) AddEvidence(ctx context.Context, t leaks.Target, e Evidence) (Evidence, error) {
 	for attempt := 1; ; attempt++ {
 		added, err := s.addEvidence(ctx, t, e)
 		if attempt == maxAttempts || !isDeadlock(err) {
@@ -49,7 +51,7 @@ func isDeadlock(err error) bool {
 	return errors.As(err, &refused) && refused.Code == "40P01"
 }
 
-func (s *Store) addEvidence(ctx context.Context, t Target, e Evidence) (Evidence, error) {
+func (s *Store) addEvidence(ctx context.Context, t leaks.Target, e Evidence) (Evidence, error) {
 	err := s.tx(ctx, "add evidence "+e.Name, func(tx pgx.Tx) error {
 		run, err := ensureRun(ctx, tx, t)
 		if err != nil {
@@ -58,19 +60,18 @@ func (s *Store) addEvidence(ctx context.Context, t Target, e Evidence) (Evidence
 		if err := lockDigest(ctx, tx, e.SHA256); err != nil {
 			return err
 		}
-		var worked *float64
-		err = tx.QueryRow(ctx, `select work from evidence where run_id = $1 and name = $2 and sha256 = $3 for update`, run, e.Name, e.SHA256).Scan(&worked)
+		worked, err := value[*float64](ctx, tx, `select work from evidence where run_id = $1 and name = $2 and sha256 = $3 for update`, run, e.Name, e.SHA256)
 		known := err == nil
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
-		rows, _ := tx.Query(ctx, `
+		e, err = one[Evidence](ctx, tx, `
 			insert into evidence (run_id, name, sha256, bytes, kind, work) values ($1, $2, $3, $4, $5, $6)
 			on conflict (run_id, name, sha256) do update set
 				state = case when evidence.state = 'failed' then 'stored' else evidence.state end,
 				error_code = '', error = '', work = coalesce(excluded.work, evidence.work), expired_at = null, dropped = false
 			returning `+evidenceColumns, run, e.Name, e.SHA256, e.Bytes, e.Kind, t.Work)
-		if e, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Evidence]); err != nil {
+		if err != nil {
 			return err
 		}
 		if e.State != "stored" {
@@ -110,15 +111,13 @@ func queueRead(ctx context.Context, tx pgx.Tx, run, evidence int64) error {
 }
 
 // EvidenceByID returns one piece of evidence, or ErrNotFound.
-func (s *Store) EvidenceByID(ctx context.Context, id int64) (Evidence, error) {
-	rows, _ := s.pool.Query(ctx, `select `+evidenceColumns+` from evidence where id = $1`, id)
-	e, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Evidence])
+func (v View) EvidenceByID(ctx context.Context, id int64) (Evidence, error) {
+	e, err := one[Evidence](ctx, v.q, `select `+evidenceColumns+` from evidence where id = $1`, id)
 	return e, wrap("evidence", err)
 }
 
 // EvidenceOfRun lists a run's evidence in the order of upload.
-func (s *Store) EvidenceOfRun(ctx context.Context, run int64) ([]Evidence, error) {
-	rows, _ := s.pool.Query(ctx, `select `+evidenceColumns+` from evidence where run_id = $1 order by id`, run)
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Evidence])
+func (v View) EvidenceOfRun(ctx context.Context, run int64) ([]Evidence, error) {
+	list, err := all[Evidence](ctx, v.q, `select `+evidenceColumns+` from evidence where run_id = $1 order by id`, run)
 	return list, wrap("evidence of run", err)
 }

@@ -11,9 +11,6 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// classes are the classes of sites and findings in the order of their gravity, the gravest last.
-const classes = `array['stable', 'unknown', 'transient', 'one-time', 'cache', 'growing', 'leak']`
-
 // findingsOf returns a report's findings. A report that names none has those that its sites make together, except for what
 // heaps took from the system, which is counted in their blocks.
 func findingsOf(r *analysis.Report) []analysis.Finding {

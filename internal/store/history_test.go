@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
 
@@ -24,14 +25,14 @@ func TestHistoryOfOneLeak(t *testing.T) {
 	if got := state(l.signature("A")); got != "ongoing bad 102..103 clean 100 seen 103 fixed  regressed " {
 		t.Error(got)
 	}
-	h := must[*store.History](t)(l.SignatureHistory(t.Context(), "demo", "A"))
+	h := must[*store.History](t)(l.now().SignatureHistory(t.Context(), "demo", "A"))
 	var lines []string
 	for _, o := range h.Outcomes {
 		growth := int64(0)
 		if o.Growth != nil {
 			growth = o.Growth.Bytes
 		}
-		lines = append(lines, fmt.Sprintf("%s %s %s runs=%d seen=%d exercised=%v clean=%v bad=%v %d", o.Build, o.Scenario, o.Class, o.Runs, o.Seen, o.Exercised, o.Clean, o.Bad(), growth))
+		lines = append(lines, fmt.Sprintf("%s %s %s runs=%d seen=%d exercised=%v clean=%v bad=%v %d", o.Build, o.Scenario, o.Class, o.Runs, o.Findings, o.Exercised, o.IsClean(), o.IsBad(), growth))
 	}
 	want := `100 soak stable runs=1 seen=1 exercised=true clean=true bad=false 0
 101 soak  runs=1 seen=0 exercised=false clean=false bad=false 0
@@ -50,10 +51,10 @@ func TestHistoryOfOneLeak(t *testing.T) {
 	}
 	a := h.Signature
 	if a.Title != "malloc | app!FA" || a.Blame == nil || a.Blame.Function != "FA" || strings.Join(a.Frames, " ") != "app!FA" || a.Leaf != "leaf" || a.Fine != "fine" || a.Kind != "heap" ||
-		a.Latest.Class != "leak" || a.Latest.Growth.Bytes != 700 || !a.Latest.Certain || *a.Latest.Score != 0.95 || a.Class != "leak" {
+		a.Latest.Class != leak || a.Latest.Growth.Bytes != 700 || !a.Latest.Certain || *a.Latest.Score != 0.95 || a.Worst != "leak" {
 		t.Errorf("%+v", a)
 	}
-	if _, err := l.SignatureHistory(t.Context(), "demo", "nobody"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.now().SignatureHistory(t.Context(), "demo", "nobody"); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -86,7 +87,7 @@ func TestRegressionIsOfNewerBuildsOnly(t *testing.T) {
 	if got := state(l.signature("A")); got != "regressed bad 10..30 clean  seen 30 fixed 20 regressed 30" {
 		t.Error(got)
 	}
-	audit := must[[]store.AuditRow](t)(l.Audit(t.Context(), "demo", "A", 10, 0))
+	audit := must[[]store.AuditRow](t)(l.now().Audit(t.Context(), "demo", "A", store.AuditQuery{Limit: 10}))
 	if len(audit) != 2 || string(audit[0].After) != `{"state": "regressed"}` || audit[0].Actor != "" || audit[0].Action != "state" {
 		t.Errorf("%+v", audit)
 	}
@@ -131,12 +132,12 @@ func TestBuildThatMovesChangesHistory(t *testing.T) {
 	l := newLab(t)
 	l.run("old", leaksReport(finding{signature: "A", class: leak}))
 	l.run("new", leaksReport(finding{signature: "A", class: stable}, finding{signature: "B", class: stable}))
-	if got := l.signature("A").State; got != store.StateFixed {
+	if got := l.signature("A").State; got != leaks.StateFixed {
 		t.Error(got)
 	}
 	// The first one turns out to be the newer build, and something else of the project is analysed.
 	nine := int64(9)
-	addEvidence(t, l.Store, store.Target{Project: "demo", Build: "old", Sequence: &nine}, "a.txt")
+	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "old", Sequence: &nine}, "a.txt")
 	l.run("x/other", leaksReport(finding{signature: "B", class: stable}))
 	if got := state(l.signature("A")); got != "new bad old..old clean new seen old fixed  regressed " {
 		t.Error(got)
@@ -180,7 +181,7 @@ func TestOrderOfUploadsDoesNotCount(t *testing.T) {
 				l.run(u.place, u.report)
 				if !marked && i >= try && l.exists("A") { // the team's word comes at any time
 					build := "0"
-					l.change("A", store.TriageChange{Fixed: &build, Version: -1})
+					l.change("A", leaks.Change{Fixed: &build, Version: -1})
 					marked = true
 				}
 			}
@@ -197,7 +198,7 @@ func TestOrderOfUploadsDoesNotCount(t *testing.T) {
 				if s.Latest.Growth != nil {
 					growth = s.Latest.Growth.Bytes
 				}
-				lines = append(lines, signature, state(s), s.Latest.Class, s.Class, fmt.Sprint(growth))
+				lines = append(lines, signature, state(s), string(s.Latest.Class), s.Worst, fmt.Sprint(growth))
 			}
 			got := strings.Join(lines, "\n")
 			if first == "" {
@@ -212,6 +213,6 @@ func TestOrderOfUploadsDoesNotCount(t *testing.T) {
 }
 
 func (l *lab) exists(signature string) bool {
-	_, err := l.SignatureByText(l.Context(), "demo", signature)
+	_, err := l.now().Signature(l.Context(), "demo", signature)
 	return err == nil
 }

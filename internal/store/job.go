@@ -61,12 +61,11 @@ type Due struct {
 // DueJobs marks jobs as handed over and returns them. A job that was handed over but not started within the
 // resend interval is handed over again: the broker may have lost it.
 func (s *Store) DueJobs(ctx context.Context, resend time.Duration) ([]Due, error) {
-	rows, _ := s.pool.Query(ctx, `
+	due, err := all[Due](ctx, s.pool, `
 		update jobs set sent_at = now() where id in (
 			select id from jobs where state = 'queued' and run_at <= now() and (sent_at is null or sent_at < now() - $1::interval)
 			order by run_at, id limit 500 for update skip locked)
 		returning id, attempt`, resend)
-	due, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Due])
 	return due, wrap("due jobs", err)
 }
 
@@ -79,10 +78,9 @@ func (s *Store) ForgetSent(ctx context.Context) error {
 // ClaimJob takes a queued job for the given time. ErrNotFound means that it is no longer queued: a second delivery.
 func (s *Store) ClaimJob(ctx context.Context, id int64, lease time.Duration) (Lease, error) {
 	token := rand.Int64()
-	rows, _ := s.pool.Query(ctx, `
+	job, err := one[Job](ctx, s.pool, `
 		update jobs set state = 'running', attempt = attempt + 1, lease_token = $2, lease_until = now() + $3::interval, percent = 0, stage = ''
 		where id = $1 and state = 'queued' returning `+jobColumns, id, token, lease)
-	job, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Job])
 	return Lease{job, token}, wrap("claim job", err)
 }
 
@@ -123,13 +121,12 @@ type Failure struct {
 // no attempt is left; then the evidence or the run says why.
 func (s *Store) FailJob(ctx context.Context, l Lease, f Failure) error {
 	return s.tx(ctx, "fail job", func(tx pgx.Tx) error {
-		var state string
-		err := tx.QueryRow(ctx, `
+		state, err := value[string](ctx, tx, `
 			update jobs set state = case when $5 or attempt >= max_attempts then 'failed' else `+again+` end,
 				run_at = now() + least(interval '5 minutes', interval '1 second' * power(2, attempt)) , sent_at = null,
 				lease_token = null, lease_until = null, error_code = $3, error = $4,
 				ended_at = case when $5 or attempt >= max_attempts then now() end
-			where id = $1 and lease_token = $2 returning state`, l.ID, l.token, f.Code, f.Message, f.Final).Scan(&state)
+			where id = $1 and lease_token = $2 returning state`, l.ID, l.token, f.Code, f.Message, f.Final)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrFenced
 		}
@@ -175,19 +172,17 @@ func (s *Store) ReapJobs(ctx context.Context) (int, error) {
 	lost := Failure{Code: "worker-lost", Message: "the worker that ran this job was lost on every attempt; the evidence may need more memory than a worker has"}
 	n := 0
 	err := s.tx(ctx, "reap jobs", func(tx pgx.Tx) error {
-		rows, _ := tx.Query(ctx, `select id from jobs where state = 'running' and lease_until < now() order by run_id, id for update skip locked`)
-		ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		ids, err := values[int64](ctx, tx, `select id from jobs where state = 'running' and lease_until < now() order by run_id, id for update skip locked`)
 		if err != nil {
 			return err
 		}
 		n = len(ids)
 		for _, id := range ids { // one by one: where two searches of a run are lost, the second must see that the first is queued again
-			rows, _ := tx.Query(ctx, `
+			job, err := one[Job](ctx, tx, `
 				update jobs set state = case when attempt >= max_attempts then 'failed' else `+again+` end, run_at = now(), sent_at = null,
 					lease_token = null, lease_until = null, error_code = 'worker-lost', error = $2,
 					ended_at = case when attempt >= max_attempts then now() end
 				where id = $1 returning `+jobColumns, id, lost.Message)
-			job, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Job])
 			if err != nil {
 				return err
 			}
@@ -203,8 +198,7 @@ func (s *Store) ReapJobs(ctx context.Context) (int, error) {
 }
 
 // JobsOfRun lists a run's jobs, oldest first.
-func (s *Store) JobsOfRun(ctx context.Context, run int64) ([]Job, error) {
-	rows, _ := s.pool.Query(ctx, `select `+jobColumns+` from jobs where run_id = $1 order by id`, run)
-	jobs, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Job])
+func (v View) JobsOfRun(ctx context.Context, run int64) ([]Job, error) {
+	jobs, err := all[Job](ctx, v.q, `select `+jobColumns+` from jobs where run_id = $1 order by id`, run)
 	return jobs, wrap("jobs of run", err)
 }

@@ -4,85 +4,62 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
-)
 
-// A word is what the team says of a signature, as audit rows and merges keep it.
-type word struct {
-	Mark       string     `json:"mark,omitempty"`
-	MarkedBy   string     `json:"marked_by,omitempty"`
-	Reason     string     `json:"reason,omitempty"`
-	Until      *time.Time `json:"until,omitempty"`
-	UntilBuild string     `json:"until_build,omitempty"`
-	FixedID    *int64     `json:"fixed_id,omitempty"`
-	NotLeak    bool       `json:"not_leak,omitempty"`
-	Assignee   string     `json:"assignee,omitempty"`
-	Ticket     string     `json:"ticket,omitempty"`
-}
+	"heapdrift/internal/leaks"
+)
 
 // A keptWord is the word of a signature as it was before another became part of it.
 type keptWord struct {
-	word
+	leaks.Word
 	Of int64 `json:"of"` // the signature; it may be part of a third by now
 }
 
-// same reports whether two words say the same. Instants are compared, not their zones.
-func (w *word) same(other *word) bool {
-	a, b := *w, *other
-	a.Until, b.Until, a.FixedID, b.FixedID = nil, nil, nil, nil
-	return a == b && equal(w.FixedID, other.FixedID) && (w.Until == nil) == (other.Until == nil) && (w.Until == nil || w.Until.Equal(*other.Until))
+// wordColumns are what leaks.Word is made of, of a signature s.
+const wordColumns = `s.mark, s.marked_by, s.reason, s.until, s.until_build, s.fixed_id, s.not_leak, s.assignee, s.ticket`
+
+// A versionedWord is the team's word with its version.
+type versionedWord struct {
+	leaks.Word
+	Version int64
 }
 
-func equal(a, b *int64) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
-
-// judged reports whether the word says what the signature is, and not only whose.
-func (w *word) judged() bool { return w.Mark != "" || w.NotLeak }
-
-// wordOf returns the team's word and its version, with the row locked.
-func wordOf(ctx context.Context, tx pgx.Tx, id int64) (w word, version int64, err error) {
-	err = tx.QueryRow(ctx, `
-		select mark, marked_by, reason, until, until_build, fixed_id, not_leak, assignee, ticket, version from signatures where id = $1 for no key update`, id).
-		Scan(&w.Mark, &w.MarkedBy, &w.Reason, &w.Until, &w.UntilBuild, &w.FixedID, &w.NotLeak, &w.Assignee, &w.Ticket, &version)
-	return w, version, err
+// wordOf returns the team's word, with the row locked.
+func wordOf(ctx context.Context, tx pgx.Tx, id int64) (versionedWord, error) {
+	return one[versionedWord](ctx, tx, `select `+wordColumns+`, s.version from signatures s where s.id = $1 for no key update`, id)
 }
 
 // say stores the team's word and returns its new version.
-func say(ctx context.Context, tx pgx.Tx, id int64, w word) (version int64, err error) {
-	err = tx.QueryRow(ctx, `
+func say(ctx context.Context, tx pgx.Tx, id int64, w leaks.Word) (version int64, err error) {
+	return value[int64](ctx, tx, `
 		update signatures set mark = $2, marked_by = $3, reason = $4, until = $5, until_build = $6, fixed_id = $7, not_leak = $8, assignee = $9, ticket = $10,
 			version = version + 1 where id = $1 returning version`,
-		id, w.Mark, w.MarkedBy, w.Reason, w.Until, w.UntilBuild, w.FixedID, w.NotLeak, w.Assignee, w.Ticket).Scan(&version)
-	return version, err
+		id, w.Mark, w.MarkedBy, w.Reason, w.Until, w.UntilBuild, w.FixedID, w.NotLeak, w.Assignee, w.Ticket)
 }
 
 // join makes a signature part of another, whose word is completed by that of the first. It reports false, with nothing
 // changed, where the other is part of the first already. The first must not be part of another.
 func join(ctx context.Context, tx pgx.Tx, from, into int64, actor string) (bool, error) {
-	var root int64
-	if err := tx.QueryRow(ctx, `select root_id from signatures where id = $1`, into).Scan(&root); err != nil {
+	root, err := value[int64](ctx, tx, `select root_id from signatures where id = $1`, into)
+	if err != nil {
 		return false, err
 	}
 	if root == from {
 		return false, nil
 	}
-	theirs, _, err := wordOf(ctx, tx, from)
+	part, err := wordOf(ctx, tx, from)
 	if err != nil {
 		return false, err
 	}
-	before, version, err := wordOf(ctx, tx, root)
+	before, err := wordOf(ctx, tx, root)
 	if err != nil {
 		return false, err
 	}
-	after := before
-	if !after.judged() {
-		after = theirs // whose it is remains the other's
-	}
-	after.Assignee, after.Ticket = first(before.Assignee, theirs.Assignee), first(before.Ticket, theirs.Ticket)
+	version := before.Version
 	var kept []byte
-	if !after.same(&before) {
-		if kept, err = json.Marshal(keptWord{before, root}); err != nil {
+	if after := before.Joined(part.Word); !after.IsSame(&before.Word) {
+		if kept, err = json.Marshal(keptWord{before.Word, root}); err != nil {
 			return false, err
 		}
 		if version, err = say(ctx, tx, root, after); err != nil {
@@ -100,22 +77,19 @@ func join(ctx context.Context, tx pgx.Tx, from, into int64, actor string) (bool,
 // separate makes a signature that is part of another one of its own again, with those that are part of it. What the other
 // had of its word goes, unless the team has changed the word since. It returns the other, whose history is another one now.
 func separate(ctx context.Context, tx pgx.Tx, id int64) (root int64, err error) {
-	var kept []byte
-	var version int64
-	if err := tx.QueryRow(ctx, `select root_id, alias_word, alias_version from signatures where id = $1 and alias_of is not null for no key update`, id).Scan(&root, &kept, &version); err != nil {
+	type alias struct {
+		RootID       int64
+		AliasWord    []byte
+		AliasVersion *int64
+	}
+	was, err := one[alias](ctx, tx, `
+		select root_id, alias_word, alias_version from signatures where id = $1 and alias_of is not null for no key update`, id)
+	if err != nil {
 		return 0, err
 	}
-	if kept != nil {
-		var before keptWord
-		if err := json.Unmarshal(kept, &before); err != nil {
-			return 0, fmt.Errorf("word of signature %d: %w", root, err)
-		}
-		if _, now, err := wordOf(ctx, tx, before.Of); err != nil {
+	if was.AliasWord != nil {
+		if err := restoreWord(ctx, tx, was.RootID, was.AliasWord, was.AliasVersion); err != nil {
 			return 0, err
-		} else if now == version {
-			if _, err := say(ctx, tx, before.Of, before.word); err != nil {
-				return 0, err
-			}
 		}
 	}
 	_, err = tx.Exec(ctx, `update signatures set alias_of = null, alias_by = '', alias_at = null, alias_word = null, alias_version = null where id = $1`, id)
@@ -126,14 +100,21 @@ func separate(ctx context.Context, tx pgx.Tx, id int64) (root int64, err error) 
 		with recursive parts as (
 			select $1::bigint as id union select s.id from signatures s join parts p on s.alias_of = p.id)
 		update signatures set root_id = $1 where id in (select id from parts)`, id)
-	return root, err
+	return was.RootID, err
 }
 
-func first(a, b string) string {
-	if a != "" {
-		return a
+// restoreWord gives a signature the word back that it had before another became part of it, unless the team has changed it since.
+func restoreWord(ctx context.Context, tx pgx.Tx, root int64, kept []byte, version *int64) error {
+	var before keptWord
+	if err := json.Unmarshal(kept, &before); err != nil {
+		return fmt.Errorf("word of signature %d: %w", root, err)
 	}
-	return b
+	now, err := wordOf(ctx, tx, before.Of)
+	if err != nil || version == nil || now.Version != *version {
+		return err
+	}
+	_, err = say(ctx, tx, before.Of, before.Word)
+	return err
 }
 
 // audit records who changed what.

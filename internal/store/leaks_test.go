@@ -11,7 +11,9 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/score"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 )
 
 // finding is one signature of a run, with one site of which the raw stack is named.
@@ -84,7 +86,7 @@ func newLab(t testing.TB) *lab {
 func (l *lab) run(place string, r *analysis.Report) int64 {
 	l.Helper()
 	parts := append(strings.Split(place, "/"), "", "")
-	target := store.Target{Project: "demo", Build: parts[0], Scenario: parts[1], Run: parts[2]}
+	target := leaks.Target{Project: "demo", Build: parts[0], Scenario: parts[1], Run: parts[2]}
 	e := addEvidence(l, l.Store, target, "a.txt")
 	if l.runs[place] == 0 { // read and named, in short
 		l.sql(`
@@ -114,6 +116,9 @@ func (l *lab) save(run int64, r *analysis.Report) {
 	save(l, l.Store, lease, r, "report", input(l, l.Store, run).Revision)
 }
 
+// now is what is in the project at this moment.
+func (l *lab) now() store.View { return storetest.Now(l, l.Store) }
+
 func (l *lab) sql(statement string, args ...any) {
 	l.Helper()
 	if _, err := l.conn.Exec(l.Context(), statement, args...); err != nil {
@@ -123,15 +128,15 @@ func (l *lab) sql(statement string, args ...any) {
 
 func (l *lab) signature(text string) store.Signature {
 	l.Helper()
-	return must[store.Signature](l)(l.SignatureByText(l.Context(), "demo", text))
+	return must[store.Signature](l)(l.now().Signature(l.Context(), "demo", text))
 }
 
-func (l *lab) change(signature string, c store.TriageChange) store.Triage {
+func (l *lab) change(signature string, c leaks.Change) leaks.Triage {
 	l.Helper()
 	if c.Actor == "" {
 		c.Actor = "ann"
 	}
-	return must[store.Triage](l)(l.ChangeTriage(l.Context(), "demo", signature, c))
+	return must[leaks.Triage](l)(l.ChangeTriage(l.Context(), "demo", signature, c))
 }
 
 func (l *lab) list(q store.SignatureQuery) *store.SignaturePage {
@@ -140,7 +145,7 @@ func (l *lab) list(q store.SignatureQuery) *store.SignaturePage {
 	if q.Limit == 0 {
 		q.Limit = 100
 	}
-	return must[*store.SignaturePage](l)(l.Signatures(l.Context(), q))
+	return must[*store.SignaturePage](l)(l.now().Signatures(l.Context(), q))
 }
 
 // listed prints the signatures of a page.

@@ -3,30 +3,30 @@ package store_test
 import (
 	"testing"
 
-	"heapdrift/internal/store"
+	"heapdrift/internal/leaks"
 )
 
 // A is merged into B, and B into C. Taking A apart again gives B back the word it had; C keeps its own.
 func TestSplitFromChainLeavesOtherWords(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: leak}, finding{signature: "C", class: leak}))
-	l.change("A", store.TriageChange{Known: &store.Known{Reason: "of A"}})
-	l.change("C", store.TriageChange{Known: &store.Known{Reason: "of C"}}) // as many changes as B has after the merge
+	l.change("A", leaks.Change{Known: &leaks.Known{Reason: "of A"}})
+	l.change("C", leaks.Change{Known: &leaks.Known{Reason: "of C"}}) // as many changes as B has after the merge
 	for _, pair := range [][2]string{{"A", "B"}, {"B", "C"}} {
-		if err := l.MergeSignatures(t.Context(), "demo", pair[0], pair[1], "ann"); err != nil {
+		if err := l.MergeInto(t.Context(), "demo", pair[0], pair[1], "ann"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := l.SplitSignature(t.Context(), "demo", "A", "ann"); err != nil {
+	if err := l.MergeInto(t.Context(), "demo", "A", "", "ann"); err != nil {
 		t.Fatal(err)
 	}
-	if c := l.signature("C"); c.State != store.StateKnown || c.Known == nil || c.Known.Reason != "of C" {
+	if c := l.signature("C"); c.State != leaks.StateKnown || c.Known == nil || c.Known.Reason != "of C" {
 		t.Errorf("C is %s, %+v", c.State, c.Known)
 	}
 	if a := l.signature("A"); a.Text != "A" || a.Known == nil || a.Known.Reason != "of A" {
 		t.Errorf("%s is %+v", a.Text, a.Known)
 	}
-	if err := l.SplitSignature(t.Context(), "demo", "B", "ann"); err != nil {
+	if err := l.MergeInto(t.Context(), "demo", "B", "", "ann"); err != nil {
 		t.Fatal(err)
 	}
 	if b := l.signature("B"); b.Known != nil {

@@ -16,7 +16,7 @@ type Naming struct {
 func (s *Store) BeginNaming(ctx context.Context, run int64) (Naming, error) {
 	var n Naming
 	err := s.tx(ctx, "begin naming", func(tx pgx.Tx) (err error) {
-		if err := tx.QueryRow(ctx, `update runs set names_begun = names_begun + 1 where id = $1 returning names_begun`, run).Scan(&n.begun); err != nil {
+		if n.begun, err = value[int64](ctx, tx, `update runs set names_begun = names_begun + 1 where id = $1 returning names_begun`, run); err != nil {
 			return wrap("begin naming", err)
 		}
 		n.Captures, err = capturesOf(ctx, tx, run)
@@ -44,9 +44,8 @@ func (s *Store) SaveNames(ctx context.Context, l Lease, n Naming, key string) er
 // QueueSymbolise queues a search for the run's symbols, or says ErrNotFound. A run of which nothing was read has none.
 func (s *Store) QueueSymbolise(ctx context.Context, run int64) error {
 	return s.tx(ctx, "queue symbolise", func(tx pgx.Tx) error {
-		var read bool
-		err := tx.QueryRow(ctx, `
-			select exists (select from captures c join evidence e on e.id = c.evidence_id where e.run_id = runs.id) from runs where id = $1 for share`, run).Scan(&read)
+		read, err := value[bool](ctx, tx, `
+			select exists (select from captures c join evidence e on e.id = c.evidence_id where e.run_id = runs.id) from runs where id = $1 for share`, run)
 		if err != nil || !read {
 			return wrap("run", err)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
 
@@ -83,7 +84,7 @@ func TestOutlinesAtOnce(t *testing.T) {
 	wait.Wait()
 	for _, text := range texts {
 		s := l.signature(text)
-		if want := "F" + text[1:]; s.Text != want || s.State != store.StateOngoing {
+		if want := "F" + text[1:]; s.Text != want || s.State != leaks.StateOngoing {
 			t.Errorf("%s is %s, %s", text, s.Text, s.State)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
 
@@ -39,7 +40,7 @@ func (l *lab) leaks() string {
 	var list []string
 	for _, r := range l.list(store.SignatureQuery{}).Rows {
 		names := []string{r.Text}
-		for _, a := range must[[]store.Alias](l)(l.Aliases(l.Context(), "demo", r.Text)) {
+		for _, a := range must[[]store.Alias](l)(l.now().Aliases(l.Context(), "demo", r.Text)) {
 			names = append(names, a.Text)
 		}
 		slices.Sort(names[1:])
@@ -65,7 +66,7 @@ func TestOutlineIsTheSameLeak(t *testing.T) {
 				func() {
 					l.run("1", one("A"))
 					assignee := "bob"
-					l.change("A", store.TriageChange{Assignee: &assignee, Known: &store.Known{Reason: "vendor"}})
+					l.change("A", leaks.Change{Assignee: &assignee, Known: &leaks.Known{Reason: "vendor"}})
 					must[store.Comment](t)(l.AddComment(t.Context(), "demo", "A", "ann", "seen in the text"))
 				},
 				func() {
@@ -81,21 +82,21 @@ func TestOutlineIsTheSameLeak(t *testing.T) {
 			}
 			l.want("both", "F=A")
 			s := l.signature("A")
-			if s.Text != "F" || s.FirstBad != "1" || s.LastBad != "2" || s.State != store.StateKnown || s.Known.Reason != "vendor" || s.Assignee != "bob" || s.Comments != 2 {
+			if s.Text != "F" || s.FirstBad != "1" || s.LastBad != "2" || s.State != leaks.StateKnown || s.Known.Reason != "vendor" || s.Assignee != "bob" || s.Comments != 2 {
 				t.Errorf("%+v", s)
 			}
-			if a := must[[]store.Alias](t)(l.Aliases(t.Context(), "demo", "F"))[0]; a.By != store.ByOutline {
+			if a := must[[]store.Alias](t)(l.now().Aliases(t.Context(), "demo", "F"))[0]; a.By != leaks.ByOutline {
 				t.Errorf("%+v", a)
 			}
 			if got := l.audited("A", "outline"); len(got) != 1 || got[0].Actor != "" || !strings.Contains(string(got[0].After), `"into": "F"`) {
 				t.Errorf("%+v", got)
 			}
-			found := must[[]store.Finding](t)(firstOf(l.Findings(t.Context(), store.FindingQuery{Run: l.runs["1"], Limit: 9})))
+			found := must[[]store.Finding](t)(firstOf(l.now().Findings(t.Context(), store.FindingQuery{Run: l.runs["1"], Limit: 9})))
 			if len(found) != 1 || found[0].Signature != "F" || found[0].Own != "A" {
 				t.Errorf("%+v", found)
 			}
 			for _, build := range []string{"1", "2"} {
-				if side, err := l.SideOf(t.Context(), "demo", "default", build); err != nil || len(side.Findings) != 1 || side.Findings[0].Signature != "F" {
+				if side, err := l.now().SideOf(t.Context(), "demo", "default", build); err != nil || len(side.Findings) != 1 || side.Findings[0].Signature != "F" {
 					t.Errorf("build %s: %+v, %v", build, side, err)
 				}
 			}
@@ -106,7 +107,7 @@ func TestOutlineIsTheSameLeak(t *testing.T) {
 // audited lists what was done to a signature of a text, newest first.
 func (l *lab) audited(text, action string) (list []store.AuditRow) {
 	l.Helper()
-	for _, row := range must[[]store.AuditRow](l)(l.Audit(l.Context(), "demo", text, 99, 0)) {
+	for _, row := range must[[]store.AuditRow](l)(l.now().Audit(l.Context(), "demo", text, store.AuditQuery{Limit: 99})) {
 		if row.Action == action && row.Signature == text {
 			list = append(list, row)
 		}
@@ -141,9 +142,9 @@ func TestOutlineSurvivesReanalysis(t *testing.T) {
 func TestOutlineOutlivesInlinedCalls(t *testing.T) {
 	l := newLab(t)
 	l.run("1", one("A"))
-	l.change("A", store.TriageChange{Version: -1, Known: &store.Known{Reason: "at first"}})
+	l.change("A", leaks.Change{Version: -1, Known: &leaks.Known{Reason: "at first"}})
 	l.run("2", one("F<A"))
-	l.change("F", store.TriageChange{Version: -1, Known: &store.Known{Reason: "after all"}})
+	l.change("F", leaks.Change{Version: -1, Known: &leaks.Known{Reason: "after all"}})
 	l.run("2", outlined(finding{signature: "A", stack: "F", class: leak, bytes: 7}))
 	l.want("lost", "A=F")
 	if s := l.signature("F"); s.Known == nil || s.Known.Reason != "after all" || s.FirstBad != "1" || s.LastBad != "2" {
@@ -165,7 +166,7 @@ func TestOutlineOfSeveral(t *testing.T) {
 			l.run(place, places[place])
 		}
 		l.want(fmt.Sprint(order), "A F G")
-		if state := l.signature("A").State; state != store.StateNew {
+		if state := l.signature("A").State; state != leaks.StateNew {
 			t.Errorf("%v: %s", order, state)
 		}
 		l.run("3", outlined(finding{signature: "G<A", class: stable}))
@@ -229,7 +230,7 @@ func TestOutlineTakenApart(t *testing.T) {
 	l := newLab(t)
 	l.run("1", one("A"))
 	l.run("2", one("F<A"))
-	if err := l.SplitSignature(t.Context(), "demo", "A", "ann"); err != nil {
+	if err := l.MergeInto(t.Context(), "demo", "A", "", "ann"); err != nil {
 		t.Fatal(err)
 	}
 	l.want("split", "A F")
@@ -241,7 +242,7 @@ func TestOutlineTakenApart(t *testing.T) {
 		l.run(place, outlined(finding{signature: "G<A", stack: "F", class: leak, bytes: 7}))
 	}
 	l.want("another name", "A G=F")
-	if err := l.MergeSignatures(t.Context(), "demo", "A", "G", "ann"); err != nil {
+	if err := l.MergeInto(t.Context(), "demo", "A", "G", "ann"); err != nil {
 		t.Fatal(err)
 	}
 	l.run("4", one("A"))
@@ -252,12 +253,12 @@ func TestOutlineTakenApart(t *testing.T) {
 	l = newLab(t)
 	l.run("1", one("A"))
 	l.run("2", outlined(finding{signature: "F<A", class: stable}))
-	if err := errors.Join(l.MergeSignatures(t.Context(), "demo", "F", "A", "ann"), l.SplitSignature(t.Context(), "demo", "F", "ann")); err != nil {
+	if err := errors.Join(l.MergeInto(t.Context(), "demo", "F", "A", "ann"), l.MergeInto(t.Context(), "demo", "F", "", "ann")); err != nil {
 		t.Fatal(err)
 	}
 	l.run("3", one("F<A"))
 	l.want("taken out of its outline", "A F")
-	if _, err := l.AddComment(t.Context(), "demo", "A", store.ByOutline, "?"); err == nil {
+	if _, err := l.AddComment(t.Context(), "demo", "A", leaks.ByOutline, "?"); err == nil {
 		t.Error("a person has the name that outlines have")
 	}
 }

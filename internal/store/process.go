@@ -19,7 +19,7 @@ var ErrNoProcess = errors.New("the evidence does not show this process")
 func (s *Store) ChooseProcess(ctx context.Context, run int64, process string) error {
 	return s.tx(ctx, "choose process", func(tx pgx.Tx) error {
 		// The lock keeps captures from being replaced between the look at them and the end.
-		if err := tx.QueryRow(ctx, `select id from runs where id = $1 for no key update`, run).Scan(&run); err != nil {
+		if _, err := value[int64](ctx, tx, `select id from runs where id = $1 for no key update`, run); err != nil {
 			return wrap("run", err)
 		}
 		seen, err := seenIn(ctx, tx, run)
@@ -42,13 +42,13 @@ func (s *Store) ChooseProcess(ctx context.Context, run int64, process string) er
 
 // Processes returns the processes of a run that a report may be about, those that hold most first and at most limit of
 // them, and how many there are.
-func (s *Store) Processes(ctx context.Context, run int64, limit int) (list []analysis.Choice, all int, err error) {
-	seen, err := seenIn(ctx, s.pool, run)
+func (v View) Processes(ctx context.Context, run int64, limit int) (list []analysis.Choice, total int, err error) {
+	seen, err := seenIn(ctx, v.q, run)
 	if err != nil {
 		return nil, 0, wrap("processes of run", err)
 	}
-	list, all = analysis.Choices(seen, limit)
-	return list, all, nil
+	list, total = analysis.Choices(seen, limit)
+	return list, total, nil
 }
 
 // beganIn is when a process began inside its trace; nil where that was before it, or where there is none.
@@ -61,11 +61,7 @@ func beganIn(t *capture.Trace) *int64 {
 
 // seenIn lists the processes of a run's captures, in the order of InputOfRun.
 func seenIn(ctx context.Context, q querier, run int64) ([]analysis.Seen, error) {
-	rows, _ := q.Query(ctx, `
-		select c.process, c.pid, c.bits, e.id, c.kind = $2, coalesce(c.began_ns, $3), c.held_bytes
+	return all[analysis.Seen](ctx, q, `
+		select c.process as name, c.pid, c.bits, '' as machine, e.id as evidence, c.kind = $2 as trace, coalesce(c.began_ns, $3) as began, c.held_bytes as held
 		from captures c join evidence e on e.id = c.evidence_id where e.run_id = $1 order by e.id, c.ordinal`, run, string(capture.KindETL), allocations.BeforeTrace)
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (p analysis.Seen, err error) {
-		err = row.Scan(&p.Name, &p.PID, &p.Bits, &p.Evidence, &p.Trace, &p.Began, &p.Held)
-		return p, err
-	})
 }

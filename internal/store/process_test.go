@@ -9,6 +9,7 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 )
 
 // tracedOf is a process of a trace; 0 began before it.
@@ -23,7 +24,7 @@ func tracedOf(name string, pid uint32, sites int, began int64) store.StoredCaptu
 
 func choices(t testing.TB, s *store.Store, run int64, limit int) string {
 	t.Helper()
-	list, all, err := s.Processes(t.Context(), run, limit)
+	list, all, err := storetest.Now(t, s).Processes(t.Context(), run, limit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func TestChooseProcess(t *testing.T) {
 	if got := choices(t, s, e.RunID, 1); got != "7#2 of 3" {
 		t.Error(got)
 	}
-	list, _, err := s.Processes(t.Context(), e.RunID, 9)
+	list, _, err := storetest.Now(t, s).Processes(t.Context(), e.RunID, 9)
 	if err != nil || list[0].Held != captures[0].Held() || list[0].Began != 5e9 || list[1].Began != captures[1].Trace.Began {
 		t.Errorf("%+v, %v", list, err)
 	}
@@ -84,7 +85,7 @@ func TestChooseProcess(t *testing.T) {
 	// An analysis of the choice before may end last.
 	save(t, s, queued, report(t, captures[1].Capture), "chosen", after.Revision)
 	save(t, s, running, report(t, captures[0].Capture), "before", before.Revision)
-	if run := must[store.Run](t)(s.RunByID(t.Context(), e.RunID)); run.ReportKey != "chosen" || run.Process != "7#1" {
+	if run := must[store.Run](t)(storetest.Now(t, s).Run(t.Context(), e.RunID)); run.ReportKey != "chosen" || run.Process != "7#1" {
 		t.Errorf("%+v", run)
 	}
 	choose("", nil)
@@ -107,7 +108,7 @@ func TestProcessesOfSnapshots(t *testing.T) {
 	if err := s.SaveCaptures(t.Context(), claim(t, s), []store.StoredCapture{{Capture: c, Artifact: "b"}}); err != nil {
 		t.Fatal(err)
 	}
-	list, all, err := s.Processes(t.Context(), run, 9)
+	list, all, err := storetest.Now(t, s).Processes(t.Context(), run, 9)
 	want := analysis.Choice{Choose: "app.exe", Seen: analysis.Seen{Process: capture.Process{Name: "app.exe", PID: 8, Bits: 64}, Held: 300}}
 	if err != nil || all != 1 || list[0].Choose != want.Choose || list[0].Process != want.Process || list[0].Held != want.Held || list[0].Trace {
 		t.Errorf("%+v of %d, %v", list, all, err)

@@ -40,11 +40,12 @@ func (s *Store) SaveResult(ctx context.Context, l Lease, result Result) error {
 		if err := finish(ctx, tx, l); err != nil {
 			return err
 		}
-		var stored, input int64
-		if err := tx.QueryRow(ctx, `select report_rev, input_rev from runs where id = $1 for update`, l.RunID).Scan(&stored, &input); err != nil {
+		type revisions struct{ ReportRev, InputRev int64 }
+		stored, err := one[revisions](ctx, tx, `select report_rev, input_rev from runs where id = $1 for update`, l.RunID)
+		if err != nil {
 			return err
 		}
-		if stored > result.Revision {
+		if stored.ReportRev > result.Revision {
 			return nil
 		}
 		before, err := sitesBefore(ctx, tx, l.RunID)
@@ -60,7 +61,7 @@ func (s *Store) SaveResult(ctx context.Context, l Lease, result Result) error {
 		if err := updateRun(ctx, tx, l.RunID, result); err != nil {
 			return err
 		}
-		c := consequences{tx: tx, project: named.project, build: named.build, run: l.RunID, latest: result.Revision >= input}
+		c := consequences{tx: tx, project: named.project, build: named.build, run: l.RunID, latest: result.Revision >= stored.InputRev}
 		return c.draw(ctx, before, named, result.Report.Sites)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
 
@@ -32,7 +33,7 @@ func TestResultsAtOnce(t *testing.T) {
 	}
 	var wait sync.WaitGroup
 	errs := make([]error, 2*runs+1)
-	wait.Go(func() { _, _, errs[2*runs] = l.SaveRules(t.Context(), "demo", "x", "ann", "", 0) })
+	wait.Go(func() { _, _, errs[2*runs] = l.SaveRules(t.Context(), "demo", ruleChange(0)) })
 	for i := range runs {
 		wait.Go(func() {
 			shuffled := make([]finding, signatures)
@@ -47,7 +48,7 @@ func TestResultsAtOnce(t *testing.T) {
 		})
 		wait.Go(func() {
 			reason := fmt.Sprint("because of ", i)
-			_, errs[runs+i] = l.ChangeTriage(t.Context(), "demo", list[i].signature, store.TriageChange{Actor: "ann", Version: -1, Known: &store.Known{Reason: reason}})
+			_, errs[runs+i] = l.ChangeTriage(t.Context(), "demo", list[i].signature, leaks.Change{Actor: "ann", Version: -1, Known: &leaks.Known{Reason: reason}})
 		})
 	}
 	wait.Wait()

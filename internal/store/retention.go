@@ -24,9 +24,8 @@ func (s *Store) ExpireEvidence(ctx context.Context, olderThan time.Duration, lim
 			return err
 		}
 		expired = int(tag.RowsAffected())
-		rows, _ := tx.Query(ctx, `
+		digests, err = values[string](ctx, tx, `
 			select d from (select distinct sha256 as d from evidence where expired_at is not null and not dropped) old where `+unreferred+` order by d`)
-		digests, err = pgx.CollectRows(rows, pgx.RowTo[string])
 		return err
 	})
 	return digests, expired, err
@@ -42,7 +41,7 @@ func (s *Store) DropExpired(ctx context.Context, digest string, drop func() erro
 		if err := lockDigest(ctx, tx, digest); err != nil {
 			return err
 		}
-		if err := tx.QueryRow(ctx, `select `+unreferred+` from (select $1::text as d) x`, digest).Scan(&dropped); err != nil || !dropped {
+		if dropped, err = value[bool](ctx, tx, `select `+unreferred+` from (select $1::text as d) x`, digest); err != nil || !dropped {
 			return err
 		}
 		if err := drop(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
 
@@ -50,12 +51,12 @@ func TestExpireEvidence(t *testing.T) {
 	if digests, n := l.expire(0); n != 0 || digests != "a.txt-sha" { // nobody has dropped it: who was told may have crashed
 		t.Errorf("a second time: %d, %q", n, digests)
 	}
-	list := must[[]store.Evidence](t)(l.EvidenceOfRun(t.Context(), two))
+	list := must[[]store.Evidence](t)(l.now().EvidenceOfRun(t.Context(), two))
 	if len(list) != 1 || list[0].ExpiredAt == nil || list[0].State != "read" || len(input(t, l.Store, two).Captures) != 1 {
 		t.Errorf("%+v", list)
 	}
 	// The file is uploaded again before it was deleted.
-	addEvidence(t, l.Store, store.Target{Project: "demo", Build: "2"}, "a.txt")
+	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "2"}, "a.txt")
 	drop := func() error { t.Error("deleted what is wanted"); return nil }
 	if dropped, err := l.DropExpired(t.Context(), "a.txt-sha", drop); dropped || err != nil {
 		t.Errorf("%v %v", dropped, err)
@@ -86,7 +87,7 @@ func TestUploadWaitsForDeletion(t *testing.T) {
 	deleted := false
 	_, err := l.DropExpired(t.Context(), "a.txt-sha", func() error {
 		wait.Go(func() {
-			addEvidence(t, l.Store, store.Target{Project: "demo", Build: "9"}, "a.txt")
+			addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "9"}, "a.txt")
 			if !deleted {
 				t.Error("the upload did not wait")
 			}

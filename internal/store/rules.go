@@ -8,12 +8,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/blame"
+	"heapdrift/internal/leaks"
 )
 
 const (
-	maxRules   = 1 << 20 // characters of a rule file
-	dryRunRuns = 50      // newest runs that a dry run looks at
+	previewRuns   = 50   // newest runs on which other rules are tried
+	previewStacks = 5000 // stacks of those
 )
 
 // A RuleFile is one version of a project's rules. The zero one is that of a project that has none.
@@ -26,66 +27,79 @@ type RuleFile struct {
 }
 
 // Rules returns the rules that a project has, or ErrNotFound for no project.
-func (s *Store) Rules(ctx context.Context, project string) (RuleFile, error) {
-	id, err := projectID(ctx, s.pool, project)
+func (v View) Rules(ctx context.Context, project string) (RuleFile, error) {
+	id, err := projectID(ctx, v.q, project)
 	if err != nil {
 		return RuleFile{}, err
 	}
-	return rulesOf(ctx, s.pool, id)
+	return rulesOf(ctx, v.q, id)
 }
 
 const ruleColumns = `version, text, author, note, at`
 
 func rulesOf(ctx context.Context, q querier, project int64) (RuleFile, error) {
-	rows, _ := q.Query(ctx, `select `+ruleColumns+` from project_rules where project_id = $1 order by version desc limit 1`, project)
-	f, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[RuleFile])
+	f, err := one[RuleFile](ctx, q, `select `+ruleColumns+` from project_rules where project_id = $1 order by version desc limit 1`, project)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return RuleFile{}, nil
 	}
 	return f, wrap("rules", err)
 }
 
-// projectID returns the id of a project, or ErrNotFound.
-func projectID(ctx context.Context, q querier, project string) (int64, error) {
-	rows, _ := q.Query(ctx, `select id from projects where name = $1`, project)
-	id, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[int64])
-	return id, wrap("project", err)
-}
-
 // RuleVersions lists all versions of a project's rules, newest first.
-func (s *Store) RuleVersions(ctx context.Context, project string) ([]RuleFile, error) {
-	id, err := projectID(ctx, s.pool, project)
+func (v View) RuleVersions(ctx context.Context, project string) ([]RuleFile, error) {
+	id, err := projectID(ctx, v.q, project)
 	if err != nil {
 		return nil, err
 	}
-	rows, _ := s.pool.Query(ctx, `select `+ruleColumns+` from project_rules where project_id = $1 order by version desc`, id)
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[RuleFile])
+	list, err := all[RuleFile](ctx, v.q, `select `+ruleColumns+` from project_rules where project_id = $1 order by version desc`, id)
 	return list, wrap("rules", err)
 }
 
+// A RuleChange is a new text of a project's rules.
+type RuleChange struct {
+	Text, Author, Note string
+	Version            int64 // that it was made of; negative for any
+}
+
+func (c *RuleChange) check() error {
+	if err := leaks.CheckActor(c.Author); err != nil {
+		return err
+	}
+	if err := leaks.CheckText("note", c.Note, leaks.MaxNote); err != nil {
+		return err
+	}
+	return leaks.CheckText("text", c.Text, leaks.MaxRules)
+}
+
 // SaveRules stores the text as the next version of a project's rules and queues the analysis of all its runs, in one
-// transaction; it returns how many. It returns ErrConflict where the present version is another than ifVersion.
-func (s *Store) SaveRules(ctx context.Context, project, text, author, note string, ifVersion int) (saved RuleFile, queued int, err error) {
-	if err := checkRules(text, author, note); err != nil {
+// transaction; it returns how many. It returns ErrConflict where the present version is another than that of the change, and the error
+// of blame.ParseRules where the text is not a rule file.
+func (s *Store) SaveRules(ctx context.Context, project string, change RuleChange) (saved RuleFile, queued int, err error) {
+	if err := change.check(); err != nil {
 		return RuleFile{}, 0, err
 	}
-	if ifVersion < 0 || ifVersion >= math.MaxInt32 { // which no version can be
+	if _, err := blame.ParseRules(change.Text); err != nil {
+		return RuleFile{}, 0, err
+	}
+	if change.Version >= math.MaxInt32 { // which no version can be
 		return RuleFile{}, 0, ErrConflict
 	}
 	err = s.tx(ctx, "save rules", func(tx pgx.Tx) error {
-		id, err := projectID(ctx, tx, project)
+		// Of two that save at once the second waits here, and finds the version of the first.
+		id, err := value[int64](ctx, tx, `select id from projects where name = $1 for no key update`, project)
+		if err != nil {
+			return wrap("project", err)
+		}
+		present, err := rulesOf(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		// Of two that save at once the second waits here, and finds the version of the first.
-		rows, _ := tx.Query(ctx, `
-			insert into project_rules (project_id, version, text, author, note)
-			select $1, $2::int + 1, $3, $4, $5 where $2::int = coalesce((select max(version) from project_rules where project_id = $1), 0)
-			on conflict do nothing returning `+ruleColumns, id, ifVersion, text, author, note)
-		saved, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[RuleFile])
-		if errors.Is(err, pgx.ErrNoRows) {
+		if change.Version >= 0 && change.Version != int64(present.Version) {
 			return ErrConflict
 		}
+		saved, err = one[RuleFile](ctx, tx, `
+			insert into project_rules (project_id, version, text, author, note) values ($1, $2, $3, $4, $5) returning `+ruleColumns,
+			id, present.Version+1, change.Text, change.Author, change.Note)
 		if err != nil {
 			return err
 		}
@@ -98,25 +112,14 @@ func (s *Store) SaveRules(ctx context.Context, project, text, author, note strin
 	return saved, queued, nil
 }
 
-func checkRules(text, author, note string) error {
-	if err := checkActor(author); err != nil {
-		return err
-	}
-	if err := checkText("note", note, maxReason); err != nil {
-		return err
-	}
-	return checkText("text", text, maxRules)
-}
-
 // queueAnalyses queues the analysis of all runs of a project that have captures, and returns how many. Results under way
 // are of the rules before: they are stored, and replaced. Jobs are handed out in the order of their ids, so that the newest
 // builds, which people look at, come first.
 func queueAnalyses(ctx context.Context, tx pgx.Tx, project int64) (int, error) {
-	rows, _ := tx.Query(ctx, `
+	ids, err := values[int64](ctx, tx, `
 		select r.id from runs r join builds b on b.id = r.build_id where b.project_id = $1
 			and exists (select from evidence e join captures c on c.evidence_id = e.id where e.run_id = r.id)
 		order by r.id for no key update of r`, project)
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
@@ -126,58 +129,75 @@ func queueAnalyses(ctx context.Context, tx pgx.Tx, project int64) (int, error) {
 	_, err = tx.Exec(ctx, `
 		insert into jobs (kind, run_id)
 		select 'analyse', r.id from runs r join builds b on b.id = r.build_id where r.id = any($1)
-		order by b.sequence desc nulls last, b.id desc, r.id desc `+onQueued, ids)
+		order by `+newestFirst+`, r.id desc `+onQueued, ids)
 	return len(ids), err
 }
 
-// A DryRunStack is a stack that leaks or grows, on which a new rule file can be tried.
-type DryRunStack struct {
-	Frames    []*analysis.Frame // innermost first
-	Kind      string
-	Signature string // that it has now
-	Title     string
-	Class     string
-	Run       int64 // the newest that shows it
-}
-
-// StacksForDryRun returns the distinct stacks of sites that leak or grow in the newest runs of a project, those of the
-// newest run first, and at most limit; or ErrNotFound.
-func (s *Store) StacksForDryRun(ctx context.Context, project string, limit int) ([]DryRunStack, error) {
-	id, err := projectID(ctx, s.pool, project)
+// PreviewRules tries rules on the stacks that leak or grow in a project's recent runs, against the rules that it has; or says
+// ErrNotFound.
+func (v View) PreviewRules(ctx context.Context, project string, after *blame.Rules) (*leaks.RulesPreview, error) {
+	present, err := v.Rules(ctx, project)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.pool.Query(ctx, `
+	stacks, err := v.RuleStacks(ctx, project, previewStacks)
+	if err != nil {
+		return nil, err
+	}
+	own, err := v.OwnModules(ctx)
+	if err != nil {
+		return nil, err
+	}
+	runs := map[int64]*leaks.RunModules{}
+	for i := range stacks {
+		run := stacks[i].Run
+		if runs[run] != nil {
+			continue
+		}
+		head, err := v.Summary(ctx, run)
+		if err != nil {
+			return nil, err
+		}
+		runs[run] = leaks.NewRunModules(head, own)
+	}
+	return leaks.PreviewRules(ctx, present.Text, after, stacks, runs)
+}
+
+// RuleStacks returns the distinct stacks of sites that leak or grow in the newest runs of a project, those of the
+// newest run first, and at most limit; or ErrNotFound.
+func (v View) RuleStacks(ctx context.Context, project string, limit int) ([]leaks.RuleStack, error) {
+	id, err := projectID(ctx, v.q, project)
+	if err != nil {
+		return nil, err
+	}
+	type row struct {
+		StackID int64
+		Kind    string
+		RunID   int64
+	}
+	rows, err := all[row](ctx, v.q, `
 		with newest as (
 			select r.id from runs r join builds b on b.id = r.build_id where b.project_id = $1 and r.analysed_at is not null order by r.id desc limit $2),
 		bad as (
-			select distinct on (st.stack_id, st.kind) st.stack_id, st.kind, st.signature_id, st.verdict, st.run_id, st.ordinal
-			from newest n join findings f on f.run_id = n.id and f.class in ('leak', 'growing')
+			select distinct on (st.stack_id, st.kind) st.stack_id, st.kind, st.run_id, st.ordinal
+			from newest n join findings f on f.run_id = n.id and f.class`+suspect+`
 				join sites st on st.run_id = n.id and st.signature_id = f.signature_id
-			where st.stack_id is not null and st.verdict in ('leak', 'growing') order by st.stack_id, st.kind, st.run_id desc)
-		select bad.stack_id, bad.kind, s.text, s.title, bad.verdict, bad.run_id
-		from bad join signatures own on own.id = bad.signature_id join signatures s on s.id = own.root_id
-		order by bad.run_id desc, bad.ordinal limit $3`, id, dryRunRuns, limit)
+			where st.stack_id is not null and st.verdict`+suspect+` order by st.stack_id, st.kind, st.run_id desc)
+		select stack_id, kind, run_id from bad order by run_id desc, ordinal limit $3`, id, previewRuns, limit)
 	if err != nil {
-		return nil, wrap("stacks for a dry run", err)
+		return nil, wrap("stacks of rules", err)
 	}
-	var list []DryRunStack
-	var ids []int64
-	var d DryRunStack
-	var stack int64
-	_, err = pgx.ForEachRow(rows, []any{&stack, &d.Kind, &d.Signature, &d.Title, &d.Class, &d.Run}, func() error {
-		list, ids = append(list, d), append(ids, stack)
-		return nil
-	})
-	if err != nil {
-		return nil, wrap("stacks for a dry run", err)
+	ids := make([]int64, len(rows))
+	for i := range rows {
+		ids[i] = rows[i].StackID
 	}
-	frames, err := s.StackFrames(ctx, ids)
+	frames, err := v.StackFrames(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	for i := range list {
-		list[i].Frames = frames[ids[i]]
+	list := make([]leaks.RuleStack, len(rows))
+	for i, r := range rows {
+		list[i] = leaks.RuleStack{Frames: frames[r.StackID], Kind: r.Kind, Run: r.RunID}
 	}
 	return list, nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
 
@@ -17,11 +18,11 @@ func TestRules(t *testing.T) {
 	for _, place := range []string{"1", "3", "2"} {
 		l.run(place, leaksReport(finding{signature: "A", class: leak}))
 	}
-	if f := must[store.RuleFile](t)(l.Rules(t.Context(), "demo")); f != (store.RuleFile{}) {
+	if f := must[store.RuleFile](t)(l.now().Rules(t.Context(), "demo")); f != (store.RuleFile{}) {
 		t.Errorf("%+v", f)
 	}
 	before := input(t, l.Store, l.runs["1"])
-	saved, queued, err := l.SaveRules(t.Context(), "demo", "module:app -> +app\n", "ann", "ours", 0)
+	saved, queued, err := l.SaveRules(t.Context(), "demo", store.RuleChange{Text: "module:app -> +app\n", Author: "ann", Note: "ours"})
 	if err != nil || saved.Version != 1 || queued != 3 || saved.Author != "ann" || saved.At.IsZero() {
 		t.Fatalf("%+v %d %v", saved, queued, err)
 	}
@@ -37,30 +38,32 @@ func TestRules(t *testing.T) {
 	var builds []string
 	for _, id := range order {
 		lease := must[store.Lease](t)(l.ClaimJob(t.Context(), id, 1e12))
-		builds = append(builds, must[store.Run](t)(l.RunByID(t.Context(), lease.RunID)).Build)
+		builds = append(builds, must[store.Run](t)(l.now().Run(t.Context(), lease.RunID)).Build)
 	}
 	if strings.Join(builds, " ") != "3 2 1" {
 		t.Errorf("analysed in the order %v", builds)
 	}
-	if _, queued, err = l.SaveRules(t.Context(), "demo", "", "bob", "none any more", 1); err != nil || queued != 3 {
+	if _, queued, err = l.SaveRules(t.Context(), "demo", store.RuleChange{Author: "bob", Note: "none any more", Version: 1}); err != nil || queued != 3 {
 		t.Errorf("%d %v", queued, err)
 	}
-	versions := must[[]store.RuleFile](t)(l.RuleVersions(t.Context(), "demo"))
+	versions := must[[]store.RuleFile](t)(l.now().RuleVersions(t.Context(), "demo"))
 	if len(versions) != 2 || versions[0].Version != 2 || versions[1].Text == "" {
 		t.Errorf("%+v", versions)
 	}
 	for version := range 2 {
-		if _, _, err := l.SaveRules(t.Context(), "demo", "x", "ann", "", version); !errors.Is(err, store.ErrConflict) {
+		if _, _, err := l.SaveRules(t.Context(), "demo", ruleChange(int64(version))); !errors.Is(err, store.ErrConflict) {
 			t.Errorf("on version %d: %v", version, err)
 		}
 	}
-	if _, _, err := l.SaveRules(t.Context(), "demo", "x", "ann", "", 7); !errors.Is(err, store.ErrConflict) {
-		t.Error(err)
+	for _, version := range []int64{7, math.MaxInt32, math.MaxInt64} {
+		if _, _, err := l.SaveRules(t.Context(), "demo", ruleChange(version)); !errors.Is(err, store.ErrConflict) {
+			t.Errorf("on version %d: %v", version, err)
+		}
 	}
 	var wait sync.WaitGroup
 	errs := make([]error, 5)
 	for i := range errs {
-		wait.Go(func() { _, _, errs[i] = l.SaveRules(t.Context(), "demo", "x", "ann", "", 2) })
+		wait.Go(func() { _, _, errs[i] = l.SaveRules(t.Context(), "demo", ruleChange(2)) })
 	}
 	wait.Wait()
 	conflicts := 0
@@ -74,31 +77,36 @@ func TestRules(t *testing.T) {
 	if conflicts != len(errs)-1 {
 		t.Errorf("%d conflicts", conflicts)
 	}
-	var wrong *store.TargetError
-	if _, _, err := l.SaveRules(t.Context(), "demo", "a\x00", "ann", "", 3); !errors.As(err, &wrong) || wrong.Field != "text" {
+	var wrong *leaks.FieldError
+	if _, _, err := l.SaveRules(t.Context(), "demo", store.RuleChange{Text: "a\x00", Author: "ann", Version: 3}); !errors.As(err, &wrong) || wrong.Field != "text" {
 		t.Error(err)
 	}
-	if _, err := l.Rules(t.Context(), "nobody"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.now().Rules(t.Context(), "nobody"); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
-	if _, _, err := l.SaveRules(t.Context(), "nobody", "x", "ann", "", 0); !errors.Is(err, store.ErrNotFound) {
+	if _, _, err := l.SaveRules(t.Context(), "nobody", ruleChange(0)); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }
 
-func TestStacksForDryRun(t *testing.T) {
+// ruleChange is a change of the rules that were at a version, without fault otherwise.
+func ruleChange(version int64) store.RuleChange {
+	return store.RuleChange{Text: "module:x -> +app\n", Author: "ann", Version: version}
+}
+
+func TestRuleStacks(t *testing.T) {
 	l := newLab(t)
-	l.run("1", leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: stable}, finding{signature: "C", class: grows}))
+	first := l.run("1", leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: stable}, finding{signature: "C", class: grows}))
 	run := l.run("2", leaksReport(finding{signature: "A", class: leak}))
-	stacks := must[[]store.DryRunStack](t)(l.StacksForDryRun(t.Context(), "demo", 10))
-	if len(stacks) != 2 || stacks[0].Signature != "A" || stacks[0].Run != run || stacks[1].Signature != "C" || stacks[1].Class != "growing" ||
-		len(stacks[0].Frames) != 1 || stacks[0].Frames[0].Function != "FA" || stacks[0].Title == "" || stacks[0].Kind != "heap" {
+	stacks := must[[]leaks.RuleStack](t)(l.now().RuleStacks(t.Context(), "demo", 10))
+	if len(stacks) != 2 || stacks[0].Run != run || stacks[0].Kind != "heap" || len(stacks[0].Frames) != 1 || stacks[0].Frames[0].Function != "FA" ||
+		stacks[1].Run != first || len(stacks[1].Frames) != 1 || stacks[1].Frames[0].Function != "FC" {
 		t.Errorf("%+v", stacks)
 	}
-	if stacks = must[[]store.DryRunStack](t)(l.StacksForDryRun(t.Context(), "demo", 1)); len(stacks) != 1 {
+	if stacks = must[[]leaks.RuleStack](t)(l.now().RuleStacks(t.Context(), "demo", 1)); len(stacks) != 1 {
 		t.Errorf("%+v", stacks)
 	}
-	if _, err := l.StacksForDryRun(t.Context(), "nobody", 1); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.now().RuleStacks(t.Context(), "nobody", 1); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -124,7 +132,7 @@ func TestOwnModules(t *testing.T) {
 func TestWork(t *testing.T) {
 	l := newLab(t)
 	work := func(v float64) *float64 { return &v }
-	target := store.Target{Project: "demo", Build: "1", Work: work(120), WorkUnit: "document"}
+	target := leaks.Target{Project: "demo", Build: "1", Work: work(120), WorkUnit: "document"}
 	e := addEvidence(t, l.Store, target, "a.txt")
 	if err := l.SaveCaptures(t.Context(), claim(t, l.Store), []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}); err != nil {
 		t.Fatal(err)
@@ -135,7 +143,7 @@ func TestWork(t *testing.T) {
 		t.Errorf("%+v", in)
 	}
 	save(t, l.Store, claim(t, l.Store), &analysis.Report{}, "r", in.Revision)
-	again := store.Target{Project: "demo", Build: "1"} // the file again, without a word of work
+	again := leaks.Target{Project: "demo", Build: "1"} // the file again, without a word of work
 	if e := addEvidence(t, l.Store, again, "a.txt"); *e.Work != 120 || len(must[[]store.Due](t)(l.DueJobs(t.Context(), 0))) != 0 {
 		t.Errorf("%+v", e)
 	}
@@ -143,18 +151,5 @@ func TestWork(t *testing.T) {
 	addEvidence(t, l.Store, target, "a.txt")
 	if lease := claim(t, l.Store); lease.Kind != store.JobAnalyse || input(t, l.Store, e.RunID).Revision != in.Revision+1 {
 		t.Errorf("%+v", lease)
-	}
-	for _, bad := range []store.Target{
-		{Project: "p", Build: "1", Work: work(-1)}, {Project: "p", Build: "1", Work: work(math.Inf(1))}, {Project: "p", Build: "1", WorkUnit: "<i>"},
-		{Project: "p", Build: "1", WorkUnit: strings.Repeat("x", 33)},
-	} {
-		var wrong *store.TargetError
-		if err := bad.Normalize(); !errors.As(err, &wrong) || !strings.HasPrefix(wrong.Field, "work") {
-			t.Errorf("%+v: %v", bad, err)
-		}
-	}
-	plain := store.Target{Project: "p", Build: "1", Work: work(3)}
-	if err := plain.Normalize(); err != nil || plain.WorkUnit != "iteration" {
-		t.Errorf("%+v %v", plain, err)
 	}
 }

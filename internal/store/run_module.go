@@ -32,12 +32,12 @@ type WantedModule struct {
 
 // WantedModules lists the modules that runs of a project lack symbols of, those with most at stake first, or says
 // ErrNotFound. Runs of one module count together where evidence gives them the same id, or the same name and size.
-func (s *Store) WantedModules(ctx context.Context, project string, limit int) ([]WantedModule, error) {
-	var id int64
-	if err := s.pool.QueryRow(ctx, `select id from projects where name = $1`, project).Scan(&id); err != nil {
-		return nil, wrap("project", err)
+func (v View) WantedModules(ctx context.Context, project string, limit int) ([]WantedModule, error) {
+	id, err := projectID(ctx, v.q, project)
+	if err != nil {
+		return nil, err
 	}
-	rows, _ := s.pool.Query(ctx, `
+	list, err := all[WantedModule](ctx, v.q, `
 		with lacking as (
 			select m.*, row_number() over same as place, count(*) over of_all as runs, max(m.run_id) over of_all as last_run
 			from run_modules m join runs r on r.id = m.run_id join builds b on b.id = r.build_id
@@ -46,7 +46,6 @@ func (s *Store) WantedModules(ctx context.Context, project string, limit int) ([
 				same as (partition by lower(m.name), lower(m.debug_id), m.size order by m.stake_bytes desc, m.run_id desc))
 		select name, pdb, debug_id, size, bits, symbols, match, runs, last_run, unnamed, stake_count, stake_bytes, tried
 		from lacking where place = 1 order by stake_bytes desc, unnamed desc, lower(name), debug_id limit $2`, id, limit)
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[WantedModule])
 	return list, wrap("wanted modules", err)
 }
 

@@ -8,6 +8,7 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
 
@@ -23,9 +24,9 @@ func TestSide(t *testing.T) {
 	one, two := l.run("7/soak/1", first), l.run("7/soak/2", second)
 	l.run("7/smoke/1", leaksReport(finding{signature: "D", class: leak}))
 	bob := "bob"
-	l.change("A", store.TriageChange{Assignee: &bob, Known: &store.Known{Reason: "tolerated"}})
+	l.change("A", leaks.Change{Assignee: &bob, Known: &leaks.Known{Reason: "tolerated"}})
 
-	side := must[*compare.Side](t)(l.SideOf(t.Context(), "demo", "soak", "7"))
+	side := must[*compare.Side](t)(l.now().SideOf(t.Context(), "demo", "soak", "7"))
 	if side.Build != "7" || *side.Sequence != 7 || len(side.Runs) != 2 || side.Runs[0] != one || side.Runs[1] != two || side.Statuses[1] != "leak" ||
 		!side.Trace || !side.Lossy || side.Power.Sentence != "strong" || len(side.Findings) != 1 {
 		t.Errorf("%+v", side)
@@ -46,25 +47,25 @@ func TestSide(t *testing.T) {
 	}
 	// What was known until yesterday is not: a gate must not pass for it.
 	yesterday := time.Now().Add(-24 * time.Hour)
-	l.change("A", store.TriageChange{Version: -1, Known: &store.Known{Reason: "tolerated", Until: &yesterday}})
-	side = must[*compare.Side](t)(l.SideOf(t.Context(), "demo", "soak", "7"))
+	l.change("A", leaks.Change{Version: -1, Known: &leaks.Known{Reason: "tolerated", Until: &yesterday}})
+	side = must[*compare.Side](t)(l.now().SideOf(t.Context(), "demo", "soak", "7"))
 	if a := side.Findings[0]; a.State != "ongoing" || a.Known != "" {
 		t.Errorf("%+v", a)
 	}
 	// Two parts of one signature in one run are one finding.
-	if err := l.MergeSignatures(t.Context(), "demo", "B", "A", "ann"); err != nil {
+	if err := l.MergeInto(t.Context(), "demo", "B", "A", "ann"); err != nil {
 		t.Fatal(err)
 	}
-	side = must[*compare.Side](t)(l.SideOfRun(t.Context(), one))
+	side = must[*compare.Side](t)(l.now().SideOfRun(t.Context(), one))
 	if len(side.Findings) != 1 || side.Findings[0].Outstanding.Bytes != 2050 || side.Findings[0].Class != grows || side.Trace {
 		t.Errorf("%+v", side.Findings)
 	}
 	for _, where := range [][2]string{{"soak", "8"}, {"none", "7"}} {
-		if _, err := l.SideOf(t.Context(), "demo", where[0], where[1]); !errors.Is(err, store.ErrNotFound) {
+		if _, err := l.now().SideOf(t.Context(), "demo", where[0], where[1]); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%v: %v", where, err)
 		}
 	}
-	if _, err := l.SideOfRun(t.Context(), 999); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.now().SideOfRun(t.Context(), 999); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -75,10 +76,10 @@ func TestBaseline(t *testing.T) {
 		l.run(place, leaksReport())
 	}
 	six := int64(6)
-	addEvidence(t, l.Store, store.Target{Project: "demo", Build: "dev", Sequence: &six, Branch: "dev", Scenario: "soak"}, "a.txt")
+	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "dev", Sequence: &six, Branch: "dev", Scenario: "soak"}, "a.txt")
 	is := func(scenario, build, want string) {
 		t.Helper()
-		got, err := l.BaselineOf(t.Context(), "demo", scenario, build)
+		got, err := l.now().BaselineOf(t.Context(), "demo", scenario, build)
 		if got != want || (want == "") != errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s %s: %q, %v; want %q", scenario, build, got, err, want)
 		}
@@ -105,23 +106,23 @@ func TestBaseline(t *testing.T) {
 	is("soak", "1", "")
 	is("soak", "dev", "") // the first of its branch
 	is("soak", "nobody", "")
-	ok(l.PinBuild(t.Context(), "demo", "2", true))
+	ok(l.PinRelease(t.Context(), "demo", "2"))
 	is("soak", "5", "2")
 	is("soak", "dev", "2") // a release is for all branches
 	is("soak", "2", "1")   // but only for newer builds
-	ok(l.SetBaseline(t.Context(), "demo", "1"))
+	ok(l.PinBaseline(t.Context(), "demo", "1", true))
 	is("soak", "5", "1")
 	is("smoke", "5", "3") // a baseline without the scenario says nothing
-	if got := must[string](t)(l.Baseline(t.Context(), "demo")); got != "1" {
+	if got := must[string](t)(l.now().Baseline(t.Context(), "demo")); got != "1" {
 		t.Error(got)
 	}
-	ok(l.SetBaseline(t.Context(), "demo", ""))
+	ok(l.PinBaseline(t.Context(), "demo", "1", false))
 	is("soak", "5", "2")
-	ok(l.SetBaseline(t.Context(), "demo", "2"))
-	ok(l.PinBuild(t.Context(), "demo", "1", false))
-	ok(l.PinBuild(t.Context(), "demo", "2", false))
+	ok(l.PinBaseline(t.Context(), "demo", "2", true))
+	ok(l.PinBaseline(t.Context(), "demo", "1", false)) // which is none any more
+	ok(l.PinBaseline(t.Context(), "demo", "2", false))
 	is("soak", "5", "4")
-	for _, err := range []error{l.PinBuild(t.Context(), "demo", "x", true), l.SetBaseline(t.Context(), "demo", "x"), l.SetBaseline(t.Context(), "x", "")} {
+	for _, err := range []error{l.PinRelease(t.Context(), "demo", "x"), l.PinBaseline(t.Context(), "demo", "x", true), l.PinBaseline(t.Context(), "demo", "x", false), l.PinBaseline(t.Context(), "x", "1", true)} {
 		if !errors.Is(err, store.ErrNotFound) {
 			t.Error(err)
 		}

@@ -37,10 +37,12 @@ func (s *Store) internSignatures(ctx context.Context, run int64, r *analysis.Rep
 		}
 	}
 	err := s.tx(ctx, "intern signatures", func(tx pgx.Tx) error {
-		err := tx.QueryRow(ctx, `select b.project_id, b.id from runs r join builds b on b.id = r.build_id where r.id = $1`, run).Scan(&named.project, &named.build)
+		type place struct{ ProjectID, BuildID int64 }
+		at, err := one[place](ctx, tx, `select b.project_id, b.id as build_id from runs r join builds b on b.id = r.build_id where r.id = $1`, run)
 		if err != nil {
 			return wrap("run", err)
 		}
+		named.project, named.build = at.ProjectID, at.BuildID
 		if err := named.look(ctx, tx); err != nil {
 			return err
 		}
@@ -75,17 +77,15 @@ func (n *interned) look(ctx context.Context, tx pgx.Tx) error {
 	for _, f := range slices.Concat(n.findings, n.others) {
 		texts = append(texts, f.Signature)
 	}
-	rows, err := tx.Query(ctx, `select text, id from signatures where project_id = $1 and text = any($2)`, n.project, texts)
-	if err != nil {
-		return err
+	type row struct {
+		Text string
+		ID   int64
 	}
+	rows, err := all[row](ctx, tx, `select text, id from signatures where project_id = $1 and text = any($2)`, n.project, texts)
 	n.ids = make(map[string]int64, len(texts))
-	var text string
-	var id int64
-	_, err = pgx.ForEachRow(rows, []any{&text, &id}, func() error {
-		n.ids[text] = id
-		return nil
-	})
+	for _, r := range rows {
+		n.ids[r.Text] = r.ID
+	}
 	return err
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/leaks"
 )
 
 // A SignatureOrder is a column that signatures can be sorted by.
@@ -20,99 +22,137 @@ const (
 )
 
 // ValidSignatureOrder reports whether signatures can be sorted by o.
-func ValidSignatureOrder(o SignatureOrder) bool { return o == "" || signatureOrders[o] != "" }
+func ValidSignatureOrder(o SignatureOrder) bool { return o == "" || signatureOrders[o] != nil }
 
-// A SignatureQuery chooses a page of a project's signatures: those that ever leaked or grew, unless it asks for a class.
+// A SignatureQuery chooses a page of a project's signatures: those that ever leaked or grew, unless it asks for a class. Runs add
+// signatures and change their ranks: a page is named by the signature that stands before it.
 type SignatureQuery struct {
 	Project  string
-	State    State          // "" for all
+	State    leaks.State    // "" for all
 	Owner    string         // by rule, or assignee; "" for all
 	Scenario string         // in which it was seen; "" for all
 	Text     string         // in title, blame frame or signature, in any case; "" for all
-	Class    string         // of the newest build that shows it; "" for all that ever leaked or grew, "all" for really all
+	Class    string         // of the newest build that shows it; "" for all that ever leaked or grew, leaks.AllClasses for really all
 	Order    SignatureOrder // "" for score
 	Limit    int
-	Offset   int
-	Strip    int // how many builds, the newest ones with results, the heat strip has; 0 for none
+	After    int64 // id of a signature: only those that stand behind it; 0 for the first page
+	Offset   int   // of those, how many are passed over
+	Strip    int   // how many builds, the newest ones with results, the heat strip has; 0 for none
 }
 
 // A SignaturePage is a page of signatures.
 type SignaturePage struct {
 	Rows   []SignatureRow
+	Before int // signatures on the pages before
 	Total  int
-	Counts map[State]int // by state, of the query without its State
-	Builds []BuildRef    // of the heat strip, oldest first
-	Owners []string      // all owners and assignees of the project
+	Counts map[leaks.State]int // by state, of the query without its State
+	Builds []BuildRef          // of the heat strip, oldest first
+	Owners []string            // all owners and assignees of the project
+}
+
+// Next is what After is for the next page; 0 where there is none.
+func (p *SignaturePage) Next() int64 {
+	if n := len(p.Rows); n > 0 && p.Before+n < p.Total {
+		return p.Rows[n-1].ID
+	}
+	return 0
 }
 
 // A SignatureRow is one signature as a table shows it.
 type SignatureRow struct {
 	Signature
-	Strip []Outcome // by Builds, over the scenarios asked for: the gravest
+	Strip []leaks.Outcome // by Builds, over the scenarios asked for: the gravest
 }
 
-// signatureOrders end in the id, so pages never overlap.
-var signatureOrders = map[SignatureOrder]string{
-	BySignatureScore:    `s.score desc nulls last, s.id`,
-	BySignatureGrowth:   `s.growth_bytes desc nulls last, s.id`,
-	BySignatureLastSeen: newestFirst("last_bad_id"),
-	BySignatureFirstBad: newestFirst("first_bad_id"),
+// signatureOrders are the columns that signatures s are sorted by: the largest first and none last. Equal ones are in the order of
+// their ids.
+var signatureOrders = map[SignatureOrder][]string{
+	BySignatureScore:    {`s.score`},
+	BySignatureGrowth:   {`s.growth_bytes`},
+	BySignatureLastSeen: placeOf("last_bad_id"),
+	BySignatureFirstBad: placeOf("first_bad_id"),
 }
 
-// newestFirst sorts signatures by a build of theirs, as BuildsOf does, and then by growth.
-func newestFirst(column string) string {
-	place := func(what string) string { return `(select b.` + what + ` from builds b where b.id = s.` + column + `)` }
-	return place("sequence") + ` desc nulls last, ` + place("id") + ` desc nulls last, s.growth_bytes desc nulls last, s.id`
+// placeOf sorts signatures by a build of theirs, the newest first, and then by growth.
+func placeOf(column string) []string {
+	build := func(what string) string { return `(select b.` + what + ` from builds b where b.id = s.` + column + `)` }
+	return []string{build("sequence"), build("id"), `s.growth_bytes`}
+}
+
+// orderBy sorts by columns.
+func orderBy(columns []string) string {
+	return strings.Join(columns, ` desc nulls last, `) + ` desc nulls last, s.id`
+}
+
+// markOf is the row, called mark, of the signature that a page stands behind.
+func markOf(columns []string) string {
+	list := `s.id`
+	for i, c := range columns {
+		list += fmt.Sprintf(`, %s as key%d`, c, i)
+	}
+	return `(select ` + list + ` from signatures s where s.id = @after and s.project_id = @project) mark`
+}
+
+// behind holds for a signature s that stands behind mark in the order of columns.
+func behind(columns []string) string {
+	condition := `s.id > mark.id`
+	for i := len(columns) - 1; i >= 0; i-- {
+		key := fmt.Sprintf(`mark.key%d`, i)
+		condition = fmt.Sprintf(`(%[2]s is not null and (%[1]s is null or %[1]s < %[2]s) or %[1]s is not distinct from %[2]s and %[3]s)`, columns[i], key, condition)
+	}
+	return condition
 }
 
 // Signatures returns a page of a project's signatures, or ErrNotFound.
-func (s *Store) Signatures(ctx context.Context, q SignatureQuery) (*SignaturePage, error) {
-	order := signatureOrders[q.Order]
+func (v View) Signatures(ctx context.Context, q SignatureQuery) (*SignaturePage, error) {
 	if q.Order == "" {
-		order = signatureOrders[BySignatureScore]
+		q.Order = BySignatureScore
 	}
-	if order == "" {
+	columns := signatureOrders[q.Order]
+	if columns == nil {
 		return nil, fmt.Errorf("store: signatures cannot be sorted by %q", q.Order)
 	}
-	page := &SignaturePage{Counts: map[State]int{}}
-	err := s.tx(ctx, "signatures", func(tx pgx.Tx) error {
-		// One look at the rows for all queries: the counts are to fit the page.
-		if _, err := tx.Exec(ctx, `set transaction isolation level repeatable read, read only`); err != nil {
-			return err
-		}
-		id, err := projectID(ctx, tx, q.Project)
-		if err != nil {
-			return err
-		}
-		where, args := q.where(id)
-		if err := countSignatures(ctx, tx, page, q.State, where, args); err != nil {
-			return err
-		}
-		args["state"], args["limit"], args["offset"] = q.State, q.Limit, q.Offset
-		rows, _ := tx.Query(ctx, `select `+signatureColumns+` from signatures s where `+where+` and (@state = '' or @state = `+effectiveState+`)
-			order by `+order+` limit @limit offset @offset`, args)
-		page.Rows, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r SignatureRow, err error) {
-			r.Signature, err = scanSignature(row)
-			return r, err
-		})
-		if err != nil {
-			return err
-		}
-		if page.Owners, err = ownersOf(ctx, tx, id); err != nil {
-			return err
-		}
-		if q.Strip <= 0 {
-			return nil
-		}
-		if page.Builds, err = buildsWithResults(ctx, tx, id, q.Strip); err != nil {
-			return err
-		}
-		return fillStrips(ctx, tx, page, id, q.Scenario)
-	})
+	project, err := projectID(ctx, v.q, q.Project)
 	if err != nil {
 		return nil, err
 	}
-	return page, nil
+	page := &SignaturePage{Counts: map[leaks.State]int{}}
+	where, args := q.where(project)
+	if err := countSignatures(ctx, v.q, page, q.State, where, args); err != nil {
+		return nil, wrap("count signatures", err)
+	}
+	if err := readSignatures(ctx, v.q, page, &q, columns, where, args); err != nil {
+		return nil, wrap("signatures", err)
+	}
+	if page.Owners, err = ownersOf(ctx, v.q, project); err != nil {
+		return nil, wrap("owners", err)
+	}
+	if q.Strip > 0 {
+		err = fillStrips(ctx, v.q, page, project, &q)
+	}
+	return page, wrap("strips of signatures", err)
+}
+
+// readSignatures reads the rows of a page.
+func readSignatures(ctx context.Context, q querier, page *SignaturePage, query *SignatureQuery, columns []string, where string, args pgx.NamedArgs) error {
+	args["state"], args["limit"], args["offset"], args["after"] = query.State, query.Limit, query.Offset, query.After
+	where += ` and (@state = '' or @state = ` + shownState + `)`
+	from := ` from signatures s where `
+	if query.After != 0 {
+		from = ` from signatures s cross join ` + markOf(columns) + ` where ` + behind(columns) + ` and `
+		left, err := value[int](ctx, q, `select count(*)`+from+where, args)
+		if err != nil {
+			return err
+		}
+		page.Before = page.Total - left
+	}
+	page.Before += query.Offset
+	rows, err := all[signatureRow](ctx, q, `select `+signatureColumns+from+where+` order by `+orderBy(columns)+` limit @limit offset @offset`, args)
+	page.Rows = make([]SignatureRow, len(rows))
+	for i := range rows {
+		page.Rows[i].Signature = rows[i].signature()
+	}
+	return err
 }
 
 // where is the condition of a query, but for the state.
@@ -121,7 +161,7 @@ func (q SignatureQuery) where(project int64) (string, pgx.NamedArgs) {
 	switch q.Class {
 	case "":
 		conditions = append(conditions, `s.bad`)
-	case "all":
+	case leaks.AllClasses:
 	default:
 		conditions, args["class"] = append(conditions, `s.class = @class`), q.Class
 	}
@@ -141,96 +181,81 @@ func (q SignatureQuery) where(project int64) (string, pgx.NamedArgs) {
 }
 
 // countSignatures counts a query by state. Those of no state are only in the total.
-func countSignatures(ctx context.Context, tx pgx.Tx, page *SignaturePage, state State, where string, args pgx.NamedArgs) error {
-	rows, err := tx.Query(ctx, `select `+effectiveState+`, count(*) from signatures s where `+where+` group by 1`, args)
-	if err != nil {
-		return err
+func countSignatures(ctx context.Context, q querier, page *SignaturePage, state leaks.State, where string, args pgx.NamedArgs) error {
+	type row struct {
+		State leaks.State
+		N     int
 	}
-	var of State
-	var n int
-	_, err = pgx.ForEachRow(rows, []any{&of, &n}, func() error {
-		if of != StateNone {
-			page.Counts[of] = n
+	rows, err := all[row](ctx, q, `select `+shownState+` as state, count(*) as n from signatures s where `+where+` group by 1`, args)
+	for _, r := range rows {
+		if r.State != leaks.StateNone {
+			page.Counts[r.State] = r.N
 		}
-		if state == "" || state == of {
-			page.Total += n
+		if state == "" || state == r.State {
+			page.Total += r.N
 		}
-		return nil
-	})
+	}
 	return err
 }
 
-func ownersOf(ctx context.Context, tx pgx.Tx, project int64) ([]string, error) {
-	rows, _ := tx.Query(ctx, `
+func ownersOf(ctx context.Context, q querier, project int64) ([]string, error) {
+	return values[string](ctx, q, `
 		select owner from signatures where project_id = $1 and bad and alias_of is null and owner <> ''
 		union select assignee from signatures where project_id = $1 and bad and alias_of is null and assignee <> '' order by 1`, project)
-	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
-// fillStrips reads what the builds of a page say of its signatures. What no run shows is not exercised where the build was run.
-func fillStrips(ctx context.Context, tx pgx.Tx, page *SignaturePage, project int64, scenario string) error {
-	at, names := map[int64]int{}, map[string]int{}
-	roots, builds := make([]int64, len(page.Rows)), make([]string, len(page.Builds))
+// fillStrips reads what the newest builds with results say of a page's signatures. What no run shows is not exercised where the build
+// was run.
+func fillStrips(ctx context.Context, q querier, page *SignaturePage, project int64, query *SignatureQuery) (err error) {
+	if page.Builds, err = buildsWithResults(ctx, q, project, query.Strip); err != nil {
+		return err
+	}
+	names, places := make([]string, len(page.Builds)), map[string]int{}
 	for i, b := range page.Builds {
-		builds[i], names[b.Name] = b.Name, i
+		names[i], places[b.Name] = b.Name, i
 	}
+	runs, err := runsByBuild(ctx, q, project, names, query.Scenario)
+	if err != nil {
+		return err
+	}
+	rows, roots := map[int64]*SignatureRow{}, make([]int64, len(page.Rows))
 	for i := range page.Rows {
-		roots[i], at[page.Rows[i].ID] = page.Rows[i].ID, i
-		page.Rows[i].Strip = make([]Outcome, len(page.Builds))
-		for k, b := range page.Builds {
-			page.Rows[i].Strip[k] = Outcome{Build: b.Name, Scenario: scenario}
+		r := &page.Rows[i]
+		roots[i], rows[r.ID] = r.ID, r
+		for _, name := range names {
+			r.Strip = append(r.Strip, leaks.Outcome{Build: name, Scenario: query.Scenario, Runs: runs[name]})
 		}
 	}
-	rows, err := tx.Query(ctx, `
-		with ran as (
-			select r.id, b.name as build, sc.name as scenario, r.status from runs r join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
-			where b.project_id = $1 and b.name = any($2) and r.analysed_at is not null and ($3 = '' or sc.name = $3))
-		select distinct on (own.root_id, ran.build) own.root_id, ran.build, ran.scenario, ran.id,
-			bool_or(ran.status <> 'inconclusive' and f.class not in ('leak', 'growing', 'unknown')) over by_build and f.class not in ('leak', 'growing'),
-			count(*) over by_build, `+figureColumns+`
-		from signatures own join findings f on f.signature_id = own.id join ran on ran.id = f.run_id
-		where own.root_id = any($4)
-		window by_build as (partition by own.root_id, ran.build)
-		order by own.root_id, ran.build, `+gravestFirst+`, ran.id desc`, project, builds, scenario, roots)
-	if err != nil {
-		return err
+	type row struct {
+		seenRow
+		Build, Scenario string
 	}
-	_, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (struct{}, error) {
-		o := Outcome{Exercised: true}
-		var root int64
-		figures, made := figureFields(&o.Figures)
-		err := row.Scan(append([]any{&root, &o.Build, &o.Scenario, &o.Run, &o.Clean, &o.Seen}, figures...)...)
-		made()
-		if err == nil {
-			page.Rows[at[root]].Strip[names[o.Build]] = o
-		}
-		return struct{}{}, err
-	})
-	if err != nil {
-		return err
-	}
-	return countRuns(ctx, tx, page, project, scenario)
-}
-
-// countRuns notes how many runs each cell of the strips stands for.
-func countRuns(ctx context.Context, tx pgx.Tx, page *SignaturePage, project int64, scenario string) error {
-	rows, err := tx.Query(ctx, `
-		select b.name, count(*) from runs r join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
-		where b.project_id = $1 and r.analysed_at is not null and ($2 = '' or sc.name = $2) group by 1`, project, scenario)
-	if err != nil {
-		return err
-	}
-	runs := map[string]int{}
-	var name string
-	var n int
-	_, err = pgx.ForEachRow(rows, []any{&name, &n}, func() error {
-		runs[name] = n
-		return nil
-	})
-	for i := range page.Rows {
-		for k := range page.Rows[i].Strip {
-			page.Rows[i].Strip[k].Runs = runs[page.Rows[i].Strip[k].Build]
+	seen, err := all[row](ctx, q, `
+		select `+seenColumns+`, b.name as build, sc.name as scenario
+		from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id
+			join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
+		where own.root_id = any($1) and b.name = any($2) and ($3 = '' or sc.name = $3) order by f.run_id, f.signature_id`, roots, names, query.Scenario)
+	for i := range seen {
+		cell := &rows[seen[i].RootID].Strip[places[seen[i].Build]]
+		if cell.Take(seen[i].seen()) {
+			cell.Scenario = seen[i].Scenario
 		}
 	}
 	return err
+}
+
+// runsByBuild counts the runs with a result of each build.
+func runsByBuild(ctx context.Context, q querier, project int64, builds []string, scenario string) (map[string]int, error) {
+	type row struct {
+		Build string
+		N     int
+	}
+	rows, err := all[row](ctx, q, `
+		select b.name as build, count(*) as n from runs r join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
+		where b.project_id = $1 and b.name = any($2) and r.analysed_at is not null and ($3 = '' or sc.name = $3) group by 1`, project, builds, scenario)
+	runs := map[string]int{}
+	for _, r := range rows {
+		runs[r.Build] = r.N
+	}
+	return runs, err
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
 
@@ -17,7 +18,7 @@ func TestSignatureList(t *testing.T) {
 	l.run("2/smoke", leaksReport(finding{signature: "D", class: leak, bytes: 5}))
 	l.run("3/soak", leaksReport(finding{signature: "A", class: leak, bytes: 40}, finding{signature: "Z", class: analysis.ClassTransient}))
 	bob := "bob"
-	l.change("D", store.TriageChange{Assignee: &bob, Known: &store.Known{Reason: "x"}})
+	l.change("D", leaks.Change{Assignee: &bob, Known: &leaks.Known{Reason: "x"}})
 	for _, test := range []struct {
 		query store.SignatureQuery
 		want  string
@@ -27,11 +28,11 @@ func TestSignatureList(t *testing.T) {
 		{store.SignatureQuery{Order: "growth"}, "A C D B", 4},
 		{store.SignatureQuery{Order: "last-seen"}, "A C D B", 4},
 		{store.SignatureQuery{Order: "first-bad"}, "A C D B", 4},
-		{store.SignatureQuery{State: store.StateOngoing}, "A", 1},
-		{store.SignatureQuery{State: store.StateNew}, "C", 1},
-		{store.SignatureQuery{State: store.StateKnown}, "D", 1},
-		{store.SignatureQuery{State: store.StateFixed}, "B", 1},
-		{store.SignatureQuery{State: store.StateRegressed}, "", 0},
+		{store.SignatureQuery{State: leaks.StateOngoing}, "A", 1},
+		{store.SignatureQuery{State: leaks.StateNew}, "C", 1},
+		{store.SignatureQuery{State: leaks.StateKnown}, "D", 1},
+		{store.SignatureQuery{State: leaks.StateFixed}, "B", 1},
+		{store.SignatureQuery{State: leaks.StateRegressed}, "", 0},
 		{store.SignatureQuery{Owner: "ui"}, "B", 1},
 		{store.SignatureQuery{Owner: "bob"}, "D", 1},
 		{store.SignatureQuery{Scenario: "smoke"}, "D", 1},
@@ -50,7 +51,7 @@ func TestSignatureList(t *testing.T) {
 			t.Errorf("%+v: %q of %d, want %q of %d", test.query, listed(page), page.Total, test.want, test.total)
 		}
 	}
-	page := l.list(store.SignatureQuery{State: store.StateNew, Strip: 2})
+	page := l.list(store.SignatureQuery{State: leaks.StateNew, Strip: 2})
 	if fmt.Sprint(page.Counts) != "map[fixed:1 known:1 new:1 ongoing:1]" || strings.Join(page.Owners, " ") != "bob ui" {
 		t.Errorf("%v %v", page.Counts, page.Owners)
 	}
@@ -58,22 +59,22 @@ func TestSignatureList(t *testing.T) {
 		t.Errorf("%+v", page.Builds)
 	}
 	strip := page.Rows[0].Strip
-	if len(strip) != 2 || strip[0].Class != "growing" || !strip[0].Exercised || strip[0].Runs != 2 || strip[0].Seen != 1 || strip[0].Growth.Bytes != 20 || strip[0].Run != l.runs["2/soak"] ||
+	if len(strip) != 2 || strip[0].Class != grows || !strip[0].Exercised || strip[0].Runs != 2 || strip[0].Findings != 1 || strip[0].Growth.Bytes != 20 || strip[0].Run != l.runs["2/soak"] ||
 		strip[1].Exercised || strip[1].Runs != 1 || strip[1].Build != "3" {
 		t.Errorf("%+v", strip)
 	}
 	all := l.list(store.SignatureQuery{Strip: 100})
-	if strip := all.Rows[0].Strip; !strip[0].Clean || strip[1].Clean || !strip[2].Bad() {
+	if strip := all.Rows[0].Strip; !strip[0].IsClean() || strip[1].IsClean() || !strip[2].IsBad() {
 		t.Errorf("%+v", strip)
 	}
 	smoke := l.list(store.SignatureQuery{Strip: 100, Scenario: "smoke"})
 	if strip := smoke.Rows[0].Strip; strip[0].Runs != 0 || strip[1].Runs != 1 || strip[1].Scenario != "smoke" {
 		t.Errorf("%+v", strip)
 	}
-	if _, err := l.Signatures(t.Context(), store.SignatureQuery{Project: "demo", Order: "x; drop table runs"}); err == nil || store.ValidSignatureOrder("x") || !store.ValidSignatureOrder("") {
+	if _, err := l.now().Signatures(t.Context(), store.SignatureQuery{Project: "demo", Order: "x; drop table runs"}); err == nil || store.ValidSignatureOrder("x") || !store.ValidSignatureOrder("") {
 		t.Error("an order that there is not was taken")
 	}
-	if _, err := l.Signatures(t.Context(), store.SignatureQuery{Project: "nobody"}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.now().Signatures(t.Context(), store.SignatureQuery{Project: "nobody"}); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -86,22 +87,22 @@ func TestFindings(t *testing.T) {
 	}
 	list[7].class, list[9].class, list[11].class = leak, leak, grows
 	run := l.run("1", leaksReport(list...))
-	page, total, err := l.Findings(t.Context(), store.FindingQuery{Run: run, Limit: 10})
+	page, total, err := l.now().Findings(t.Context(), store.FindingQuery{Run: run, Limit: 10})
 	if err != nil || total != 3 || len(page) != 3 || page[0].Signature != "S09" || page[1].Signature != "S07" || page[2].Signature != "S11" {
 		t.Fatalf("%d %v %+v", total, err, page)
 	}
-	if f := page[0]; f.Run != run || f.State != store.StateNew || f.Sites != 1 || f.Growth.Bytes != 9 || f.Blame.Function != "FS09" || len(f.Clauses) != 1 || f.Witnesses[0].Kind != "umdh-snapshot" {
+	if f := page[0]; f.Run != run || f.State != leaks.StateNew || f.Sites != 1 || f.Growth.Bytes != 9 || f.Blame.Function != "FS09" || len(f.Clauses) != 1 || f.Witnesses[0].Kind != "umdh-snapshot" {
 		t.Errorf("%+v", f)
 	}
-	page, total, err = l.Findings(t.Context(), store.FindingQuery{Run: run, All: true, Limit: 10, Offset: 25})
+	page, total, err = l.now().Findings(t.Context(), store.FindingQuery{Run: run, All: true, Limit: 10, Offset: 25})
 	if err != nil || total != 30 || len(page) != 5 || page[4].Signature != "S00" || page[4].Clauses != nil {
 		t.Errorf("%d %v %+v", total, err, page)
 	}
-	sites, _, err := l.Sites(t.Context(), store.SiteQuery{Run: run, Limit: 1, Filter: "S07"})
+	sites, _, err := l.now().Sites(t.Context(), store.SiteQuery{Run: run, Limit: 1, Filter: "S07"})
 	if err != nil || len(sites) != 1 || sites[0].Signature != "S07" || *sites[0].Score != 0.95 {
 		t.Errorf("%v %+v", err, sites)
 	}
-	frames := must[map[int64][]*analysis.Frame](t)(l.StackFrames(t.Context(), []int64{*sites[0].StackID}))
+	frames := must[map[int64][]*analysis.Frame](t)(l.now().StackFrames(t.Context(), []int64{*sites[0].StackID}))
 	if f := frames[*sites[0].StackID]; len(f) != 1 || f[0].Rule != "own/pdb" || f[0].Layer != "app" {
 		t.Errorf("%+v", f[0])
 	}

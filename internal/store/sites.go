@@ -68,37 +68,59 @@ type SiteQuery struct {
 	Offset   int
 }
 
-const siteColumns = `ordinal, coalesce((select root.text from signatures own join signatures root on root.id = own.root_id where own.id = signature_id), ''), kind, heap, verdict, blame, place, outstanding_count, outstanding_bytes, growth_count, growth_bytes, series, flags, traces, stack_id, alias_ids,
+const siteColumns = `ordinal, coalesce((select root.text from signatures own join signatures root on root.id = own.root_id where own.id = signature_id), '') as signature,
+	kind, heap, verdict, blame, place, outstanding_count, outstanding_bytes, growth_count, growth_bytes, series, flags, traces, stack_id, alias_ids,
 	aifo_count, aifo_bytes, aifi_count, aifi_bytes, aofi_count, aofi_bytes, aofo_count, aofo_bytes, at_exit_count, at_exit_bytes,
 	unknown_frees, peak_count, peak_bytes, peak_at_ns, table_sites, score`
 
-// scanSite reads siteColumns.
-func scanSite(row pgx.CollectableRow) (s SiteRow, err error) {
-	var life [11]*int64
-	var peak [3]*int64
-	fields := []any{&s.Ordinal, &s.Signature, &s.Kind, &s.Heap, &s.Verdict, &s.Blame, &s.Place, &s.Count, &s.Bytes, &s.GrowthCount, &s.GrowthBytes,
-		&s.Series, &s.Flags, &s.Traces, &s.StackID, &s.AliasIDs}
-	for i := range life {
-		fields = append(fields, &life[i])
+// storedSite is siteColumns. What only traces tell is nil for snapshots.
+type storedSite struct {
+	Ordinal                                      int
+	Signature, Kind, Heap, Verdict, Blame, Place string
+	OutstandingCount, OutstandingBytes           int64
+	GrowthCount, GrowthBytes                     *int64
+	Series                                       []int64
+	Flags, Traces                                []string
+	StackID                                      *int64
+	AliasIDs                                     []int64
+	AIFOCount, AIFOBytes, AIFICount, AIFIBytes   *int64
+	AOFICount, AOFIBytes, AOFOCount, AOFOBytes   *int64
+	AtExitCount, AtExitBytes, UnknownFrees       *int64
+	PeakCount, PeakBytes                         *int64
+	PeakAtNS                                     *int64
+	TableSites                                   []uint32
+	Score                                        *float64
+}
+
+func (s *storedSite) row() SiteRow {
+	return SiteRow{
+		Ordinal: s.Ordinal, Signature: s.Signature, Kind: s.Kind, Heap: s.Heap, Verdict: s.Verdict, Blame: s.Blame, Place: s.Place,
+		Count: s.OutstandingCount, Bytes: s.OutstandingBytes, GrowthCount: s.GrowthCount, GrowthBytes: s.GrowthBytes, Series: s.Series,
+		Flags: s.Flags, Traces: s.Traces, StackID: s.StackID, AliasIDs: s.AliasIDs, Life: s.lifetimes(), TableSites: s.TableSites, Score: s.Score,
 	}
-	for i := range peak {
-		fields = append(fields, &peak[i])
+}
+
+func (s *storedSite) lifetimes() *analysis.Lifetimes {
+	if s.AIFOCount == nil {
+		return nil
 	}
-	if err := row.Scan(append(fields, &s.TableSites, &s.Score)...); err != nil || life[0] == nil {
-		return s, err
+	amount := func(count, bytes *int64) analysis.Amount { return analysis.Amount{Count: *count, Bytes: *bytes} }
+	sum := func(a, b analysis.Amount) analysis.Amount {
+		return analysis.Amount{Count: a.Count + b.Count, Bytes: a.Bytes + b.Bytes}
 	}
-	amount := func(i int) analysis.Amount { return analysis.Amount{Count: *life[i], Bytes: *life[i+1]} }
-	l := &analysis.Lifetimes{AIFO: amount(0), AIFI: amount(2), AOFI: amount(4), AOFO: amount(6), AtExit: amount(8), UnknownFrees: *life[10]}
+	l := &analysis.Lifetimes{
+		AIFO: amount(s.AIFOCount, s.AIFOBytes), AIFI: amount(s.AIFICount, s.AIFIBytes), AOFI: amount(s.AOFICount, s.AOFIBytes),
+		AOFO: amount(s.AOFOCount, s.AOFOBytes), AtExit: amount(s.AtExitCount, s.AtExitBytes), UnknownFrees: *s.UnknownFrees,
+	}
 	l.Allocated, l.Freed = sum(l.AIFO, l.AIFI), sum(l.AIFI, l.AOFI)
-	if peak[0] != nil {
-		l.Peak = &analysis.Peak{Amount: analysis.Amount{Count: *peak[0], Bytes: *peak[1]}, AtNS: *peak[2]}
+	if s.PeakCount != nil {
+		l.Peak = &analysis.Peak{Amount: amount(s.PeakCount, s.PeakBytes), AtNS: *s.PeakAtNS}
 	}
-	s.Life = l
-	return s, nil
+	return l
 }
 
 // Sites returns a page of sites and how many the query has in all.
-func (s *Store) Sites(ctx context.Context, q SiteQuery) (page []SiteRow, total int64, err error) {
+func (v View) Sites(ctx context.Context, q SiteQuery) (page []SiteRow, total int64, err error) {
 	order := siteOrders[q.Order]
 	if q.Order == "" {
 		order = siteOrders["growth"]
@@ -108,26 +130,28 @@ func (s *Store) Sites(ctx context.Context, q SiteQuery) (page []SiteRow, total i
 	}
 	where, args := q.where()
 	if len(args) == 1 {
-		err = s.pool.QueryRow(ctx, `select site_count from runs where id = @run`, args).Scan(&total)
+		total, err = value[int64](ctx, v.q, `select site_count from runs where id = @run`, args)
 	} else {
-		err = s.pool.QueryRow(ctx, `select count(*) from sites where `+where, args).Scan(&total)
+		total, err = value[int64](ctx, v.q, `select count(*) from sites where `+where, args)
 	}
 	if err != nil {
 		return nil, 0, wrap("count sites", err)
 	}
 	args["limit"], args["offset"] = q.Limit, q.Offset
 	// The page is chosen before signatures are looked up: of what an offset passes over nobody wants them.
-	rows, _ := s.pool.Query(ctx, `
+	stored, err := all[storedSite](ctx, v.q, `
 		select `+siteColumns+` from (select * from sites where `+where+` order by `+order+` limit @limit offset @offset) page order by `+order, args)
-	page, err = pgx.CollectRows(rows, scanSite)
+	page = make([]SiteRow, len(stored))
+	for i := range stored {
+		page[i] = stored[i].row()
+	}
 	return page, total, wrap("sites", err)
 }
 
 // SiteOrdinals returns the ranks of all sites that a query chooses, ascending, whatever its order and page.
-func (s *Store) SiteOrdinals(ctx context.Context, q SiteQuery) ([]int, error) {
+func (v View) SiteOrdinals(ctx context.Context, q SiteQuery) ([]int, error) {
 	where, args := q.where()
-	rows, _ := s.pool.Query(ctx, `select ordinal from sites where `+where+` order by ordinal`, args)
-	ordinals, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	ordinals, err := values[int](ctx, v.q, `select ordinal from sites where `+where+` order by ordinal`, args)
 	return ordinals, wrap("ordinals of sites", err)
 }
 
@@ -165,29 +189,38 @@ func likeText(text string) string {
 }
 
 // Site returns one site by its rank, or ErrNotFound.
-func (s *Store) Site(ctx context.Context, run int64, ordinal int) (SiteRow, error) {
-	rows, _ := s.pool.Query(ctx, `select `+siteColumns+` from sites where run_id = $1 and ordinal = $2`, run, ordinal)
-	site, err := pgx.CollectExactlyOneRow(rows, scanSite)
-	return site, wrap("site", err)
+func (v View) Site(ctx context.Context, run int64, ordinal int) (SiteRow, error) {
+	site, err := one[storedSite](ctx, v.q, `select `+siteColumns+` from sites where run_id = $1 and ordinal = $2`, run, ordinal)
+	return site.row(), wrap("site", err)
 }
 
 // StackFrames returns the frames of stacks by their ids, innermost first.
-func (s *Store) StackFrames(ctx context.Context, ids []int64) (map[int64][]*analysis.Frame, error) {
-	rows, err := s.pool.Query(ctx, `
+func (v View) StackFrames(ctx context.Context, ids []int64) (map[int64][]*analysis.Frame, error) {
+	type row struct {
+		ID                                            int64
+		Module, Function, Offset, File, Address, Rule string
+		Line                                          int64
+		Inline                                        bool
+		Layer                                         analysis.Layer
+	}
+	rows, err := v.q.Query(ctx, `
 		select st.id, f.module, f.function, f."offset", f.file, f.line, f.inline, f.layer, f.address, f.rule
 		from stacks st cross join unnest(st.frames) with ordinality as u(frame, place) join frames f on f.id = u.frame
 		where st.id = any($1) order by st.id, u.place`, ids)
 	if err != nil {
 		return nil, wrap("stack frames", err)
 	}
+	defer rows.Close()
 	stacks := map[int64][]*analysis.Frame{}
-	var id, line int64
-	var f analysis.Frame
-	_, err = pgx.ForEachRow(rows, []any{&id, &f.Module, &f.Function, &f.Offset, &f.File, &line, &f.Inline, &f.Layer, &f.Address, &f.Rule}, func() error {
-		frame := f
-		frame.Line = uint32(line)
-		stacks[id] = append(stacks[id], &frame)
-		return nil
-	})
-	return stacks, wrap("stack frames", err)
+	for rows.Next() {
+		r, err := pgx.RowToStructByName[row](rows)
+		if err != nil {
+			return nil, wrap("stack frames", err)
+		}
+		stacks[r.ID] = append(stacks[r.ID], &analysis.Frame{
+			Module: r.Module, Function: r.Function, Offset: r.Offset, File: r.File, Line: uint32(r.Line), Inline: r.Inline, Layer: r.Layer,
+			Address: r.Address, Rule: r.Rule,
+		})
+	}
+	return stacks, wrap("stack frames", rows.Err())
 }

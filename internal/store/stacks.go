@@ -157,15 +157,13 @@ func intern[T any](ctx context.Context, tx pgx.Tx, t internTable, content map[[1
 		return nil, err
 	}
 	ids := make(map[[16]byte]int64, len(content))
-	rows, err := tx.Query(ctx, `select t.hash, t.id from `+t.name+` t join new_`+t.name+` n on n.hash = t.hash`)
-	if err != nil {
-		return nil, err
+	type stored struct {
+		Hash pgtype.UUID
+		ID   int64
 	}
-	var hash pgtype.UUID
-	var id int64
-	_, err = pgx.ForEachRow(rows, []any{&hash, &id}, func() error {
-		ids[hash.Bytes] = id
-		return nil
-	})
+	list, err := all[stored](ctx, tx, `select t.hash, t.id from `+t.name+` t join new_`+t.name+` n on n.hash = t.hash`)
+	for _, s := range list {
+		ids[s.Hash.Bytes] = s.ID
+	}
 	return ids, err
 }

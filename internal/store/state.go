@@ -1,149 +1,165 @@
 package store
 
-// What a build's runs of one scenario say of a signature.
-type seen int8
+import (
+	"context"
+	"slices"
 
-const (
-	undecided seen = iota // it is there, and the evidence does not tell whether it leaks
-	clean                 // it is there, and does not leak
-	growing
-	leaking
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
 )
 
-func (s seen) bad() bool { return s >= growing }
+// undeclared stands for the sequence of a build that has none, where SQL compares places.
+const undeclared = leaks.Undeclared
 
-// A sighting is what one build says of a signature in one scenario.
-type sighting struct {
-	build    int // place in the order of builds
-	scenario int64
-	seen     seen
+// readCalendar reads the order of a project's builds.
+func readCalendar(ctx context.Context, q querier, project int64) (*leaks.Calendar, error) {
+	builds, err := all[leaks.CalendarBuild](ctx, q, `select id, name, sequence from builds where project_id = $1`, project)
+	return leaks.NewCalendar(builds), err
 }
 
-// A said is the team's word as far as the state follows from it. Places are −1 for none.
-type said struct {
-	fixed int // it is fixed since this build
-	until int // from this build on it is known no longer
+// A subject is a signature whose state is to follow from its history.
+type subject struct {
+	id        int64
+	marks     leaks.Marks
+	state     leaks.State // before
+	sightings []leaks.Sighting
+	scenarios []int64
 }
 
-// A followed is what follows from the sightings of a signature and from the team's word. Builds are places in their
-// order, −1 for none.
-type followed struct {
-	state                                  State // but for known, which ends by itself
-	firstBad, lastClean, lastBad, lastSeen int
-	fixedIn, regressedIn                   int
-	fixedByRuns, untilOver                 bool
-	worst                                  seen
-}
-
-// follow draws the conclusions of sightings, which are ordered by build. Only that order counts: evidence of an old build
-// may arrive at any time.
-//
-// A signature is fixed when every scenario it was bad in has a clean build since. What only grows after that may be
-// chance; a leak in a newer build is a regression.
-func follow(sightings []sighting, word said) followed {
-	f := followed{firstBad: -1, lastClean: -1, lastBad: -1, lastSeen: -1, fixedIn: -1, regressedIn: -1}
-	open := map[int64]bool{} // scenarios that were bad and not clean since
-	badBuilds, fixed, all := 0, false, sightings
-	fix := func(build int, byRuns bool) {
-		fixed, f.fixedIn, f.regressedIn, f.fixedByRuns = true, build, -1, byRuns
-		clear(open)
+// followHistory finds the states of signatures, roots, anew from all runs of the project and from the team's word. Whoever
+// calls it holds the lock of the project's signatures.
+func followHistory(ctx context.Context, tx pgx.Tx, project int64, roots []int64, actor string) error {
+	if len(roots) == 0 {
+		return nil
 	}
-	said := word.fixed
-	for len(sightings) > 0 {
-		n := 1
-		for n < len(sightings) && sightings[n].build == sightings[0].build {
-			n++
-		}
-		here, build := sightings[:n], sightings[0].build
-		sightings = sightings[n:]
-		if said >= 0 && said < build {
-			if !fixed {
-				fix(said, false)
+	order, err := readCalendar(ctx, tx, project)
+	if err != nil {
+		return err
+	}
+	subjects, err := readSubjects(ctx, tx, order, roots)
+	if err != nil {
+		return err
+	}
+	courses := make([]leaks.Course, len(subjects))
+	for i := range subjects {
+		courses[i] = leaks.Follow(subjects[i].sightings, subjects[i].marks)
+		if old, now := subjects[i].state, courses[i].State; old != now && old != leaks.StateNone {
+			if err := audit(ctx, tx, subjects[i].id, actor, "state", map[string]leaks.State{"state": old}, map[string]leaks.State{"state": now}); err != nil {
+				return err
 			}
-			said = -1
 		}
-		worst := undecided
-		for _, s := range here {
-			worst = max(worst, s.seen)
+	}
+	return saveCourses(ctx, tx, order, subjects, courses)
+}
+
+func readSubjects(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, roots []int64) ([]subject, error) {
+	type row struct {
+		ID    int64
+		State leaks.State
+		leaks.Word
+	}
+	rows, err := all[row](ctx, tx, `
+		select s.id, s.state, `+wordColumns+` from signatures s where s.id = any($1) and s.alias_of is null order by s.id for no key update`, roots)
+	if err != nil {
+		return nil, err
+	}
+	subjects, at := make([]subject, len(rows)), make(map[int64]int, len(rows))
+	for i := range rows {
+		at[rows[i].ID] = i
+		subjects[i] = subject{id: rows[i].ID, marks: rows[i].Marks(order), state: rows[i].State}
+	}
+	if err := readSightings(ctx, tx, order, roots, func(root int64, s leaks.Sighting) {
+		if i, ok := at[root]; ok {
+			subjects[i].sightings = append(subjects[i].sightings, s)
 		}
-		f.lastSeen, f.worst = build, max(f.worst, worst)
-		if worst.bad() {
-			f.lastBad = build
-			badBuilds++
-			f.untilOver = f.untilOver || word.until >= 0 && build >= word.until
+	}); err != nil {
+		return nil, err
+	}
+	for i := range subjects {
+		s := &subjects[i]
+		slices.SortFunc(s.sightings, func(a, b leaks.Sighting) int { return a.Build - b.Build })
+		s.scenarios = []int64{}
+		for _, seen := range s.sightings {
+			s.scenarios = append(s.scenarios, seen.Scenario)
 		}
-		if fixed && worst == leaking {
-			fixed, f.regressedIn = false, build
+		slices.Sort(s.scenarios)
+		s.scenarios = slices.Compact(s.scenarios)
+	}
+	return subjects, nil
+}
+
+// readSightings tells what each build says of signatures in each scenario. A history may have many thousands of findings: the database
+// sends each combination of class and status once, and leaks.JudgementOf judges it.
+func readSightings(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, roots []int64, tell func(root int64, s leaks.Sighting)) error {
+	type row struct {
+		RootID, BuildID, ScenarioID int64
+		Class, Status               string
+	}
+	rows, err := tx.Query(ctx, `
+		select distinct own.root_id, r.build_id, r.scenario_id, f.class, r.status
+		from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id
+		where own.root_id = any($1) order by own.root_id, r.build_id, r.scenario_id`, roots)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var at row
+	var sighting leaks.Sighting
+	for rows.Next() {
+		r, err := pgx.RowToStructByName[row](rows)
+		if err != nil {
+			return err
 		}
-		if fixed {
+		judgement := leaks.JudgementOf(analysis.Class(r.Class), analysis.Status(r.Status))
+		if r.RootID == at.RootID && r.BuildID == at.BuildID && r.ScenarioID == at.ScenarioID {
+			sighting.Judgement = max(sighting.Judgement, judgement)
 			continue
 		}
-		closed := false
-		for _, s := range here {
-			if s.seen.bad() {
-				open[s.scenario] = true
-			} else if s.seen == clean {
-				closed = closed || open[s.scenario]
-				delete(open, s.scenario)
-			}
+		if at.RootID != 0 {
+			tell(at.RootID, sighting)
 		}
-		if closed && len(open) == 0 {
-			fix(build, true)
-		}
+		at, sighting = r, leaks.Sighting{Build: order.Place(&r.BuildID), Scenario: r.ScenarioID, Judgement: judgement}
 	}
-	if said >= 0 && !fixed {
-		fix(said, false)
+	if at.RootID != 0 {
+		tell(at.RootID, sighting)
 	}
-	f.firstBad, f.lastClean = firstBad(all)
-	switch {
-	case badBuilds == 0:
-		f.fixedIn, f.fixedByRuns = -1, false
-	case fixed:
-		f.state = StateFixed
-	case f.regressedIn >= 0:
-		f.state = StateRegressed
-	case badBuilds > 1:
-		f.state = StateOngoing
-	default:
-		f.state = StateNew
-	}
-	return f
+	return rows.Err()
 }
 
-// firstBad finds the build in which a signature was bad first and, in the same scenario, the last one before it that was
-// clean. Growth that turns out to be a leak counts from where it began; growth that came to its end does not where there
-// is a leak as well.
-func firstBad(sightings []sighting) (bad, lastClean int) {
-	type episode struct{ bad, lastClean int }
-	var best [2]*episode // of leaks, and of all
-	now, cleanAt := map[int64]*episode{}, map[int64]int{}
-	better := func(a, b *episode) bool {
-		return b == nil || a.bad < b.bad || a.bad == b.bad && a.lastClean > b.lastClean
-	}
-	for _, s := range sightings {
-		switch {
-		case s.seen == clean:
-			cleanAt[s.scenario] = s.build
-			delete(now, s.scenario)
-		case s.seen.bad():
-			if now[s.scenario] == nil {
-				e := &episode{s.build, -1}
-				if at, ok := cleanAt[s.scenario]; ok {
-					e.lastClean = at
-				}
-				now[s.scenario] = e
-			}
-			for i := range best {
-				if (i == 1 || s.seen == leaking) && better(now[s.scenario], best[i]) {
-					best[i] = now[s.scenario]
-				}
-			}
+// saveCourses stores what follows from histories, with the figures of the gravest finding in the newest build that has one.
+func saveCourses(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, subjects []subject, courses []leaks.Course) error {
+	batch := &pgx.Batch{}
+	for i := range subjects {
+		s, c := &subjects[i], &courses[i]
+		batch.Queue(`
+			update signatures set bad = $2, state = $3, until_over = $4, worst = $5, first_bad_id = $6, last_clean_id = $7, last_bad_id = $8, last_seen_id = $9,
+				fixed_in_id = $10, fixed_by_runs = $11, regressed_id = $12, scenarios = $13 where id = $1`,
+			s.id, c.LastBad >= 0, string(c.State), c.UntilOver, string(c.Worst.Class()), order.ID(c.FirstBad), order.ID(c.LastClean), order.ID(c.LastBad), order.ID(c.LastSeen),
+			order.ID(c.FixedIn), c.FixedByRuns, order.ID(c.RegressedIn), s.scenarios)
+		if c.LastSeen < 0 { // no result has it any more
+			batch.Queue(`
+				update signatures set class = $2, score = null, certain = false, outstanding_count = 0, outstanding_bytes = 0,
+					growth_count = null, growth_bytes = null, rate = null where id = $1`, s.id, string(analysis.ClassUnknown))
 		}
 	}
-	for _, e := range best {
-		if e != nil {
-			return e.bad, e.lastClean
-		}
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return err
 	}
-	return -1, -1
+	ids := make([]int64, len(subjects))
+	for i := range subjects {
+		ids[i] = subjects[i].id
+	}
+	_, err := tx.Exec(ctx, `
+		with gravest as (
+			select distinct on (root.id) root.id, `+figureColumns("f")+`
+			from signatures root join runs r on r.build_id = root.last_seen_id
+				join signatures own on own.root_id = root.id join findings f on f.run_id = r.id and f.signature_id = own.id
+			where root.id = any($1)
+			order by root.id, `+gravestFirst+`, f.signature_id, r.scenario_id, r.name)
+		update signatures s set class = g.class, score = g.score, certain = g.certain, outstanding_count = g.outstanding_count,
+			outstanding_bytes = g.outstanding_bytes, growth_count = g.growth_count, growth_bytes = g.growth_bytes, rate = g.rate
+		from gravest g where g.id = s.id`, ids)
+	return err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
+	"heapdrift/internal/leaks"
 	"heapdrift/migrations"
 )
 
@@ -81,15 +82,10 @@ func Migrate(ctx context.Context, url string) error {
 	return nil
 }
 
-// A querier is the pool or a transaction.
-type querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}
-
 // tx runs f in a transaction.
 func (s *Store) tx(ctx context.Context, what string, f func(pgx.Tx) error) error {
 	if err := pgx.BeginFunc(ctx, s.pool, f); err != nil {
-		var wrong *TargetError
+		var wrong *leaks.FieldError
 		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrFenced) || errors.Is(err, ErrConflict) || errors.As(err, &wrong) {
 			return err
 		}

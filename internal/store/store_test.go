@@ -13,7 +13,9 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 	"heapdrift/internal/testdb"
 )
 
@@ -35,7 +37,7 @@ func open(t testing.TB) (*store.Store, *pgx.Conn) {
 	return s, conn
 }
 
-var target = store.Target{Project: "demo", Build: "100", Scenario: "soak", Run: "1"}
+var target = leaks.Target{Project: "demo", Build: "100", Scenario: "soak", Run: "1"}
 
 // must is for steps whose failure is not what a test is about.
 func must[T any](t testing.TB) func(T, error) T {
@@ -48,7 +50,7 @@ func must[T any](t testing.TB) func(T, error) T {
 	}
 }
 
-func addEvidence(t testing.TB, s *store.Store, target store.Target, name string) store.Evidence {
+func addEvidence(t testing.TB, s *store.Store, target leaks.Target, name string) store.Evidence {
 	t.Helper()
 	if err := target.Normalize(); err != nil {
 		t.Fatal(err)
@@ -107,7 +109,7 @@ func analysed(t testing.TB, s *store.Store, r *analysis.Report) int64 {
 
 func input(t testing.TB, s *store.Store, run int64) store.Input {
 	t.Helper()
-	return must[store.Input](t)(s.InputOfRun(t.Context(), run))
+	return must[store.Input](t)(store.Read(t.Context(), s, func(v store.View) (store.Input, error) { return v.InputOfRun(t.Context(), run) }))
 }
 
 // name does a naming job.
@@ -140,39 +142,18 @@ func TestMigrateTogether(t *testing.T) {
 	}
 }
 
-func TestTarget(t *testing.T) {
-	for _, test := range []struct {
-		in    store.Target
-		field string // that is wrong; "" for none
-	}{
-		{store.Target{Project: "app", Build: "1.2+rc#3/x64"}, ""}, {store.Target{Project: "", Build: "1"}, "project"}, {store.Target{Project: "a/b", Build: "1"}, "project"},
-		{store.Target{Project: "app"}, "build"}, {store.Target{Project: "app", Build: "1", Run: "\x00"}, "run"}, {store.Target{Project: "app", Build: "1", Scenario: "<x>"}, "scenario"},
-		{store.Target{Project: "приложение", Build: "1"}, ""}, {store.Target{Project: "app", Build: "1", Branch: "a\x00b"}, "branch"}, {store.Target{Project: "app", Build: "1", Branch: "feature/x-1"}, ""},
-	} {
-		err := test.in.Normalize()
-		var wrong *store.TargetError
-		if errors.As(err, &wrong) != (test.field != "") || wrong != nil && wrong.Field != test.field {
-			t.Errorf("%+v: %v, want a complaint about %q", test.in, err, test.field)
-		}
-	}
-	numbered := store.Target{Project: "app", Build: "4812"}
-	if err := numbered.Normalize(); err != nil || numbered.Scenario != "default" || numbered.Run != "1" || numbered.Sequence == nil || *numbered.Sequence != 4812 {
-		t.Errorf("defaults: %+v, %v", numbered, err)
-	}
-}
-
 func TestBuildsAreOrderedBySequence(t *testing.T) {
 	s, _ := open(t)
 	five := int64(5)
-	for _, build := range []store.Target{
+	for _, build := range []leaks.Target{
 		{Project: "p", Build: "30"}, {Project: "p", Build: "first-undeclared"}, {Project: "p", Build: "100"}, {Project: "p", Build: "9"},
 		{Project: "p", Build: "second-undeclared"}, {Project: "p", Build: "feature", Sequence: &five, Branch: "dev"},
 	} {
 		addEvidence(t, s, build, "a.txt")
 	}
-	builds := must[[]store.Build](t)(s.BuildsOf(t.Context(), "p"))
+	page := must[*store.BuildPage](t)(storetest.Now(t, s).Builds(t.Context(), store.BuildQuery{Project: "p", Limit: 100}))
 	var names []string
-	for _, b := range builds {
+	for _, b := range page.Builds {
 		names = append(names, b.Name)
 		if len(b.Runs) != 1 || b.Runs[0].State() != "processing" {
 			t.Errorf("build %s: %+v", b.Name, b.Runs)
@@ -181,10 +162,10 @@ func TestBuildsAreOrderedBySequence(t *testing.T) {
 	if want := []string{"100", "30", "9", "feature", "second-undeclared", "first-undeclared"}; !slices.Equal(names, want) {
 		t.Errorf("got %v, want %v", names, want)
 	}
-	if _, err := s.BuildsOf(t.Context(), "nobody"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := storetest.Now(t, s).Builds(t.Context(), store.BuildQuery{Project: "nobody", Limit: 100}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("unknown project: %v", err)
 	}
-	projects := must[[]store.Project](t)(s.Projects(t.Context()))
+	projects := must[[]store.Project](t)(storetest.Now(t, s).Projects(t.Context()))
 	if len(projects) != 1 || projects[0].Builds != 6 || projects[0].Runs != 6 {
 		t.Errorf("projects: %+v", projects)
 	}
@@ -200,10 +181,10 @@ func TestEvidenceIsRecordedOnce(t *testing.T) {
 	if err := s.FailJob(t.Context(), lease, store.Failure{Code: "unknown-format", Message: "not evidence", Final: true}); err != nil {
 		t.Fatal(err)
 	}
-	if e := must[store.Evidence](t)(s.EvidenceByID(t.Context(), first.ID)); e.State != "failed" || e.ErrorCode != "unknown-format" {
+	if e := must[store.Evidence](t)(storetest.Now(t, s).EvidenceByID(t.Context(), first.ID)); e.State != "failed" || e.ErrorCode != "unknown-format" {
 		t.Errorf("after a final failure: %+v", e)
 	}
-	if run := must[store.Run](t)(s.RunByID(t.Context(), first.RunID)); run.State() != "failed" {
+	if run := must[store.Run](t)(storetest.Now(t, s).Run(t.Context(), first.RunID)); run.State() != "failed" {
 		t.Errorf("run is %s", run.State())
 	}
 	if e := addEvidence(t, s, target, "a.txt"); e.State != "stored" || e.ErrorCode != "" {
@@ -258,7 +239,7 @@ func TestFailuresAreTriedAgainUntilTheyAreTooMany(t *testing.T) {
 		if err := s.FailJob(t.Context(), lease, store.Failure{Code: "internal", Message: "database away"}); err != nil {
 			t.Fatal(err)
 		}
-		job := must[[]store.Job](t)(s.JobsOfRun(t.Context(), e.RunID))[0]
+		job := must[[]store.Job](t)(storetest.Now(t, s).JobsOfRun(t.Context(), e.RunID))[0]
 		if job.State == "failed" {
 			if attempt != 5 {
 				t.Errorf("gave up after %d attempts, want 5", attempt)
@@ -272,7 +253,7 @@ func TestFailuresAreTriedAgainUntilTheyAreTooMany(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if e := must[store.Evidence](t)(s.EvidenceByID(t.Context(), e.ID)); e.State != "failed" || e.Error != "database away" {
+	if e := must[store.Evidence](t)(storetest.Now(t, s).EvidenceByID(t.Context(), e.ID)); e.State != "failed" || e.Error != "database away" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -307,7 +288,7 @@ func TestOlderResultDoesNotReplaceNewer(t *testing.T) {
 	fast, newRevision := claim(t, s), input(t, s, e.RunID).Revision
 	save(t, s, fast, report(t, snapshot(3, 0)), "new", newRevision)
 	save(t, s, slow, report(t, snapshot(2, 0)), "old", oldRevision)
-	run := must[store.Run](t)(s.RunByID(t.Context(), e.RunID))
+	run := must[store.Run](t)(storetest.Now(t, s).Run(t.Context(), e.RunID))
 	if run.ReportKey != "new" || run.SiteCount != 3 || run.State() != "ready" {
 		t.Errorf("%+v", run)
 	}
@@ -345,7 +326,7 @@ func TestSites(t *testing.T) {
 		{store.SiteQuery{Limit: 50, Heap: "0x2000"}, 0, ""},
 	} {
 		test.query.Run = run
-		page, total, err := s.Sites(t.Context(), test.query)
+		page, total, err := storetest.Now(t, s).Sites(t.Context(), test.query)
 		if err != nil || total != test.total || len(page) != min(int(max(test.total-int64(test.query.Offset), 0)), 50) {
 			t.Errorf("%+v: %d rows of %d, %v; want of %d", test.query, len(page), total, err, test.total)
 			continue
@@ -354,11 +335,11 @@ func TestSites(t *testing.T) {
 			t.Errorf("%+v: first is %s, want %s", test.query, page[0].Blame, test.first)
 		}
 	}
-	if _, _, err := s.Sites(t.Context(), store.SiteQuery{Run: run, Order: "1; drop table sites"}); err == nil {
+	if _, _, err := storetest.Now(t, s).Sites(t.Context(), store.SiteQuery{Run: run, Order: "1; drop table sites"}); err == nil {
 		t.Error("an unknown order was taken")
 	}
-	site := must[store.SiteRow](t)(s.Site(t.Context(), run, 7))
-	stacks := must[map[int64][]*analysis.Frame](t)(s.StackFrames(t.Context(), []int64{*site.StackID}))
+	site := must[store.SiteRow](t)(storetest.Now(t, s).Site(t.Context(), run, 7))
+	stacks := must[map[int64][]*analysis.Frame](t)(storetest.Now(t, s).StackFrames(t.Context(), []int64{*site.StackID}))
 	want := r.Sites[7].Stack
 	for i, f := range stacks[*site.StackID] {
 		if *f != *want[i] {
@@ -368,10 +349,10 @@ func TestSites(t *testing.T) {
 	if len(site.Series) != 2 || site.Series[1] != r.Sites[7].Outstanding.Bytes {
 		t.Errorf("series %v", site.Series)
 	}
-	if _, err := s.Site(t.Context(), run, 120); !errors.Is(err, store.ErrNotFound) {
+	if _, err := storetest.Now(t, s).Site(t.Context(), run, 120); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("no such site: %v", err)
 	}
-	summary := must[*analysis.Report](t)(s.Summary(t.Context(), run))
+	summary := must[*analysis.Report](t)(storetest.Now(t, s).Summary(t.Context(), run))
 	if len(summary.Sites) != 0 || summary.Totals.Heap.Growth.Bytes != r.Totals.Heap.Growth.Bytes {
 		t.Errorf("summary %+v", summary.Totals)
 	}
@@ -454,7 +435,7 @@ func TestUploads(t *testing.T) {
 		t.Fatal(err)
 	}
 	lock.Release(t.Context())
-	if u := must[store.Upload](t)(s.UploadByID(t.Context(), "u1")); string(u.Result) != `{"run": 3}` {
+	if u := must[store.Upload](t)(storetest.Now(t, s).UploadByID(t.Context(), "u1")); string(u.Result) != `{"run": 3}` {
 		t.Errorf("result %s", u.Result)
 	}
 	if _, err := s.LockUpload(t.Context(), "none"); !errors.Is(err, store.ErrNotFound) {
@@ -463,13 +444,13 @@ func TestUploads(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), `update uploads set touched_at = now() - interval '2 days'`); err != nil {
 		t.Fatal(err)
 	}
-	if stale := must[[]store.Upload](t)(s.StaleUploads(t.Context(), 24*time.Hour)); len(stale) != 1 {
+	if stale := must[[]store.Upload](t)(storetest.Now(t, s).StaleUploads(t.Context(), 24*time.Hour)); len(stale) != 1 {
 		t.Errorf("%d stale uploads", len(stale))
 	}
 	if err := s.DeleteUpload(t.Context(), "u1"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.UploadByID(t.Context(), "u1"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := storetest.Now(t, s).UploadByID(t.Context(), "u1"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("deleted: %v", err)
 	}
 }

@@ -69,28 +69,25 @@ func (f *SymbolFile) replaces(old *SymbolFile) bool {
 const symbolColumns = `id, kind, name, key, debug_id, pdb, timestamp, size_of_image, bits, machine, symbols, note, sha256, bytes, origin, "group", uploaded_at`
 
 func insertSymbolFile(ctx context.Context, tx pgx.Tx, f SymbolFile) (SymbolFile, error) {
-	rows, _ := tx.Query(ctx, `
+	return one[SymbolFile](ctx, tx, `
 		insert into symbol_files (kind, name, key, debug_id, pdb, timestamp, size_of_image, bits, machine, symbols, note, sha256, bytes, origin, "group", folded)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) returning `+symbolColumns,
 		f.Kind, f.Name, f.Key, f.DebugID, f.PDB, f.Timestamp, f.SizeOfImage, f.Bits, f.Machine, f.Symbols, f.Note, f.SHA256, f.Bytes, f.Origin, f.Group,
 		strings.ToLower(f.Name))
-	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[SymbolFile])
 }
 
 // updateSymbolFile puts a file in the place of another. What the team has uploaded stays its own.
 func updateSymbolFile(ctx context.Context, tx pgx.Tx, id int64, f SymbolFile) (SymbolFile, error) {
-	rows, _ := tx.Query(ctx, `
+	return one[SymbolFile](ctx, tx, `
 		update symbol_files set name = $2, pdb = $3, size_of_image = $4, bits = $5, machine = $6, symbols = $7, note = $8, sha256 = $9, bytes = $10,
 			origin = case when origin = 'upload' then origin else $11 end, "group" = case when $12 = '' then "group" else $12 end, uploaded_at = now()
 		where id = $1 returning `+symbolColumns,
 		id, f.Name, f.PDB, f.SizeOfImage, f.Bits, f.Machine, f.Symbols, f.Note, f.SHA256, f.Bytes, f.Origin, f.Group)
-	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[SymbolFile])
 }
 
 // ownSymbolFile makes a file that a server gave the team's own.
 func ownSymbolFile(ctx context.Context, tx pgx.Tx, id int64) (SymbolFile, error) {
-	rows, _ := tx.Query(ctx, `update symbol_files set origin = 'upload' where id = $1 returning `+symbolColumns, id)
-	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[SymbolFile])
+	return one[SymbolFile](ctx, tx, `update symbol_files set origin = 'upload' where id = $1 returning `+symbolColumns, id)
 }
 
 // queueWanting queues the naming of every run that may gain by a file, and returns how many these are. Where evidence
@@ -99,7 +96,7 @@ func ownSymbolFile(ctx context.Context, tx pgx.Tx, id int64) (SymbolFile, error)
 // report shows that the file would change nothing; one that replaces another may tell more than that did.
 func queueWanting(ctx context.Context, tx pgx.Tx, f *SymbolFile, replaced bool) (int, error) {
 	stem := stemOf(f.Name)
-	rows, _ := tx.Query(ctx, `
+	queued, err := values[int](ctx, tx, `
 		with names as (
 			select $1 stem, 0 only_bits union
 			select $2, 32 where $2 <> $1 union
@@ -122,7 +119,6 @@ func queueWanting(ctx context.Context, tx pgx.Tx, f *SymbolFile, replaced bool) 
 					and (r.frames = 0 or not $6 and r.symbols = 'private' and r.own and not r.unproven and lower(r.debug_id) = lower($3)))
 		order by run_id `+onQueued+` returning 1`,
 		stem, strings.TrimPrefix(stem, "w"), f.DebugID, f.SizeOfImage, f.Bits, replaced)
-	queued, err := pgx.CollectRows(rows, pgx.RowTo[int])
 	return len(queued), err
 }
 

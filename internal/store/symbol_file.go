@@ -4,8 +4,6 @@ import (
 	"context"
 	"strings"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // The origins of symbol files.
@@ -42,43 +40,61 @@ type AddedSymbolFile struct {
 	Runs int  // how many runs are being symbolised again because of it
 }
 
-// A SymbolPage selects symbol files.
+// A SymbolQuery chooses a page of symbol files, which are uploaded all the time: a page is named by the file that stands before it.
+type SymbolQuery struct {
+	Filter string // part of a name or key, in any case; "" for all
+	After  int64  // id of a file: only older ones; 0 for the newest
+	Limit  int
+}
+
+// A SymbolPage is a page of symbol files, the newest first.
 type SymbolPage struct {
-	Filter        string // part of a name or key, in any case; "" for all
-	Limit, Offset int
+	Files  []SymbolFile
+	Before int // files on newer pages
+	Total  int // on all pages
+}
+
+// Next is what After is for the next page; 0 where there is none.
+func (p *SymbolPage) Next() int64 {
+	if n := len(p.Files); n > 0 && p.Before+n < p.Total {
+		return p.Files[n-1].ID
+	}
+	return 0
 }
 
 // symbolFile returns a file by its place in a symbol store.
 func symbolFile(ctx context.Context, q querier, name, key string) (SymbolFile, error) {
-	rows, _ := q.Query(ctx, `select `+symbolColumns+` from symbol_files where folded = $1 and lower(key) = lower($2)`, strings.ToLower(name), key)
-	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[SymbolFile])
+	return one[SymbolFile](ctx, q, `select `+symbolColumns+` from symbol_files where folded = $1 and lower(key) = lower($2)`, strings.ToLower(name), key)
 }
 
 // SymbolFileByKey returns the file that has the key under the name, in any case, or ErrNotFound.
-func (s *Store) SymbolFileByKey(ctx context.Context, name, key string) (SymbolFile, error) {
-	f, err := symbolFile(ctx, s.pool, name, key)
+func (v View) SymbolFileByKey(ctx context.Context, name, key string) (SymbolFile, error) {
+	f, err := symbolFile(ctx, v.q, name, key)
 	return f, wrap("symbol file", err)
 }
 
 // SymbolFilesNamed returns all files that go by one of the names, in any case, the newest first.
-func (s *Store) SymbolFilesNamed(ctx context.Context, names []string) ([]SymbolFile, error) {
+func (v View) SymbolFilesNamed(ctx context.Context, names []string) ([]SymbolFile, error) {
 	lower := make([]string, len(names))
 	for i, n := range names {
 		lower[i] = strings.ToLower(n)
 	}
-	rows, _ := s.pool.Query(ctx, `select `+symbolColumns+` from symbol_files where folded = any($1) order by uploaded_at desc, id desc`, lower)
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[SymbolFile])
+	list, err := all[SymbolFile](ctx, v.q, `select `+symbolColumns+` from symbol_files where folded = any($1) order by uploaded_at desc, id desc`, lower)
 	return list, wrap("symbol files by name", err)
 }
 
-// SymbolFiles returns a page of the files, the newest first, and how many there are on all pages.
-func (s *Store) SymbolFiles(ctx context.Context, page SymbolPage) (files []SymbolFile, total int, err error) {
-	const matching = ` from symbol_files where $1 = '' or strpos(folded, $1) > 0 or strpos(lower(key), $1) > 0`
-	filter := strings.ToLower(page.Filter)
-	if err := s.pool.QueryRow(ctx, `select count(*)`+matching, filter).Scan(&total); err != nil {
-		return nil, 0, wrap("symbol files", err)
+// SymbolFiles returns a page of the files.
+func (v View) SymbolFiles(ctx context.Context, q SymbolQuery) (*SymbolPage, error) {
+	const matching = ` from symbol_files f where ($1 = '' or strpos(folded, $1) > 0 or strpos(lower(key), $1) > 0)`
+	// A file that stands before the page: newer than the file named by After, or that file itself.
+	const before = `exists (select from symbol_files mark where mark.id = $2 and (f.uploaded_at, f.id) >= (mark.uploaded_at, mark.id))`
+	filter, page := strings.ToLower(q.Filter), &SymbolPage{}
+	type counts struct{ Total, Before int }
+	n, err := one[counts](ctx, v.q, `select count(*) as total, count(*) filter (where `+before+`) as before`+matching, filter, q.After)
+	if err != nil {
+		return nil, wrap("symbol files", err)
 	}
-	rows, _ := s.pool.Query(ctx, `select `+symbolColumns+matching+` order by uploaded_at desc, id desc limit $2 offset $3`, filter, page.Limit, page.Offset)
-	files, err = pgx.CollectRows(rows, pgx.RowToStructByPos[SymbolFile])
-	return files, total, wrap("symbol files", err)
+	page.Total, page.Before = n.Total, n.Before
+	page.Files, err = all[SymbolFile](ctx, v.q, `select `+symbolColumns+matching+` and not `+before+` order by uploaded_at desc, id desc limit $3`, filter, q.After, q.Limit)
+	return page, wrap("symbol files", err)
 }

@@ -6,6 +6,7 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 )
 
 // Names are found in any case, also where the database's locale knows ASCII only.
@@ -25,14 +26,14 @@ func TestNamesBeyondASCII(t *testing.T) {
 	if added := addFile(t, s, appPDB(func(f *store.SymbolFile) { f.Name = "kern.pdb" })); added.Runs != 1 {
 		t.Errorf("the PDB that the image names renews %d runs", added.Runs)
 	}
-	if named := must[[]store.SymbolFile](t)(s.SymbolFilesNamed(t.Context(), []string{"Ärger.exe"})); len(named) != 1 {
+	if named := must[[]store.SymbolFile](t)(storetest.Now(t, s).SymbolFilesNamed(t.Context(), []string{"Ärger.exe"})); len(named) != 1 {
 		t.Errorf("%d files go by the name", len(named))
 	}
-	if _, err := s.SymbolFileByKey(t.Context(), "ärger.EXE", "5f0000001000"); err != nil {
+	if _, err := storetest.Now(t, s).SymbolFileByKey(t.Context(), "ärger.EXE", "5f0000001000"); err != nil {
 		t.Error(err)
 	}
-	if _, total, err := s.SymbolFiles(t.Context(), store.SymbolPage{Filter: "äRG", Limit: 1}); total != 1 || err != nil {
-		t.Errorf("the filter finds %d files, %v", total, err)
+	if page, err := storetest.Now(t, s).SymbolFiles(t.Context(), store.SymbolQuery{Filter: "äRG", Limit: 1}); err != nil || page.Total != 1 {
+		t.Errorf("the filter finds %+v, %v", page, err)
 	}
 	if added := addFile(t, s, image); added.New {
 		t.Error("the same again is new")

@@ -14,7 +14,9 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 )
 
 const debugID = "0102030405060708090A0B0C0D0E0F101"
@@ -37,7 +39,7 @@ func addFile(t testing.TB, s *store.Store, f store.SymbolFile) store.AddedSymbol
 }
 
 // withModule brings a run to rest whose only module is m, of which the report says what edit leaves.
-func withModule(t testing.TB, s *store.Store, to store.Target, m capture.Module, bits uint8, edit func(*analysis.Module)) int64 {
+func withModule(t testing.TB, s *store.Store, to leaks.Target, m capture.Module, bits uint8, edit func(*analysis.Module)) int64 {
 	t.Helper()
 	c := snapshot(1, 0)
 	c.Process.Bits, c.Modules = bits, []capture.Module{m}
@@ -112,7 +114,7 @@ func TestFilesFindTheRunsThatWantThem(t *testing.T) {
 			if added := addFile(t, s, c.file); added.Runs != c.want || !added.New {
 				t.Errorf("%d runs, want %d; new %v", added.Runs, c.want, added.New)
 			}
-			if r := must[store.Run](t)(s.RunByID(t.Context(), run)); r.Pending != c.want {
+			if r := must[store.Run](t)(storetest.Now(t, s).Run(t.Context(), run)); r.Pending != c.want {
 				t.Errorf("%d jobs pending, want %d", r.Pending, c.want)
 			}
 			if again := addFile(t, s, c.file); again.New || again.Runs != 0 {
@@ -143,7 +145,7 @@ func TestSymbolFilesOfOnePlace(t *testing.T) {
 	step := func(symbols, sha, origin string, wantSHA, wantOrigin string) {
 		t.Helper()
 		addFile(t, s, appPDB(func(f *store.SymbolFile) { f.Symbols, f.SHA256, f.Origin = symbols, sha, origin }))
-		f := must[store.SymbolFile](t)(s.SymbolFileByKey(t.Context(), "APP.PDB", strings.ToLower(debugID)))
+		f := must[store.SymbolFile](t)(storetest.Now(t, s).SymbolFileByKey(t.Context(), "APP.PDB", strings.ToLower(debugID)))
 		if f.SHA256 != wantSHA || f.Origin != wantOrigin {
 			t.Errorf("behind %s %s of %s there is %s of %s, want %s of %s", symbols, sha, origin, f.SHA256, f.Origin, wantSHA, wantOrigin)
 		}
@@ -154,7 +156,7 @@ func TestSymbolFilesOfOnePlace(t *testing.T) {
 	step("public", "c", store.OriginUpload, "b", store.OriginUpload)
 	step("private", "d", store.OriginUpload, "d", store.OriginUpload)
 	step("private", "e", store.OriginServer, "d", store.OriginUpload)
-	if _, err := s.SymbolFileByKey(t.Context(), "app.pdb", "0"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := storetest.Now(t, s).SymbolFileByKey(t.Context(), "app.pdb", "0"); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -164,27 +166,37 @@ func TestSymbolFilesInPages(t *testing.T) {
 	for i := range 5 {
 		addFile(t, s, appPDB(func(f *store.SymbolFile) { f.Name, f.Key = fmt.Sprintf("Lib%d.pdb", i), fmt.Sprintf("KEY%d", i%2) }))
 	}
+	id := func(name, key string) int64 {
+		return must[store.SymbolFile](t)(storetest.Now(t, s).SymbolFileByKey(t.Context(), name, key)).ID
+	}
 	for _, c := range []struct {
-		page  store.SymbolPage
-		total int
-		names []string
+		query         store.SymbolQuery
+		before, total int
+		names         []string
+		next          int64
 	}{
-		{store.SymbolPage{Limit: 2}, 5, []string{"Lib4.pdb", "Lib3.pdb"}},
-		{store.SymbolPage{Limit: 2, Offset: 4}, 5, []string{"Lib0.pdb"}},
-		{store.SymbolPage{Limit: 9, Filter: "lib3"}, 1, []string{"Lib3.pdb"}},
-		{store.SymbolPage{Limit: 9, Filter: "key1"}, 2, []string{"Lib3.pdb", "Lib1.pdb"}},
-		{store.SymbolPage{Limit: 9, Filter: "%"}, 0, nil},
+		{store.SymbolQuery{Limit: 2}, 0, 5, []string{"Lib4.pdb", "Lib3.pdb"}, id("Lib3.pdb", "KEY1")},
+		{store.SymbolQuery{Limit: 2, After: id("Lib3.pdb", "KEY1")}, 2, 5, []string{"Lib2.pdb", "Lib1.pdb"}, id("Lib1.pdb", "KEY1")},
+		{store.SymbolQuery{Limit: 2, After: id("Lib1.pdb", "KEY1")}, 4, 5, []string{"Lib0.pdb"}, 0},
+		{store.SymbolQuery{Limit: 2, After: id("Lib0.pdb", "KEY0")}, 5, 5, nil, 0},
+		{store.SymbolQuery{Limit: 9, Filter: "lib3"}, 0, 1, []string{"Lib3.pdb"}, 0},
+		{store.SymbolQuery{Limit: 9, Filter: "key1"}, 0, 2, []string{"Lib3.pdb", "Lib1.pdb"}, 0},
+		{store.SymbolQuery{Limit: 9, Filter: "key1", After: id("Lib2.pdb", "KEY0")}, 1, 2, []string{"Lib1.pdb"}, 0}, // which the filter leaves out
+		{store.SymbolQuery{Limit: 9, Filter: "%"}, 0, 0, nil, 0},
 	} {
-		files, total, err := s.SymbolFiles(t.Context(), c.page)
+		page, err := storetest.Now(t, s).SymbolFiles(t.Context(), c.query)
+		if err != nil {
+			t.Fatal(err)
+		}
 		var names []string
-		for _, f := range files {
+		for _, f := range page.Files {
 			names = append(names, f.Name)
 		}
-		if err != nil || total != c.total || !slices.Equal(names, c.names) {
-			t.Errorf("%+v: %q of %d, %v", c.page, names, total, err)
+		if page.Before != c.before || page.Total != c.total || page.Next() != c.next || !slices.Equal(names, c.names) {
+			t.Errorf("%+v: %q behind %d of %d, next %d", c.query, names, page.Before, page.Total, page.Next())
 		}
 	}
-	named := must[[]store.SymbolFile](t)(s.SymbolFilesNamed(t.Context(), []string{"LIB1.PDB", "none"}))
+	named := must[[]store.SymbolFile](t)(storetest.Now(t, s).SymbolFilesNamed(t.Context(), []string{"LIB1.PDB", "none"}))
 	if len(named) != 1 || named[0].Name != "Lib1.pdb" {
 		t.Errorf("%+v", named)
 	}
@@ -205,7 +217,7 @@ func TestWantedModules(t *testing.T) {
 	withModule(t, s, other, capture.Module{Path: `C:\app.exe`, Size: 1}, 64, func(m *analysis.Module) { m.Stake.Bytes = 20 })
 	other.Run = "4"
 	withModule(t, s, other, capture.Module{Path: `C:\named.exe`, Size: 1}, 64, func(m *analysis.Module) { m.Unnamed = 0 })
-	list := must[[]store.WantedModule](t)(s.WantedModules(t.Context(), target.Project, 10))
+	list := must[[]store.WantedModule](t)(storetest.Now(t, s).WantedModules(t.Context(), target.Project, 10))
 	if len(list) != 2 || list[1].Name != "app.exe" {
 		t.Fatalf("%+v", list)
 	}
@@ -216,13 +228,13 @@ func TestWantedModules(t *testing.T) {
 	}
 	other.Run = "5"
 	withModule(t, s, other, capture.Module{Path: `C:\guessed.exe`, Size: 1}, 64, func(m *analysis.Module) { m.Unnamed, m.Symbols, m.Stake.Bytes = 0, capture.SymbolsExport, 5 })
-	if list := must[[]store.WantedModule](t)(s.WantedModules(t.Context(), target.Project, 10)); len(list) != 3 || list[2].Name != "guessed.exe" {
+	if list := must[[]store.WantedModule](t)(storetest.Now(t, s).WantedModules(t.Context(), target.Project, 10)); len(list) != 3 || list[2].Name != "guessed.exe" {
 		t.Errorf("%+v", list)
 	}
-	if list := must[[]store.WantedModule](t)(s.WantedModules(t.Context(), target.Project, 1)); len(list) != 1 {
+	if list := must[[]store.WantedModule](t)(storetest.Now(t, s).WantedModules(t.Context(), target.Project, 1)); len(list) != 1 {
 		t.Errorf("%d modules, want 1", len(list))
 	}
-	if _, err := s.WantedModules(t.Context(), "nobody", 1); !errors.Is(err, store.ErrNotFound) {
+	if _, err := storetest.Now(t, s).WantedModules(t.Context(), "nobody", 1); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -359,9 +371,9 @@ func TestFileThatIsBeingAddedIsSeen(t *testing.T) {
 				handed = due()
 			}
 			search := must[store.Lease](t)(s.ClaimJob(t.Context(), handed[0].ID, time.Minute))
-			seen := must[[]store.SymbolFile](t)(s.SymbolFilesNamed(t.Context(), []string{"app.pdb"}))
+			seen := must[[]store.SymbolFile](t)(storetest.Now(t, s).SymbolFilesNamed(t.Context(), []string{"app.pdb"}))
 			adding.Wait()
-			later := must[[]store.Job](t)(s.JobsOfRun(t.Context(), e.RunID))
+			later := must[[]store.Job](t)(storetest.Now(t, s).JobsOfRun(t.Context(), e.RunID))
 			if last := later[len(later)-1]; len(seen) == 0 && last.ID == search.ID {
 				t.Error("the search misses the file, and no other follows")
 			}
@@ -399,7 +411,9 @@ func TestNoFileIsMissed(t *testing.T) {
 				err = s.SaveCaptures(t.Context(), l, []store.StoredCapture{{Capture: c, Artifact: "a"}})
 			case store.JobSymbolise:
 				naming := must[store.Naming](t)(s.BeginNaming(t.Context(), l.RunID))
-				found := must[[]store.SymbolFile](t)(s.SymbolFilesNamed(t.Context(), []string{"app.pdb"}))
+				found := must[[]store.SymbolFile](t)(store.Read(t.Context(), s, func(v store.View) ([]store.SymbolFile, error) {
+					return v.SymbolFilesNamed(t.Context(), []string{"app.pdb"})
+				}))
 				pause()
 				mu.Lock()
 				if err = s.SaveNames(t.Context(), l, naming, fmt.Sprint(len(found))); err == nil {

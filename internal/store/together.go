@@ -12,10 +12,9 @@ const kindTrace = "etl"
 
 // TraceFiles lists the evidence of a run that is there and may be of one trace with e: e first, the other traces in the order of upload.
 // Those that failed are among them: half of a trace may be none. done says that all are stored as one trace already.
-func (s *Store) TraceFiles(ctx context.Context, e Evidence) (files []Evidence, done bool, err error) {
-	rows, _ := s.pool.Query(ctx, `
+func (v View) TraceFiles(ctx context.Context, e Evidence) (files []Evidence, done bool, err error) {
+	files, err = all[Evidence](ctx, v.q, `
 		select `+evidenceColumns+` from evidence where run_id = $1 and (id = $2 or kind = $3 and expired_at is null) order by id <> $2, id`, e.RunID, e.ID, kindTrace)
-	files, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Evidence])
 	if err != nil || len(files) < 2 {
 		return files, false, wrap("files of a trace", err)
 	}
@@ -40,17 +39,13 @@ func claimFiles(ctx context.Context, tx pgx.Tx, run int64, files []int64) (owner
 	slices.Sort(files)
 	files = slices.Compact(files)
 	// The files of every stored read that shares one with these.
-	rows, _ := tx.Query(ctx, `
-		select coalesce(read_with, id), array_agg(id order by id) from evidence where run_id = $1 and state = 'read' group by 1
-		having array_agg(id) && $2::bigint[]`, run, files)
 	type read struct {
-		owner int64
-		files []int64
+		Owner int64
+		Files []int64
 	}
-	stored, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r read, err error) {
-		err = row.Scan(&r.owner, &r.files)
-		return r, err
-	})
+	stored, err := all[read](ctx, tx, `
+		select coalesce(read_with, id) as owner, array_agg(id order by id) as files from evidence where run_id = $1 and state = 'read' group by 1
+		having array_agg(id) && $2::bigint[]`, run, files)
 	if err != nil {
 		return 0, err
 	}
@@ -60,19 +55,19 @@ func claimFiles(ctx context.Context, tx pgx.Tx, run int64, files []int64) (owner
 	for _, r := range stored {
 		missing := 0
 		for _, f := range files {
-			if !slices.Contains(r.files, f) {
+			if !slices.Contains(r.Files, f) {
 				missing++
 			}
 		}
-		if missing == 0 && len(r.files) > 1 {
+		if missing == 0 && len(r.Files) > 1 {
 			return 0, nil
 		}
-		for _, f := range r.files {
+		for _, f := range r.Files {
 			if !slices.Contains(files, f) {
 				left = append(left, f)
 			}
 		}
-		outdated = append(outdated, r.owner)
+		outdated = append(outdated, r.Owner)
 	}
 	if _, err := tx.Exec(ctx, `delete from captures where evidence_id = any($1)`, outdated); err != nil {
 		return 0, err
@@ -95,8 +90,7 @@ const maxReads = 10
 
 // readAgain queues the reading of a file whose captures have gone.
 func readAgain(ctx context.Context, tx pgx.Tx, run, evidence int64) error {
-	var reads int
-	err := tx.QueryRow(ctx, `update evidence set state = 'stored', read_with = null where id = $1 returning (select count(*) from jobs where evidence_id = $1)`, evidence).Scan(&reads)
+	reads, err := value[int](ctx, tx, `update evidence set state = 'stored', read_with = null where id = $1 returning (select count(*) from jobs where evidence_id = $1)`, evidence)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,9 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 	"heapdrift/migrations"
 )
 
@@ -91,11 +93,11 @@ func TestSitesOfTrace(t *testing.T) {
 		}
 	}
 	virtual := store.SiteQuery{Run: run, Kind: "virtual", Limit: 7}
-	page, total, err := s.Sites(t.Context(), virtual)
+	page, total, err := storetest.Now(t, s).Sites(t.Context(), virtual)
 	if err != nil || total != 20 || len(page) != 7 || slices.ContainsFunc(page, func(r store.SiteRow) bool { return r.Kind != "virtual" }) {
 		t.Errorf("virtual memory: %d of %d, %v", len(page), total, err)
 	}
-	ordinals := must[[]int](t)(s.SiteOrdinals(t.Context(), virtual))
+	ordinals := must[[]int](t)(storetest.Now(t, s).SiteOrdinals(t.Context(), virtual))
 	if len(ordinals) != 20 || !slices.IsSorted(ordinals) {
 		t.Errorf("ordinals %v", ordinals)
 	}
@@ -110,7 +112,7 @@ func TestSitesOfTrace(t *testing.T) {
 
 func sites(t testing.TB, s *store.Store, q store.SiteQuery) ([]store.SiteRow, error) {
 	t.Helper()
-	page, _, err := s.Sites(t.Context(), q)
+	page, _, err := storetest.Now(t, s).Sites(t.Context(), q)
 	return page, err
 }
 
@@ -118,11 +120,11 @@ func TestTraceOfRun(t *testing.T) {
 	s, _ := open(t)
 	r := report(t, traced(12))
 	run := analysedTrace(t, s, r)
-	key, table, err := s.TraceReport(t.Context(), run)
+	key, table, err := storetest.Now(t, s).TraceReport(t.Context(), run)
 	if want := (store.Table{Key: "table", Bytes: 77, Sites: 36}); err != nil || key != "rep" || table != want {
 		t.Errorf("%q %+v %v", key, table, err)
 	}
-	trace := must[*store.RunTrace](t)(s.TraceOfRun(t.Context(), run))
+	trace := must[*store.RunTrace](t)(storetest.Now(t, s).TraceOfRun(t.Context(), run))
 	if trace.Report != key || trace.Table != table || trace.Head.Trace == nil || trace.Head.Trace.ToNS != 30e9 || len(trace.Sites) != 12 {
 		t.Errorf("%+v", trace)
 	}
@@ -132,10 +134,10 @@ func TestTraceOfRun(t *testing.T) {
 		}
 	}
 	for _, run := range []int64{0, 999} {
-		if _, _, err := s.TraceReport(t.Context(), run); !errors.Is(err, store.ErrNotFound) {
+		if _, _, err := storetest.Now(t, s).TraceReport(t.Context(), run); !errors.Is(err, store.ErrNotFound) {
 			t.Error(err)
 		}
-		if _, err := s.TraceOfRun(t.Context(), run); !errors.Is(err, store.ErrNotFound) {
+		if _, err := storetest.Now(t, s).TraceOfRun(t.Context(), run); !errors.Is(err, store.ErrNotFound) {
 			t.Error(err)
 		}
 	}
@@ -144,14 +146,14 @@ func TestTraceOfRun(t *testing.T) {
 func TestRunsWithoutTrace(t *testing.T) {
 	s, _ := open(t)
 	snapshots := analysed(t, s, report(t, snapshot(2, 0)))
-	if _, table, err := s.TraceReport(t.Context(), snapshots); err != nil || table != (store.Table{}) {
+	if _, table, err := storetest.Now(t, s).TraceReport(t.Context(), snapshots); err != nil || table != (store.Table{}) {
 		t.Error(table, err)
 	}
-	fresh := addEvidence(t, s, store.Target{Project: "demo", Build: "101"}, "b.etl").RunID
-	if _, _, err := s.TraceReport(t.Context(), fresh); !errors.Is(err, store.ErrNotFound) {
+	fresh := addEvidence(t, s, leaks.Target{Project: "demo", Build: "101"}, "b.etl").RunID
+	if _, _, err := storetest.Now(t, s).TraceReport(t.Context(), fresh); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
-	if _, err := s.TraceOfRun(t.Context(), fresh); !errors.Is(err, store.ErrNotFound) {
+	if _, err := storetest.Now(t, s).TraceOfRun(t.Context(), fresh); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -181,7 +183,7 @@ func (r *tracer) add(names ...string) {
 func (r *tracer) claim(name string) store.Lease {
 	r.Helper()
 	must[[]store.Due](r)(r.store.DueJobs(r.Context(), time.Hour))
-	for _, job := range must[[]store.Job](r)(r.store.JobsOfRun(r.Context(), r.run)) {
+	for _, job := range must[[]store.Job](r)(storetest.Now(r, r.store).JobsOfRun(r.Context(), r.run)) {
 		if job.Kind == store.JobRead && job.State == "queued" && *job.EvidenceID == r.ids[name] {
 			return must[store.Lease](r)(r.store.ClaimJob(r.Context(), job.ID, time.Minute))
 		}
@@ -219,7 +221,7 @@ func (r *tracer) want(captures string, queued ...string) {
 		r.Errorf("captures %q, want %q", s, captures)
 	}
 	var reads []string
-	for _, job := range must[[]store.Job](r)(r.store.JobsOfRun(r.Context(), r.run)) {
+	for _, job := range must[[]store.Job](r)(storetest.Now(r, r.store).JobsOfRun(r.Context(), r.run)) {
 		for name, id := range r.ids {
 			if job.State == "queued" && job.EvidenceID != nil && *job.EvidenceID == id {
 				reads = append(reads, name)
@@ -280,15 +282,15 @@ func TestFilesOfOneTrace(t *testing.T) {
 				r.Fatal(err)
 			}
 			r.add("heap")
-			heap := must[store.Evidence](r)(r.store.EvidenceByID(r.Context(), r.ids["heap"]))
-			files, done, err := r.store.TraceFiles(r.Context(), heap)
+			heap := must[store.Evidence](r)(storetest.Now(r, r.store).EvidenceByID(r.Context(), r.ids["heap"]))
+			files, done, err := storetest.Now(r, r.store).TraceFiles(r.Context(), heap)
 			if err != nil || done || len(files) != 2 || files[0].Name != "heap" || files[1].State != "failed" {
 				r.Error(files, done, err)
 			}
 			r.save(r.claim("heap"), "kernel", "heap")
 			r.want("kernel+heap=kernel+heap")
-			kernel := must[store.Evidence](r)(r.store.EvidenceByID(r.Context(), r.ids["kernel"]))
-			if _, done, err := r.store.TraceFiles(r.Context(), kernel); err != nil || !done || kernel.State != "read" || kernel.Error != "" || *kernel.ReadWith != heap.ID {
+			kernel := must[store.Evidence](r)(storetest.Now(r, r.store).EvidenceByID(r.Context(), r.ids["kernel"]))
+			if _, done, err := storetest.Now(r, r.store).TraceFiles(r.Context(), kernel); err != nil || !done || kernel.State != "read" || kernel.Error != "" || *kernel.ReadWith != heap.ID {
 				r.Error(kernel, done, err)
 			}
 		},
@@ -299,7 +301,7 @@ func TestFilesOfOneTrace(t *testing.T) {
 			if err := r.store.FailJob(r.Context(), slow, store.Failure{Code: "x", Final: true}); err != nil {
 				r.Fatal(err)
 			}
-			if e := must[store.Evidence](r)(r.store.EvidenceByID(r.Context(), r.ids["a"])); e.State != "read" || e.ErrorCode != "" {
+			if e := must[store.Evidence](r)(storetest.Now(r, r.store).EvidenceByID(r.Context(), r.ids["a"])); e.State != "read" || e.ErrorCode != "" {
 				r.Error(e)
 			}
 			r.want("a+b=a+b")
@@ -322,7 +324,7 @@ func TestFilesOfOneTrace(t *testing.T) {
 			r.save(r.claim("a"), "a", "b")
 			r.save(r.claim("b"), "b", "c")
 			for _, next := range slices.Repeat([]string{"a", "c"}, 20) {
-				state := must[store.Evidence](r)(r.store.EvidenceByID(r.Context(), r.ids[next])).State
+				state := must[store.Evidence](r)(storetest.Now(r, r.store).EvidenceByID(r.Context(), r.ids[next])).State
 				if state == "failed" {
 					return
 				}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
 
@@ -16,44 +17,44 @@ func TestTriage(t *testing.T) {
 	l.run("1", leaksReport(finding{signature: "A", class: leak}))
 	l.run("2", leaksReport(finding{signature: "A", class: leak}))
 
-	known := l.change("A", store.TriageChange{Known: &store.Known{Reason: " the vendor knows "}})
-	if known.State != store.StateKnown || known.Known.Reason != "the vendor knows" || known.Version != 1 {
+	known := l.change("A", leaks.Change{Known: &leaks.Known{Reason: " the vendor knows "}})
+	if known.State != leaks.StateKnown || known.Known.Reason != "the vendor knows" || known.Version != 1 {
 		t.Errorf("%+v", known)
 	}
 	past := time.Now().Add(-time.Hour)
-	if got := l.change("A", store.TriageChange{Version: 1, Known: &store.Known{Reason: "x", Until: &past}}); got.State != store.StateOngoing || !got.Known.Expired {
+	if got := l.change("A", leaks.Change{Version: 1, Known: &leaks.Known{Reason: "x", Until: &past}}); got.State != leaks.StateOngoing || !got.Known.Expired {
 		t.Errorf("known until an hour ago: %+v", got)
 	}
-	if got := l.change("A", store.TriageChange{Version: 2, Known: &store.Known{Reason: "x", UntilBuild: "3"}}); got.State != store.StateKnown {
+	if got := l.change("A", leaks.Change{Version: 2, Known: &leaks.Known{Reason: "x", UntilBuild: "3"}}); got.State != leaks.StateKnown {
 		t.Errorf("known until a build to come: %+v", got)
 	}
 	l.run("4", leaksReport(finding{signature: "A", class: leak}))
-	if got := l.signature("A"); got.State != store.StateOngoing || !got.Known.Expired {
+	if got := l.signature("A"); got.State != leaks.StateOngoing || !got.Known.Expired {
 		t.Errorf("known until 3, and 4 leaks: %+v", got)
 	}
 	latest := ""
-	if got := l.change("A", store.TriageChange{Version: 3, Fixed: &latest}); got.State != store.StateFixed || got.FixedBy != "ann" || l.signature("A").FixedIn != "4" {
+	if got := l.change("A", leaks.Change{Version: 3, Fixed: &latest}); got.State != leaks.StateFixed || got.FixedBy != "ann" || l.signature("A").FixedIn != "4" {
 		t.Errorf("%+v", got)
 	}
 	l.run("5", leaksReport(finding{signature: "A", class: leak}))
-	if got := l.signature("A"); got.State != store.StateRegressed || got.RegressedIn != "5" {
+	if got := l.signature("A"); got.State != leaks.StateRegressed || got.RegressedIn != "5" {
 		t.Errorf("%+v", got)
 	}
-	if got := l.change("A", store.TriageChange{Version: 4, Reopen: true}); got.State != store.StateOngoing {
+	if got := l.change("A", leaks.Change{Version: 4, Reopen: true}); got.State != leaks.StateOngoing {
 		t.Errorf("%+v", got)
 	}
 	yes, no := true, false
-	if got := l.change("A", store.TriageChange{Version: 5, NotLeak: &yes}); got.State != store.StateKnown || !got.NotLeak {
+	if got := l.change("A", leaks.Change{Version: 5, NotLeak: &yes}); got.State != leaks.StateKnown || !got.NotLeak {
 		t.Errorf("%+v", got)
 	}
-	if got := l.change("A", store.TriageChange{Version: 6, NotLeak: &no}); got.State != store.StateOngoing {
+	if got := l.change("A", leaks.Change{Version: 6, NotLeak: &no}); got.State != leaks.StateOngoing {
 		t.Errorf("%+v", got)
 	}
-	same := l.change("A", store.TriageChange{Version: 7, NotLeak: &no})
+	same := l.change("A", leaks.Change{Version: 7, NotLeak: &no})
 	if same.Version != 7 {
 		t.Errorf("what changes nothing made version %d", same.Version)
 	}
-	audit := must[[]store.AuditRow](t)(l.Audit(t.Context(), "demo", "A", 100, 0))
+	audit := must[[]store.AuditRow](t)(l.now().Audit(t.Context(), "demo", "A", store.AuditQuery{Limit: 100}))
 	actions := map[string]int{}
 	for _, row := range audit {
 		actions[row.Action]++
@@ -71,31 +72,31 @@ func TestTriageRefusals(t *testing.T) {
 	l.run("1", leaksReport(finding{signature: "A", class: leak}))
 	text := func(s string) *string { return &s }
 	soon := time.Now()
-	for field, change := range map[string]store.TriageChange{
+	for field, change := range map[string]leaks.Change{
 		"actor":       {Assignee: text("x")},
 		"ticket":      {Actor: "a", Ticket: text("javascript:alert(1)")},
-		"reason":      {Actor: "a", Known: &store.Known{}},
-		"until":       {Actor: "a", Known: &store.Known{Reason: "x", Until: &soon, UntilBuild: "5"}},
-		"until_build": {Actor: "a", Known: &store.Known{Reason: "x", UntilBuild: "<b>"}},
+		"reason":      {Actor: "a", Known: &leaks.Known{}},
+		"until":       {Actor: "a", Known: &leaks.Known{Reason: "x", Until: &soon, UntilBuild: "5"}},
+		"until_build": {Actor: "a", Known: &leaks.Known{Reason: "x", UntilBuild: "<b>"}},
 		"fixed":       {Actor: "a", Fixed: text("77")},
 		"assignee":    {Actor: "a", Assignee: text(strings.Repeat("x", 65))},
 		"state":       {Actor: "a", Reopen: true, Fixed: text("1")},
 	} {
 		_, err := l.ChangeTriage(t.Context(), "demo", "A", change)
-		var wrong *store.TargetError
+		var wrong *leaks.FieldError
 		if !errors.As(err, &wrong) || wrong.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
 	for _, ticket := range []string{"ftp://x/y", "//x/y", "https:///y", "x", "http://[::1"} {
-		if _, err := l.ChangeTriage(t.Context(), "demo", "A", store.TriageChange{Actor: "a", Ticket: &ticket}); err == nil {
+		if _, err := l.ChangeTriage(t.Context(), "demo", "A", leaks.Change{Actor: "a", Ticket: &ticket}); err == nil {
 			t.Errorf("%q was taken", ticket)
 		}
 	}
-	if _, err := l.ChangeTriage(t.Context(), "demo", "Z", store.TriageChange{Actor: "a", Reopen: true}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.ChangeTriage(t.Context(), "demo", "Z", leaks.Change{Actor: "a", Reopen: true}); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
-	if _, err := l.ChangeTriage(t.Context(), "other", "A", store.TriageChange{Actor: "a", Reopen: true}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := l.ChangeTriage(t.Context(), "other", "A", leaks.Change{Actor: "a", Reopen: true}); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
 	for _, bad := range []string{"", " \n", strings.Repeat("x", 10_001), "a\x00"} {
@@ -115,7 +116,7 @@ func TestTriageConflicts(t *testing.T) {
 	for i := range people {
 		wait.Go(func() {
 			who := string(rune('a' + i))
-			_, errs[i] = l.ChangeTriage(t.Context(), "demo", "A", store.TriageChange{Actor: who, Assignee: &who})
+			_, errs[i] = l.ChangeTriage(t.Context(), "demo", "A", leaks.Change{Actor: who, Assignee: &who})
 		})
 	}
 	wait.Wait()
@@ -136,21 +137,21 @@ func TestOwnersAndKnownLeaksOfTheRules(t *testing.T) {
 	l := newLab(t)
 	l.run("2", leaksReport(finding{signature: "A", class: leak, owner: "team-ui", known: "by design"}))
 	s := l.signature("A")
-	if s.State != store.StateKnown || !s.Known.Rule || s.Known.Reason != "by design" || s.Owner != "team-ui" {
+	if s.State != leaks.StateKnown || !s.Known.Rule || s.Known.Reason != "by design" || s.Owner != "team-ui" {
 		t.Errorf("%+v", s)
 	}
 	yesterday := time.Now().Add(-24 * time.Hour)
-	l.change("A", store.TriageChange{Known: &store.Known{Reason: "while it lasted", Until: &yesterday}})
-	if s := l.signature("A"); s.State != store.StateKnown || !s.Known.Rule || s.Known.Expired {
+	l.change("A", leaks.Change{Known: &leaks.Known{Reason: "while it lasted", Until: &yesterday}})
+	if s := l.signature("A"); s.State != leaks.StateKnown || !s.Known.Rule || s.Known.Expired {
 		t.Errorf("known by a rule, and by the team until yesterday: %+v", s.Known)
 	}
-	l.change("A", store.TriageChange{Version: -1, Reopen: true})
+	l.change("A", leaks.Change{Version: -1, Reopen: true})
 	l.run("1", leaksReport(finding{signature: "A", class: leak, owner: "an old opinion"})) // of an older build
-	if s := l.signature("A"); s.Owner != "team-ui" || s.State != store.StateKnown {
+	if s := l.signature("A"); s.Owner != "team-ui" || s.State != leaks.StateKnown {
 		t.Errorf("%+v", s)
 	}
 	l.run("2", leaksReport(finding{signature: "A", class: leak}))
-	if s := l.signature("A"); s.Owner != "" || s.State != store.StateOngoing || s.Known != nil {
+	if s := l.signature("A"); s.Owner != "" || s.State != leaks.StateOngoing || s.Known != nil {
 		t.Errorf("%+v", s)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -34,9 +33,8 @@ func (s *Store) CreateUpload(ctx context.Context, u Upload) error {
 }
 
 // UploadByID returns an upload, or ErrNotFound.
-func (s *Store) UploadByID(ctx context.Context, id string) (Upload, error) {
-	rows, _ := s.pool.Query(ctx, `select `+uploadColumns+` from uploads where id = $1`, id)
-	u, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Upload])
+func (v View) UploadByID(ctx context.Context, id string) (Upload, error) {
+	u, err := one[Upload](ctx, v.q, `select `+uploadColumns+` from uploads where id = $1`, id)
 	return u, wrap("upload", err)
 }
 
@@ -54,8 +52,7 @@ func (s *Store) LockUpload(ctx context.Context, id string) (*LockedUpload, error
 		return nil, wrap("lock upload", err)
 	}
 	l := &LockedUpload{conn: conn}
-	var got bool
-	if err := conn.QueryRow(ctx, `select pg_try_advisory_lock(hashtextextended($1, 0))`, id).Scan(&got); err != nil || !got {
+	if got, err := value[bool](ctx, conn, `select pg_try_advisory_lock(hashtextextended($1, 0))`, id); err != nil || !got {
 		conn.Release()
 		if err == nil {
 			return nil, ErrBusy
@@ -63,8 +60,7 @@ func (s *Store) LockUpload(ctx context.Context, id string) (*LockedUpload, error
 		return nil, wrap("lock upload", err)
 	}
 	l.ID = id
-	rows, _ := conn.Query(ctx, `select `+uploadColumns+` from uploads where id = $1`, id)
-	if l.Upload, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Upload]); err != nil {
+	if l.Upload, err = one[Upload](ctx, conn, `select `+uploadColumns+` from uploads where id = $1`, id); err != nil {
 		l.ID = id
 		l.Release(ctx)
 		return nil, wrap("lock upload", err)
@@ -109,8 +105,7 @@ func (s *Store) DeleteUpload(ctx context.Context, id string) error {
 }
 
 // StaleUploads lists uploads that nobody has touched for the given time: their parts may go.
-func (s *Store) StaleUploads(ctx context.Context, age time.Duration) ([]Upload, error) {
-	rows, _ := s.pool.Query(ctx, `select `+uploadColumns+` from uploads where touched_at < now() - $1::interval order by touched_at limit 100`, age)
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Upload])
+func (v View) StaleUploads(ctx context.Context, age time.Duration) ([]Upload, error) {
+	list, err := all[Upload](ctx, v.q, `select `+uploadColumns+` from uploads where touched_at < now() - $1::interval order by touched_at limit 100`, age)
 	return list, wrap("stale uploads", err)
 }

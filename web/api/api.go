@@ -125,9 +125,6 @@ func runID(c echo.Context) (int64, error) {
 	return id, nil
 }
 
-// runPage is the address of a run's page.
-func runPage(run int64) string { return "/runs/" + strconv.FormatInt(run, 10) }
-
 // runResource is the address of a run in the API.
 func runResource(run int64) string { return "/api/v1/runs/" + strconv.FormatInt(run, 10) }
 

@@ -1,13 +1,14 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"strings"
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/web/problem"
 )
 
 // baselinePost handles POST /api/v1/projects/:project/baseline: it pins the build that newer ones are compared with, or lets
@@ -25,24 +26,16 @@ func (a *API) baselinePost(c echo.Context) error {
 		return err
 	}
 	build := strings.TrimSpace(body.Build)
-	if build == "" || !isLine(build) {
-		return invalid("build", "build: name the build to pin, or to unpin")
+	if build == "" || !leaks.IsLine(build) {
+		return problem.Invalid("build", "build: name the build to pin, or to unpin")
 	}
 	ctx := c.Request().Context()
-	if err := PinBaseline(ctx, a.store, project, build, body.Pinned == nil || *body.Pinned); err != nil {
+	if err := a.store.PinBaseline(ctx, project, build, body.Pinned == nil || *body.Pinned); err != nil {
 		return err
 	}
-	chosen, err := a.store.Baseline(ctx, project)
+	chosen, err := store.Read(ctx, a.store, func(v store.View) (string, error) { return v.Baseline(ctx, project) })
 	if err != nil {
 		return err
 	}
 	return fresh(c, http.StatusOK, map[string]string{"build": chosen})
-}
-
-// PinBaseline makes a build the one that newer ones are compared with, or lets go of it.
-func PinBaseline(ctx context.Context, s *store.Store, project, build string, pinned bool) error {
-	if pinned {
-		return s.SetBaseline(ctx, project, build)
-	}
-	return s.PinBuild(ctx, project, build, false)
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"heapdrift/web/problem"
 )
 
 // A body is a request's body as Bodies hands it to handlers. It remembers that reading failed, so that the client's
@@ -94,11 +96,11 @@ func (b *body) Read(p []byte) (int, error) {
 	case errors.Is(err, io.EOF):
 		b.end()
 	case errors.Is(err, os.ErrDeadlineExceeded) && !b.isClosing():
-		b.err = problem(http.StatusRequestTimeout, codeStalled, "nothing came for %v", b.idle)
+		b.err = problem.New(http.StatusRequestTimeout, problem.CodeStalled, "nothing came for %v", b.idle)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		b.err = shuttingDown()
 	default:
-		b.err = problem(http.StatusBadRequest, codeBroken, "the connection broke before all had come")
+		b.err = problem.New(http.StatusBadRequest, problem.CodeBroken, "the connection broke before all had come")
 	}
 	if b.err != nil {
 		err = b.err
@@ -107,7 +109,7 @@ func (b *body) Read(p []byte) (int, error) {
 }
 
 func shuttingDown() error {
-	return problem(http.StatusServiceUnavailable, codeClosing, "the server is shutting down; ask for the upload's offset and go on from there")
+	return problem.New(http.StatusServiceUnavailable, problem.CodeClosing, "the server is shutting down; ask for the upload's offset and go on from there")
 }
 
 func (b *body) isClosing() bool {

@@ -9,6 +9,10 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/store"
+	"heapdrift/web/address"
+	"heapdrift/web/problem"
 )
 
 // comparisonView is what became of leaks from one side to the other.
@@ -74,19 +78,20 @@ type renameView struct {
 
 // compareShow handles GET /api/v1/compare: two builds, or two runs, or one and its baseline.
 func (a *API) compareShow(c echo.Context) error {
-	q, err := sidesOf(c)
+	q, err := questionOf(c)
 	if err != nil {
 		return err
 	}
-	compared, err := CompareSides(c.Request().Context(), a.store, q)
+	ctx := c.Request().Context()
+	compared, err := store.Read(ctx, a.store, func(v store.View) (*leaks.Compared, error) { return v.Compare(ctx, q) })
 	if err != nil {
 		return err
 	}
 	return fresh(c, http.StatusOK, viewOfComparison(compared))
 }
 
-// sidesOf reads what is to be compared.
-func sidesOf(c echo.Context) (q Sides, err error) {
+// questionOf reads what is to be compared.
+func questionOf(c echo.Context) (q leaks.Question, err error) {
 	for name, into := range map[string]*string{"project": &q.Project, "scenario": &q.Scenario, "base": &q.Base, "head": &q.Head} {
 		if *into, err = textParam(c, name); err != nil {
 			return q, err
@@ -98,16 +103,19 @@ func sidesOf(c echo.Context) (q Sides, err error) {
 			continue
 		}
 		if *into, err = strconv.ParseInt(text, 10, 64); err != nil || *into <= 0 {
-			return q, invalid(name, "%s: %q is not the number of a run", name, text)
+			return q, problem.Invalid(name, "%s: %q is not the number of a run", name, text)
 		}
 	}
 	if q.HeadRun == 0 { // a run has its own
-		q.Scenario = cmp.Or(q.Scenario, "default")
+		q.Scenario = cmp.Or(q.Scenario, leaks.DefaultScenario)
+		if q.Project == "" {
+			return q, problem.Invalid("project", "project: is missing")
+		}
 	}
 	return q, nil
 }
 
-func viewOfComparison(c *Compared) *comparisonView {
+func viewOfComparison(c *leaks.Compared) *comparisonView {
 	rows := map[compare.Change][]rowView{}
 	for _, r := range c.Rows {
 		rows[r.Change] = append(rows[r.Change], viewOfRow(c.Project, r))
@@ -116,7 +124,7 @@ func viewOfComparison(c *Compared) *comparisonView {
 		Project: c.Project, Scenario: c.Scenario, Base: viewOfSide(c.Base), Head: viewOfSide(c.Head), Baseline: c.Why, Sentence: c.Sentence,
 		New: filled(rows[compare.New]), Grown: filled(rows[compare.Grown]), Shrunk: filled(rows[compare.Shrunk]), Fixed: filled(rows[compare.Fixed]),
 		Persisting: filled(rows[compare.Persisting]), NotExercised: filled(rows[compare.NotExercised]), Renames: []renameView{},
-		URL: ComparePage(c.Project, c.Scenario, c.Base.Build, c.Head.Build),
+		URL: address.Compare(c.Project, c.Scenario, c.Base.Build, c.Head.Build),
 	}
 	for _, r := range c.Renames {
 		v.Renames = append(v.Renames, renameView{r.Base, r.Head, r.Likeness, r.Why})
@@ -131,7 +139,7 @@ func viewOfSide(s *compare.Side) sideView {
 func viewOfRow(project string, r compare.Row) rowView {
 	f := r.Either()
 	return rowView{
-		Signature: f.Signature, Kind: f.Kind, Title: f.Title, URL: signaturePage(project, f.Signature), Why: r.Why,
+		Signature: f.Signature, Kind: f.Kind, Title: f.Title, URL: address.Signature(project, f.Signature), Why: r.Why,
 		State: f.State, Owner: f.Owner, Known: f.Known, Base: viewOfFinding(r.Base), Head: viewOfFinding(r.Head),
 	}
 }

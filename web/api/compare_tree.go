@@ -9,6 +9,7 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
+	"heapdrift/internal/store"
 )
 
 // A node of the tree that holds less than this part of the whole on both sides is left out, unless the request says.
@@ -23,7 +24,7 @@ var measures = map[string]compare.Measure{"growth": compare.Growth, "outstanding
 // compareTree handles GET /api/v1/compare/tree: the callers of both sides in one tree, with what each side has below them.
 // Of a side with several runs it is the newest one.
 func (a *API) compareTree(c echo.Context) error {
-	q, err := sidesOf(c)
+	q, err := questionOf(c)
 	if err != nil {
 		return err
 	}
@@ -36,7 +37,18 @@ func (a *API) compareTree(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	compared, err := findSides(ctx, a.store, q)
+	var base, head treeSide
+	err = a.store.View(ctx, func(v store.View) error {
+		sides, err := v.Sides(ctx, q)
+		if err != nil {
+			return err
+		}
+		if base, err = newestReport(ctx, v, sides.Base); err != nil {
+			return err
+		}
+		head, err = newestReport(ctx, v, sides.Head)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -44,15 +56,15 @@ func (a *API) compareTree(c echo.Context) error {
 		return err
 	}
 	defer leave(a.conversions)
-	base, baseRun, err := a.newestReport(ctx, compared.Base)
+	before, err := a.readReport(ctx, base.report)
 	if err != nil {
 		return err
 	}
-	head, headRun, err := a.newestReport(ctx, compared.Head)
+	after, err := a.readReport(ctx, head.report)
 	if err != nil {
 		return err
 	}
-	root, err := compare.Union(ctx, base, head, measures[measure], int64(share))
+	root, err := compare.Union(ctx, before, after, measures[measure], int64(share))
 	if err != nil {
 		return err
 	}
@@ -61,29 +73,30 @@ func (a *API) compareTree(c echo.Context) error {
 		Base    treeSide      `json:"base"`
 		Head    treeSide      `json:"head"`
 		Root    *compare.Node `json:"root"`
-	}{measure, treeSide{compared.Base.Build, baseRun}, treeSide{compared.Head.Build, headRun}, root})
+	}{measure, base, head, root})
 }
 
 type treeSide struct {
 	Build string `json:"build"`
 	Run   int64  `json:"run"`
+
+	report string // key of the blob
 }
 
-// newestReport is the stored report of a side's newest run.
-func (a *API) newestReport(ctx context.Context, s *compare.Side) (*analysis.Report, int64, error) {
-	id := slices.Max(s.Runs)
-	run, err := a.store.RunByID(ctx, id)
-	if err != nil {
-		return nil, 0, err
+// newestReport finds the stored report of a side's newest run.
+func newestReport(ctx context.Context, v store.View, s *compare.Side) (treeSide, error) {
+	run, err := v.Run(ctx, slices.Max(s.Runs))
+	if err == nil && run.ReportKey == "" {
+		err = noReport(&run)
 	}
-	if run.ReportKey == "" {
-		return nil, 0, noReport(&run)
-	}
-	stored, err := a.openReport(ctx, run.ReportKey)
+	return treeSide{s.Build, run.ID, run.ReportKey}, err
+}
+
+func (a *API) readReport(ctx context.Context, key string) (*analysis.Report, error) {
+	stored, err := a.openReport(ctx, key)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer func() { _ = stored.Close() }() // read only
-	report, err := analysis.ReadJSON(stored)
-	return report, id, err
+	return analysis.ReadJSON(stored)
 }

@@ -7,6 +7,8 @@ import (
 
 	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
+	"heapdrift/web/address"
+	"heapdrift/web/problem"
 )
 
 // accepted is the answer to an upload.
@@ -21,7 +23,7 @@ type accepted struct {
 }
 
 func acceptedOf(e store.Evidence) accepted {
-	return accepted{ID: e.ID, SHA256: e.SHA256, Run: e.RunID, URL: runPage(e.RunID), Name: e.Name, Bytes: e.Bytes, Kind: e.Kind}
+	return accepted{ID: e.ID, SHA256: e.SHA256, Run: e.RunID, URL: address.Run(e.RunID), Name: e.Name, Bytes: e.Bytes, Kind: e.Kind}
 }
 
 // evidencePut handles PUT /api/v1/evidence: the body is the file. The same file may be sent again; it is recorded once.
@@ -47,7 +49,7 @@ func (a *API) evidencePut(c echo.Context) error {
 // wholePut refuses, by its head alone, a PUT of a part of a file or of one that is too large.
 func (a *API) wholePut(r *http.Request) error {
 	if r.Header.Get("Content-Range") != "" { // curl -C: to store a part as the whole would be worse than to refuse
-		return problem(http.StatusBadRequest, codePartial, "a PUT carries a whole file; resume with the tus protocol instead")
+		return problem.New(http.StatusBadRequest, problem.CodePartial, "a PUT carries a whole file; resume with the tus protocol instead")
 	}
 	if limit := a.intake.MaxBytes; limit > 0 && r.ContentLength > limit {
 		return intake.ErrTooLarge

@@ -15,6 +15,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 )
 
 func digest(s string) string {
@@ -56,9 +59,12 @@ func TestPut(t *testing.T) {
 	if other := n.put(log, "name", "b.txt"); other.ID == up.ID || other.Run != up.Run {
 		t.Errorf("another name is %+v", other)
 	}
-	builds, err := n.store.BuildsOf(t.Context(), "shop")
-	if err != nil || len(builds) != 1 || builds[0].Branch != "main" || *builds[0].Sequence != 100 && *builds[0].Sequence != 7 {
-		t.Errorf("builds: %+v %v", builds, err)
+	page, err := storetest.Now(t, n.store).Builds(t.Context(), store.BuildQuery{Project: "shop", Limit: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if builds := page.Builds; len(builds) != 1 || builds[0].Branch != "main" || *builds[0].Sequence != 100 && *builds[0].Sequence != 7 {
+		t.Errorf("builds: %+v", builds)
 	}
 }
 

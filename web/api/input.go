@@ -9,12 +9,13 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/web/problem"
 )
 
 const (
@@ -27,15 +28,10 @@ const (
 // pathText is a part of the address that names something. What no name can be names nothing.
 func pathText(c echo.Context, name string) (string, error) {
 	text, err := url.PathUnescape(c.Param(name))
-	if err != nil || text == "" || !isLine(text) {
+	if err != nil || text == "" || !leaks.IsLine(text) {
 		return "", store.ErrNotFound
 	}
 	return text, nil
-}
-
-// isLine reports whether text may stand in a line: valid, without control characters. The database takes no other.
-func isLine(text string) bool {
-	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
 // readJSON reads the body of a change. A field that nobody knows is refused: it may be a misspelled one that matters.
@@ -49,9 +45,9 @@ func readJSON(c echo.Context, into any) error {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return problem(http.StatusRequestEntityTooLarge, codeTooLarge, "the body takes at most %d bytes", maxJSON)
+		return problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge, "the body takes at most %d bytes", maxJSON)
 	case err != nil:
-		return invalid("body", "body: it is not the JSON that openapi.yaml describes: %s", strings.TrimPrefix(err.Error(), "json: "))
+		return problem.Invalid("body", "body: it is not the JSON that openapi.yaml describes: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
 }
@@ -62,27 +58,14 @@ func readText(c echo.Context, limit int64) (string, error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return "", problem(http.StatusRequestEntityTooLarge, codeTooLarge, "the body takes at most %d bytes", limit)
+		return "", problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge, "the body takes at most %d bytes", limit)
 	case err != nil:
-		return "", problem(http.StatusBadRequest, codeBroken, "the body did not come whole")
+		return "", problem.New(http.StatusBadRequest, problem.CodeBroken, "the body did not come whole")
 	}
-	return CleanText(string(text))
+	return leaks.CleanText(string(text))
 }
 
-// CleanText is a text of several lines with ends as files have them on this side; its error says where it is no text.
-func CleanText(text string) (string, error) {
-	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
-	number := 0
-	for line := range strings.SplitSeq(text, "\n") {
-		number++
-		if !isLine(strings.ReplaceAll(line, "\t", " ")) {
-			return "", invalid("body", "body: line %d is not text in UTF-8, or has control characters", number)
-		}
-	}
-	return text, nil
-}
-
-// version is what If-Match names, -1 for any: a change is then made whatever others did meanwhile.
+// ifMatch is the version that If-Match names, −1 for any: a change is then made whatever others did meanwhile.
 func ifMatch(c echo.Context) (int64, error) {
 	text := strings.TrimSpace(c.Request().Header.Get("If-Match"))
 	if text == "" || text == "*" {
@@ -90,7 +73,7 @@ func ifMatch(c echo.Context) (int64, error) {
 	}
 	n, err := strconv.ParseInt(strings.Trim(strings.TrimPrefix(text, "W/"), `"`), 10, 64)
 	if err != nil || n < 0 {
-		return 0, invalid("if-match", "If-Match: %q is not a version; take the ETag of GET", text)
+		return 0, problem.Invalid("if-match", "If-Match: %q is not a version; take the ETag of GET", text)
 	}
 	return n, nil
 }
@@ -103,7 +86,7 @@ func conflicting(c echo.Context, err error) error {
 	if !errors.Is(err, store.ErrConflict) || c.Request().Header.Get("If-Match") == "" {
 		return err
 	}
-	p := ProblemOf(err)
+	p := problem.Of(err)
 	p.Status = http.StatusPreconditionFailed
 	return p
 }
@@ -116,7 +99,7 @@ func whole(c echo.Context, name string, otherwise, least, most int) (int, error)
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least || n > most {
-		return 0, invalid(name, "%s: %q is not a whole number from %d to %d", name, text, least, most)
+		return 0, problem.Invalid(name, "%s: %q is not a whole number from %d to %d", name, text, least, most)
 	}
 	return n, nil
 }
@@ -132,14 +115,14 @@ func oneOf(c echo.Context, name string, words ...string) (string, error) {
 			return w, nil
 		}
 	}
-	return "", invalid(name, "%s: %q is none of %s", name, text, strings.Join(words, ", "))
+	return "", problem.Invalid(name, "%s: %q is none of %s", name, text, strings.Join(words, ", "))
 }
 
 // textParam is a text of the query that is looked for, or names something.
 func textParam(c echo.Context, name string) (string, error) {
 	text := strings.TrimSpace(c.QueryParam(name))
-	if utf8.RuneCountInString(text) > maxText || !isLine(text) {
-		return "", invalid(name, "%s: at most %d characters of text", name, maxText)
+	if utf8.RuneCountInString(text) > maxText || !leaks.IsLine(text) {
+		return "", problem.Invalid(name, "%s: at most %d characters of text", name, maxText)
 	}
 	return text, nil
 }

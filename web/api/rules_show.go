@@ -6,7 +6,10 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/analysis/blame"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/web/problem"
 )
 
 // rulesGet handles GET /api/v1/projects/:project/rules: the rule file, or one version of it.
@@ -28,13 +31,13 @@ func (a *API) rulesGet(c echo.Context) error {
 func (a *API) rulesVersion(c echo.Context, project string) (store.RuleFile, error) {
 	ctx := c.Request().Context()
 	if c.QueryParam("version") == "" {
-		return a.store.Rules(ctx, project)
+		return store.Read(ctx, a.store, func(v store.View) (store.RuleFile, error) { return v.Rules(ctx, project) })
 	}
 	version, err := strconv.Atoi(c.QueryParam("version"))
 	if err != nil || version < 0 {
-		return store.RuleFile{}, invalid("version", "version: %q is not a version", c.QueryParam("version"))
+		return store.RuleFile{}, problem.Invalid("version", "version: %q is not a version", c.QueryParam("version"))
 	}
-	versions, err := a.store.RuleVersions(ctx, project)
+	versions, err := store.Read(ctx, a.store, func(v store.View) ([]store.RuleFile, error) { return v.RuleVersions(ctx, project) })
 	if err != nil {
 		return store.RuleFile{}, err
 	}
@@ -52,15 +55,16 @@ func (a *API) rulesPreview(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	text, err := readText(c, MaxRules)
+	text, err := readText(c, leaks.MaxRules)
 	if err != nil {
 		return err
 	}
-	rules, err := ParseRules(text)
+	rules, err := blame.ParseRules(text)
 	if err != nil {
 		return err
 	}
-	preview, err := PreviewRules(c.Request().Context(), a.store, project, rules)
+	ctx := c.Request().Context()
+	preview, err := store.Read(ctx, a.store, func(v store.View) (*leaks.RulesPreview, error) { return v.PreviewRules(ctx, project, rules) })
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/blob"
+	"heapdrift/internal/store"
+	"heapdrift/web/problem"
 )
 
 // parquetType is what IANA has registered for Parquet.
@@ -25,23 +27,24 @@ func (a *API) runAllocations(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	run, err := a.store.RunByID(ctx, id)
-	if err != nil {
+	var run store.Run
+	var table store.Table
+	err = a.store.View(ctx, func(v store.View) (err error) {
+		if run, err = runWithReport(ctx, v, id); err != nil {
+			return err
+		}
+		_, table, err = v.TraceReport(ctx, id)
 		return err
-	}
-	if run.ReportKey == "" {
-		return noReport(&run)
-	}
-	_, table, err := a.store.TraceReport(ctx, id)
+	})
 	if err != nil {
 		return err
 	}
 	if table.Key == "" {
-		return problem(http.StatusNotFound, codeNotATrace, "the run's report is of snapshots; only a trace has an allocation table")
+		return problem.New(http.StatusNotFound, problem.CodeNotATrace, "the run's report is of snapshots; only a trace has an allocation table")
 	}
 	content, err := a.blobs.Open(ctx, table.Key)
 	if errors.Is(err, blob.ErrNotFound) {
-		return problem(http.StatusGone, codeTableMissing, "the allocation table is not in the blob store any more; upload the trace again under another name")
+		return problem.New(http.StatusGone, problem.CodeTableMissing, "the allocation table is not in the blob store any more; upload the trace again under another name")
 	}
 	if err != nil {
 		return fmt.Errorf("api: allocation table of run %d: %w", id, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/web/problem"
 )
 
 const (
@@ -51,9 +52,9 @@ func chosenProcess(c echo.Context) (string, error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return "", problem(http.StatusRequestEntityTooLarge, codeTooLarge, "the choice of a process takes at most %d bytes", maxChoice)
+		return "", problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge, "the choice of a process takes at most %d bytes", maxChoice)
 	case err != nil || choice.Process == nil:
-		return "", invalid("process", `process: the body must be JSON such as {"process": "app.exe"}; "" lets the server choose`)
+		return "", problem.Invalid("process", `process: the body must be JSON such as {"process": "app.exe"}; "" lets the server choose`)
 	}
 	return *choice.Process, nil
 }

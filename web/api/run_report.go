@@ -14,10 +14,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/labstack/echo/v4"
 
-	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/export"
 	"heapdrift/internal/store"
+	"heapdrift/web/problem"
 )
 
 // jsonFormat is the format of the stored report; it is sent as it is.
@@ -44,12 +44,22 @@ func (a *API) runReport(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	run, err := a.store.RunByID(c.Request().Context(), id)
+	ctx := c.Request().Context()
+	var run store.Run
+	var head *analysis.Report // of the window, as in
+	var in store.Input
+	err = a.store.View(ctx, func(v store.View) (err error) {
+		if run, err = runWithReport(ctx, v, id); err != nil || window == nil {
+			return err
+		}
+		if head, err = v.Summary(ctx, id); err != nil {
+			return err
+		}
+		in, err = v.InputOfRun(ctx, id)
+		return err
+	})
 	if err != nil {
 		return err
-	}
-	if run.ReportKey == "" {
-		return noReport(&run)
 	}
 	// The key is the digest of the stored report, so the same tag means the same bytes of the same format.
 	tag := fmt.Sprintf(`"%s-%s-%d"`, path.Base(run.ReportKey), format.Name, top)
@@ -67,26 +77,35 @@ func (a *API) runReport(c echo.Context) error {
 		header.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": downloadName(&run, format.Extension)}))
 	}
 	if window != nil {
-		return a.sendWindowReport(c, id, *window, format, export.Options{Top: top})
+		report := func() (*analysis.Report, error) { return a.windows.Report(ctx, head, in, *window) }
+		return a.sendConverted(c, report, format, export.Options{Top: top})
 	}
 	return a.sendReport(c, run.ReportKey, format, export.Options{Top: top})
 }
 
+// runWithReport returns a run, or a problem where it has no report yet.
+func runWithReport(ctx context.Context, v store.View, id int64) (store.Run, error) {
+	run, err := v.Run(ctx, id)
+	if err == nil && run.ReportKey == "" {
+		err = noReport(&run)
+	}
+	return run, err
+}
+
 // noReport says that a run has no report yet, and how far it is.
-func noReport(run *store.Run) *Problem {
-	p := problem(http.StatusNotFound, codeNoReport, "the run is %s; its report comes with the first analysis", run.State())
-	p.State = run.State()
+func noReport(run *store.Run) *problem.Problem {
+	p := problem.New(http.StatusNotFound, problem.CodeNoReport, "the run is %s; its report comes with the first analysis", run.State())
+	p.State = string(run.State())
 	return p
 }
 
-// sendWindowReport makes the report of a window, which is not stored.
-func (a *API) sendWindowReport(c echo.Context, run int64, w capture.Window, format export.Format, opt export.Options) error {
-	ctx := c.Request().Context()
-	if err := enter(ctx, a.conversions); err != nil {
+// sendConverted writes a report in a format. To make the report, and to write it, takes memory: few do so at once.
+func (a *API) sendConverted(c echo.Context, make func() (*analysis.Report, error), format export.Format, opt export.Options) error {
+	if err := enter(c.Request().Context(), a.conversions); err != nil {
 		return err
 	}
 	defer leave(a.conversions)
-	report, err := a.windows.Report(ctx, run, w)
+	report, err := make()
 	if err != nil {
 		return err
 	}
@@ -94,28 +113,18 @@ func (a *API) sendWindowReport(c echo.Context, run int64, w capture.Window, form
 	return format.Write(c.Response(), report, opt)
 }
 
+// sendReport sends a stored report: as JSON as it lies there.
 func (a *API) sendReport(c echo.Context, key string, format export.Format, opt export.Options) error {
 	ctx := c.Request().Context()
 	if format.Name != jsonFormat {
-		if err := enter(ctx, a.conversions); err != nil {
-			return err
-		}
-		defer leave(a.conversions)
+		return a.sendConverted(c, func() (*analysis.Report, error) { return a.readReport(ctx, key) }, format, opt)
 	}
 	stored, err := a.openReport(ctx, key)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = stored.Close() }() // read only
-	if format.Name == jsonFormat {
-		return c.Stream(http.StatusOK, format.ContentType, stored)
-	}
-	report, err := analysis.ReadJSON(stored)
-	if err != nil {
-		return err
-	}
-	c.Response().Header().Set(echo.HeaderContentType, format.ContentType)
-	return format.Write(c.Response(), report, opt)
+	return c.Stream(http.StatusOK, format.ContentType, stored)
 }
 
 // openReport opens a stored report for reading as plain JSON.
@@ -147,7 +156,7 @@ func reportFormat(c echo.Context) (export.Format, error) {
 	if name := c.QueryParam("format"); name != "" {
 		format, err := export.Find(name)
 		if err != nil {
-			return format, invalid("format", "format: %s", strings.TrimPrefix(err.Error(), "export: "))
+			return format, problem.Invalid("format", "format: %s", strings.TrimPrefix(err.Error(), "export: "))
 		}
 		return format, nil
 	}
@@ -166,7 +175,7 @@ func reportFormat(c echo.Context) (export.Format, error) {
 	}
 	i := Preferred(strings.Join(c.Request().Header.Values("Accept"), ","), types...)
 	if i < 0 {
-		return export.Format{}, problem(http.StatusNotAcceptable, codeAcceptable, "the report is written as %s", strings.Join(types, ", "))
+		return export.Format{}, problem.New(http.StatusNotAcceptable, problem.CodeAcceptable, "the report is written as %s", strings.Join(types, ", "))
 	}
 	return formats[i], nil
 }
@@ -179,7 +188,7 @@ func reportTop(c echo.Context) (int, error) {
 	}
 	top, err := strconv.Atoi(text)
 	if err != nil || top < 0 {
-		return 0, invalid("top", "top: %q is not a number of sites; 0 shows all", text)
+		return 0, problem.Invalid("top", "top: %q is not a number of sites; 0 shows all", text)
 	}
 	return top, nil
 }

@@ -1,12 +1,14 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/store"
+	"heapdrift/web/address"
 )
 
 // runView is a run as the API shows it.
@@ -86,36 +88,44 @@ func (a *API) runShow(c echo.Context) error {
 
 func (a *API) sendRun(c echo.Context, status int, id int64) error {
 	ctx := c.Request().Context()
-	run, err := a.store.RunByID(ctx, id)
+	view, err := store.Read(ctx, a.store, func(v store.View) (*runView, error) { return readRun(ctx, v, id) })
 	if err != nil {
 		return err
 	}
-	jobs, err := a.store.JobsOfRun(ctx, id)
+	return fresh(c, status, view)
+}
+
+func readRun(ctx context.Context, v store.View, id int64) (*runView, error) {
+	run, err := v.Run(ctx, id)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	evidence, err := a.store.EvidenceOfRun(ctx, id)
+	jobs, err := v.JobsOfRun(ctx, id)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	processes, _, err := a.store.Processes(ctx, id, maxProcesses)
+	evidence, err := v.EvidenceOfRun(ctx, id)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	processes, _, err := v.Processes(ctx, id, maxProcesses)
+	if err != nil {
+		return nil, err
 	}
 	view := viewOf(&run, jobs, evidence)
 	view.Processes = viewOfProcesses(processes)
-	return fresh(c, status, view)
+	return &view, nil
 }
 
 func viewOf(run *store.Run, jobs []store.Job, evidence []store.Evidence) runView {
 	view := runView{
 		ID: run.ID, Project: run.Project, Build: run.Build, Branch: run.Branch, Scenario: run.Scenario, Name: run.Name,
-		State: run.State(), Complete: run.CompletedAt != nil,
+		State: string(run.State()), Complete: run.CompletedAt != nil,
 		CreatedAt: run.CreatedAt.UTC(), CompletedAt: utc(run.CompletedAt), AnalysedAt: utc(run.AnalysedAt),
 		Status: run.Status, Sentence: run.Sentence, Sites: run.SiteCount, Process: run.Process, Error: viewOfError(run.ErrorCode, run.Error),
 		Progress: progressView{Pending: run.Pending, Jobs: []jobView{}}, Evidence: []evidenceView{},
 		Links: linksView{
-			Self: runResource(run.ID), Page: runPage(run.ID), Report: runResource(run.ID) + "/report",
+			Self: runResource(run.ID), Page: address.Run(run.ID), Report: runResource(run.ID) + "/report",
 			Verdict: runResource(run.ID) + "/verdict", Complete: runResource(run.ID) + "/complete",
 		},
 	}

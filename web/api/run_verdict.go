@@ -2,16 +2,15 @@ package api
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
-	"heapdrift/internal/analysis"
-	"heapdrift/internal/analysis/compare"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/web/address"
+	"heapdrift/web/problem"
 )
 
 // maxWait is how long a request may wait for a verdict; proxies give up long before on more.
@@ -20,23 +19,23 @@ const maxWait = 5 * time.Minute
 // verdictView is the decision on a run. New, grown, fixed and persisting are signatures that leak or grow, against the
 // baseline; those that the team knows stand in Known alone.
 type verdictView struct {
-	Run            int64         `json:"run"`
-	State          string        `json:"state"`
-	Status         string        `json:"status"`
-	Gate           string        `json:"gate"`
-	Why            string        `json:"why"` // by what the gate was decided
-	FailOn         []string      `json:"fail_on"`
-	Baseline       *baselineView `json:"baseline"` // null where there is none
-	New            []string      `json:"new"`
-	Grown          []string      `json:"grown"`
-	Fixed          []string      `json:"fixed"`
-	Persisting     []string      `json:"persisting"`
-	Known          []string      `json:"known"` // of the run, that fail no gate
-	Power          string        `json:"power"` // what the evidence would have shown; "" where it could show nothing
-	Sentence       string        `json:"sentence"`
-	URL            string        `json:"url"`
-	Pending        int           `json:"pending"`
-	FailedEvidence int           `json:"failed_evidence"`
+	Run            int64          `json:"run"`
+	State          leaks.RunState `json:"state"`
+	Status         string         `json:"status"`
+	Gate           leaks.Gate     `json:"gate"`
+	Why            string         `json:"why"` // by what the gate was decided
+	FailOn         []leaks.FailOn `json:"fail_on"`
+	Baseline       *baselineView  `json:"baseline"` // null where there is none
+	New            []string       `json:"new"`
+	Grown          []string       `json:"grown"`
+	Fixed          []string       `json:"fixed"`
+	Persisting     []string       `json:"persisting"`
+	Known          []string       `json:"known"` // of the run, that fail no gate
+	Power          string         `json:"power"` // what the evidence would have shown; "" where it could show nothing
+	Sentence       string         `json:"sentence"`
+	URL            string         `json:"url"`
+	Pending        int            `json:"pending"`
+	FailedEvidence int            `json:"failed_evidence"`
 }
 
 // baselineView is what a run was compared with, and what came of it.
@@ -47,59 +46,62 @@ type baselineView struct {
 	URL      string  `json:"url"` // the page of the comparison
 }
 
+// A verdictQuestion is whose verdict is asked for, against which build, and what fails the gate.
+type verdictQuestion struct {
+	run      int64
+	baseline string // "" leaves the choice to the server
+	failOn   []leaks.FailOn
+}
+
 // runVerdict handles GET /api/v1/runs/:id/verdict: it waits until no job is pending and says whether the gate is passed.
 func (a *API) runVerdict(c echo.Context) error {
-	id, err := runID(c)
-	if err != nil {
+	var q verdictQuestion
+	var err error
+	if q.run, err = runID(c); err != nil {
 		return err
 	}
 	wait, err := waitTime(c.QueryParam("wait"))
 	if err != nil {
 		return err
 	}
-	on, err := failOn(c.QueryParam("fail_on"))
+	if q.failOn, err = leaks.ParseFailOn(c.QueryParam("fail_on")); err != nil {
+		return err
+	}
+	if q.baseline, err = textParam(c, "baseline"); err != nil {
+		return err
+	}
+	verdict, err := a.settled(c.Request().Context(), &q, wait)
 	if err != nil {
 		return err
 	}
-	base, err := textParam(c, "baseline")
-	if err != nil {
-		return err
-	}
-	run, err := a.settled(c.Request().Context(), id, wait)
-	if err != nil {
-		return err
-	}
-	verdict, err := a.verdictOf(c.Request().Context(), &run, base, on)
-	if err != nil {
-		return err
-	}
-	if verdict.Gate == gatePending {
+	if verdict.Gate == leaks.GatePending {
 		c.Response().Header().Set(echo.HeaderRetryAfter, "1")
 		return fresh(c, http.StatusAccepted, verdict)
 	}
 	return fresh(c, http.StatusOK, verdict)
 }
 
-// settled returns the run when no job of it is pending any more, or as it is when the time is up.
-func (a *API) settled(ctx context.Context, id int64, wait time.Duration) (store.Run, error) {
-	changed, stop := a.watch(id)
+// settled returns the verdict when no job of the run is pending any more, or as it is when the time is up. Each look is a View of its
+// own: none is held while waiting.
+func (a *API) settled(ctx context.Context, q *verdictQuestion, wait time.Duration) (*verdictView, error) {
+	changed, stop := a.watch(q.run)
 	defer stop()
 	timeout := time.NewTimer(wait)
 	defer timeout.Stop()
 	poll := time.NewTicker(a.poll)
 	defer poll.Stop()
 	for {
-		run, err := a.store.RunByID(ctx, id)
-		if err != nil || run.Pending == 0 || wait == 0 {
-			return run, err
+		verdict, err := store.Read(ctx, a.store, func(v store.View) (*verdictView, error) { return readVerdict(ctx, v, q) })
+		if err != nil || verdict.Gate != leaks.GatePending || wait == 0 {
+			return verdict, err
 		}
 		select {
 		case <-ctx.Done():
-			return run, context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		case <-timeout.C:
 			wait = 0 // look once more, then answer
 		case <-a.closing:
-			return run, nil
+			return verdict, nil
 		case <-changed:
 		case <-poll.C:
 		}
@@ -112,105 +114,33 @@ func waitTime(text string) (time.Duration, error) {
 	}
 	wait, err := time.ParseDuration(text)
 	if err != nil || wait < 0 {
-		return 0, invalid("wait", "wait: %q is not a duration such as 60s or 5m", text)
+		return 0, problem.Invalid("wait", "wait: %q is not a duration such as 60s or 5m", text)
 	}
 	return min(wait, maxWait), nil
 }
 
-func (a *API) verdictOf(ctx context.Context, run *store.Run, base string, on []string) (*verdictView, error) {
-	v := &verdictView{
-		Run: run.ID, State: run.State(), Status: run.Status, Sentence: run.Sentence, URL: runPage(run.ID), FailOn: on,
-		Pending: run.Pending, FailedEvidence: run.Failed, New: []string{}, Grown: []string{}, Fixed: []string{}, Persisting: []string{}, Known: []string{},
-	}
-	switch {
-	case run.Pending > 0:
-		v.Status, v.Gate, v.Sentence = gatePending, gatePending, "The evidence is still being analysed."
-	case run.ErrorCode != "": // a report may be there, but of less evidence than the run has
-		v.Status, v.Gate, v.Sentence = gateError, gateError, run.Error
-	case run.AnalysedAt != nil:
-		return v, a.decide(ctx, v, run, base)
-	case run.Failed > 0:
-		sentence, err := a.firstFailure(ctx, run)
-		if err != nil {
-			return nil, err
-		}
-		v.Status, v.Gate, v.Sentence = gateError, gateError, sentence
-	default:
-		inconclusive := string(analysis.StatusInconclusive)
-		v.Status, v.Gate, v.Sentence = inconclusive, inconclusive, "The run holds no evidence yet."
-	}
-	return v, nil
-}
-
-// decide compares a run that has a report with its baseline, and says whether it passes.
-func (a *API) decide(ctx context.Context, v *verdictView, run *store.Run, base string) error {
-	head, err := a.store.SideOfRun(ctx, run.ID)
+func readVerdict(ctx context.Context, v store.View, q *verdictQuestion) (*verdictView, error) {
+	run, err := v.Run(ctx, q.run)
 	if err != nil {
-		return err
-	}
-	compared, err := a.withBaseline(ctx, run, head, base)
-	if err != nil {
-		return err
-	}
-	for i := range head.Findings {
-		if f := &head.Findings[i]; tolerated(f) && f.Class.IsSuspect() {
-			v.Known = append(v.Known, f.Signature)
-		}
-	}
-	if head.Power != nil {
-		v.Power = head.Power.Sentence
-	}
-	if compared != nil {
-		v.Baseline = &baselineView{
-			compared.Base.Build, filled(compared.Base.Runs), compared.Sentence, ComparePage(run.Project, run.Scenario, compared.Base.Build, run.Build),
-		}
-		v.list(compared.Comparison)
-	}
-	v.Gate, v.Why = gateOf(analysis.Status(run.Status), v.FailOn, head, compared)
-	return nil
-}
-
-// list sorts the rows of a comparison into the verdict.
-func (v *verdictView) list(c *compare.Comparison) {
-	lists := map[compare.Change]*[]string{compare.New: &v.New, compare.Grown: &v.Grown, compare.Fixed: &v.Fixed, compare.Persisting: &v.Persisting, compare.Shrunk: &v.Persisting}
-	for _, r := range c.Rows {
-		if list := lists[r.Change]; list != nil && (r.Head == nil || !tolerated(r.Head)) {
-			*list = append(*list, r.Either().Signature)
-		}
-	}
-}
-
-// withBaseline compares the side of a run with the build that is named, else with the one that the store would take; nil
-// where there is none to take.
-func (a *API) withBaseline(ctx context.Context, run *store.Run, head *compare.Side, base string) (*Compared, error) {
-	if base == run.Build {
-		return nil, invalid("baseline", "baseline: build %s is the run's own; name another", base)
-	}
-	c := &Compared{Project: run.Project, Scenario: run.Scenario, Head: head}
-	err := c.findBase(ctx, a.store, Sides{Base: base})
-	var none *Problem
-	switch {
-	case base != "" && errors.Is(err, store.ErrNotFound):
-		return nil, invalid("baseline", "baseline: there is no build %q with a run of the scenario %s", base, run.Scenario)
-	case errors.As(err, &none) && none.Code == codeNoBaseline:
-		return nil, nil
-	case err != nil:
 		return nil, err
 	}
-	c.Comparison = compare.Compare(c.Base, c.Head)
-	return c, nil
+	verdict, err := v.Verdict(ctx, &run, q.baseline, q.failOn)
+	if err != nil {
+		return nil, err
+	}
+	return viewOfVerdict(&run, &verdict, q.failOn), nil
 }
 
-// firstFailure says why none of the evidence could be read.
-func (a *API) firstFailure(ctx context.Context, run *store.Run) (string, error) {
-	evidence, err := a.store.EvidenceOfRun(ctx, run.ID)
-	if err != nil {
-		return "", err
+func viewOfVerdict(run *store.Run, v *leaks.Verdict, on []leaks.FailOn) *verdictView {
+	view := &verdictView{
+		Run: run.ID, State: v.State, Status: v.Status, Gate: v.Gate, Why: v.Why, FailOn: on, New: filled(v.New), Grown: filled(v.Grown),
+		Fixed: filled(v.Fixed), Persisting: filled(v.Persisting), Known: filled(v.Known), Power: v.Power, Sentence: v.Sentence,
+		URL: address.Run(run.ID), Pending: run.Pending, FailedEvidence: run.Failed,
 	}
-	for _, e := range evidence {
-		if e.State == "failed" {
-			return fmt.Sprintf("%s could not be read: %s", e.Name, e.Error), nil
+	if c := v.Compared; c != nil {
+		view.Baseline = &baselineView{
+			Build: c.Base.Build, Runs: filled(c.Base.Runs), Sentence: c.Sentence, URL: address.Compare(c.Project, c.Scenario, c.Base.Build, run.Build),
 		}
 	}
-	return "The evidence could not be read.", nil
+	return view
 }

@@ -60,13 +60,6 @@ func (a *API) runWindow(c echo.Context) error {
 	if c.QueryParam("top") == "" {
 		top = defaultTop
 	}
-	run, err := a.store.RunByID(c.Request().Context(), id)
-	if err != nil {
-		return err
-	}
-	if run.ReportKey == "" {
-		return noReport(&run)
-	}
 	view, err := a.windowOf(c.Request().Context(), id, w, top)
 	if err != nil {
 		return err
@@ -74,14 +67,18 @@ func (a *API) runWindow(c echo.Context) error {
 	return fresh(c, http.StatusOK, view)
 }
 
-// windowOf reads numbers and names. A new report may come between the two: then they are read again.
-func (a *API) windowOf(ctx context.Context, run int64, w capture.Window, top int) (*windowView, error) {
-	for range 5 {
-		before, _, err := a.store.TraceReport(ctx, run)
-		if err != nil {
+// windowOf computes numbers and reads the names that belong to them in one View.
+func (a *API) windowOf(ctx context.Context, id int64, w capture.Window, top int) (*windowView, error) {
+	done, err := a.windows.Turn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return store.Read(ctx, a.store, func(v store.View) (*windowView, error) {
+		if _, err := runWithReport(ctx, v, id); err != nil {
 			return nil, err
 		}
-		windowed, err := a.windows.Window(ctx, run, w)
+		windowed, err := a.windows.Window(ctx, v, id, w)
 		if err != nil {
 			return nil, err
 		}
@@ -90,19 +87,15 @@ func (a *API) windowOf(ctx context.Context, run int64, w capture.Window, top int
 		for i, s := range chosen {
 			ordinals[i] = s.Ordinal
 		}
-		rows, _, err := a.store.Sites(ctx, store.SiteQuery{Run: run, Ordinals: ordinals, Limit: len(ordinals)})
+		rows, _, err := v.Sites(ctx, store.SiteQuery{Run: id, Ordinals: ordinals, Limit: len(ordinals)})
 		if err != nil {
 			return nil, err
 		}
-		after, _, err := a.store.TraceReport(ctx, run)
-		if err != nil {
-			return nil, err
+		if len(rows) != len(chosen) {
+			return nil, fmt.Errorf("api: window of run %d: the table has sites that the report does not have", id)
 		}
-		if before == after && len(rows) == len(chosen) {
-			return viewOfWindow(run, windowed, chosen, rows), nil
-		}
-	}
-	return nil, fmt.Errorf("api: window of run %d: its report changes all the time", run)
+		return viewOfWindow(id, windowed, chosen, rows), nil
+	})
 }
 
 // most are the sites that grew most, of all those in the window; top 0 for all.

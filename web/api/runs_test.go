@@ -13,6 +13,7 @@ import (
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 )
 
 // claim claims the jobs that are due.
@@ -218,7 +219,7 @@ func TestReportDamaged(t *testing.T) {
 	n.put(umdhLog(1000))
 	n.read()
 	n.analyse(report(analysis.StatusLeak, 5000))
-	run, err := n.store.RunByID(t.Context(), 1)
+	run, err := storetest.Now(n.t, n.store).Run(t.Context(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,9 +17,10 @@ import (
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 	"heapdrift/internal/testdb"
 	"heapdrift/web"
-	"heapdrift/web/api"
+	"heapdrift/web/problem"
 	"heapdrift/worker"
 )
 
@@ -82,7 +83,7 @@ func (n *node) another() *node { return startOn(n.t, n.store, n.blobs) }
 
 func startOn(t testing.TB, s *store.Store, blobs blob.Store) *node {
 	t.Helper()
-	windows := &worker.Windows{Store: s, Blobs: blobs}
+	windows := &worker.Windows{Blobs: blobs}
 	t.Cleanup(func() { _ = windows.Close() })
 	in, log := &intake.Intake{Store: s, Blobs: blobs, MaxBytes: maxBytes}, &logText{}
 	server, err := web.New(web.Options{Store: s, Blobs: blobs, Intake: in, Windows: windows, UploadIdle: 3 * time.Second, Log: slog.New(slog.NewJSONHandler(log, nil))})
@@ -131,7 +132,7 @@ func (n *node) send(req *http.Request) answer {
 // want fails the test unless the answer has the status, and the code where it is a problem.
 func (a answer) want(t testing.TB, status int, code string) answer {
 	t.Helper()
-	var p api.Problem
+	var p problem.Problem
 	if a.Header.Get("Content-Type") == "application/problem+json" && len(a.body) > 0 {
 		if err := json.Unmarshal(a.body, &p); err != nil {
 			t.Errorf("problem: %v", err)
@@ -181,10 +182,10 @@ func (n *node) nothingStored() {
 	if keys := n.keys(""); len(keys) > 0 {
 		n.t.Errorf("blobs are left: %v", keys)
 	}
-	if projects, err := n.store.Projects(n.t.Context()); err != nil || len(projects) > 0 {
+	if projects, err := storetest.Now(n.t, n.store).Projects(n.t.Context()); err != nil || len(projects) > 0 {
 		n.t.Errorf("projects are left: %v %v", projects, err)
 	}
-	if stale, err := n.store.StaleUploads(n.t.Context(), -time.Hour); err != nil || len(stale) > 0 {
+	if stale, err := storetest.Now(n.t, n.store).StaleUploads(n.t.Context(), -time.Hour); err != nil || len(stale) > 0 {
 		n.t.Errorf("uploads are left: %v %v", stale, err)
 	}
 }

@@ -7,7 +7,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/web/problem"
 )
 
 const (
@@ -17,7 +19,7 @@ const (
 )
 
 // signatureClasses are what the list may be asked for; "" is what ever leaked or grew.
-var signatureClasses = []string{"", "all", "leak", "growing", "cache", "one-time", "transient", "stable", "unknown"}
+var signatureClasses = append([]string{"", leaks.AllClasses}, leaks.ClassFilters...)
 
 // signatureList handles GET /api/v1/projects/:project/signatures: the leaks of a project.
 func (a *API) signatureList(c echo.Context) error {
@@ -29,26 +31,27 @@ func (a *API) signatureList(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	page, err := a.store.Signatures(c.Request().Context(), q)
+	ctx := c.Request().Context()
+	page, err := store.Read(ctx, a.store, func(v store.View) (*store.SignaturePage, error) { return v.Signatures(ctx, q) })
 	if err != nil {
 		return err
 	}
 	view := struct {
 		Project    string              `json:"project"`
 		Total      int                 `json:"total"`
-		Counts     map[store.State]int `json:"counts"`
+		Counts     map[leaks.State]int `json:"counts"`
 		Owners     []string            `json:"owners"`
 		Signatures []signatureView     `json:"signatures"`
 		Next       string              `json:"next,omitempty"`
-	}{Project: project, Total: page.Total, Counts: map[store.State]int{}, Owners: filled(page.Owners), Signatures: []signatureView{}}
-	for _, state := range store.States {
+	}{Project: project, Total: page.Total, Counts: map[leaks.State]int{}, Owners: filled(page.Owners), Signatures: []signatureView{}}
+	for _, state := range leaks.States {
 		view.Counts[state] = page.Counts[state]
 	}
 	for i := range page.Rows {
 		view.Signatures = append(view.Signatures, viewOfSignature(project, &page.Rows[i].Signature))
 	}
-	if next := q.Offset + len(page.Rows); next < page.Total && len(page.Rows) > 0 {
-		view.Next = nextPage(c.Request().URL, next)
+	if next := page.Next(); next != 0 {
+		view.Next = pageAfter(c.Request().URL, next)
 	}
 	return fresh(c, http.StatusOK, view)
 }
@@ -56,7 +59,7 @@ func (a *API) signatureList(c echo.Context) error {
 func signatureQuery(c echo.Context, project string) (store.SignatureQuery, error) {
 	q := store.SignatureQuery{Project: project}
 	states := []string{"all"}
-	for _, s := range store.States {
+	for _, s := range leaks.States {
 		states = append(states, string(s))
 	}
 	state, err := oneOf(c, "state", states...)
@@ -64,7 +67,7 @@ func signatureQuery(c echo.Context, project string) (store.SignatureQuery, error
 		return q, err
 	}
 	if state != "all" {
-		q.State = store.State(state)
+		q.State = leaks.State(state)
 	}
 	if q.Class, err = oneOf(c, "class", signatureClasses...); err != nil {
 		return q, err
@@ -82,13 +85,30 @@ func signatureQuery(c echo.Context, project string) (store.SignatureQuery, error
 	if q.Limit, err = whole(c, "limit", defaultSignatures, 1, maxSignatures); err != nil {
 		return q, err
 	}
-	q.Offset, err = whole(c, "offset", 0, 0, maxOffset)
+	if q.Offset, err = whole(c, "offset", 0, 0, maxOffset); err != nil {
+		return q, err
+	}
+	q.After, err = afterParam(c)
 	return q, err
 }
 
-// nextPage is the same query from another offset on.
-func nextPage(u *url.URL, offset int) string {
+// afterParam is the row that a page stands behind; 0 for none.
+func afterParam(c echo.Context) (int64, error) {
+	text := c.QueryParam("after")
+	if text == "" {
+		return 0, nil
+	}
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id <= 0 {
+		return 0, problem.Invalid("after", "after: %q names no row; take the link next of the page before", text)
+	}
+	return id, nil
+}
+
+// pageAfter is the same query for the page behind a row.
+func pageAfter(u *url.URL, row int64) string {
 	query := u.Query()
-	query.Set("offset", strconv.Itoa(offset))
+	query.Del("offset")
+	query.Set("after", strconv.FormatInt(row, 10))
 	return u.EscapedPath() + "?" + query.Encode()
 }

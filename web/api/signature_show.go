@@ -91,7 +91,8 @@ func signatureOf(c echo.Context) (project, signature string, err error) {
 }
 
 func (a *API) sendSignature(c echo.Context, status int, project, signature string) error {
-	detail, err := a.signatureDetail(c.Request().Context(), project, signature)
+	ctx := c.Request().Context()
+	detail, err := store.Read(ctx, a.store, func(v store.View) (*signatureDetail, error) { return readSignature(ctx, v, project, signature) })
 	if err != nil {
 		return err
 	}
@@ -99,11 +100,23 @@ func (a *API) sendSignature(c echo.Context, status int, project, signature strin
 	return fresh(c, status, detail)
 }
 
-func (a *API) signatureDetail(ctx context.Context, project, signature string) (*signatureDetail, error) {
-	history, err := a.store.SignatureHistory(ctx, project, signature)
+func readSignature(ctx context.Context, v store.View, project, signature string) (*signatureDetail, error) {
+	history, err := v.SignatureHistory(ctx, project, signature)
 	if err != nil {
 		return nil, err
 	}
+	aliases, err := v.Aliases(ctx, project, signature)
+	if err != nil {
+		return nil, err
+	}
+	comments, err := v.Comments(ctx, project, signature)
+	if err != nil {
+		return nil, err
+	}
+	return viewOfHistory(project, history, aliases, comments), nil
+}
+
+func viewOfHistory(project string, history *store.History, aliases []store.Alias, comments []store.Comment) *signatureDetail {
 	d := &signatureDetail{
 		signatureView: viewOfSignature(project, &history.Signature),
 		Builds:        []buildView{}, History: []outcomeView{}, Aliases: []aliasView{}, Discussion: []commentView{},
@@ -113,26 +126,18 @@ func (a *API) signatureDetail(ctx context.Context, project, signature string) (*
 	}
 	for i := range history.Outcomes {
 		o := &history.Outcomes[i]
-		d.History = append(d.History, outcomeView{o.Build, o.Scenario, o.Runs, o.Seen, o.Run, o.Exercised, viewOfFigures(&o.Figures)})
+		d.History = append(d.History, outcomeView{o.Build, o.Scenario, o.Runs, o.Findings, o.Run, o.Exercised, viewOfFigure(&o.Figure)})
 	}
 	if f := history.Explained; f != nil {
 		d.Evidence = &evidenceOfLeak{f.Run, filled(f.Clauses), filled(f.Witnesses)}
 	}
-	aliases, err := a.store.Aliases(ctx, project, d.Signature)
-	if err != nil {
-		return nil, err
-	}
 	for _, alias := range aliases {
 		d.Aliases = append(d.Aliases, aliasView{alias.Text, alias.Title, alias.By, alias.At})
-	}
-	comments, err := a.store.Comments(ctx, project, d.Signature)
-	if err != nil {
-		return nil, err
 	}
 	for _, comment := range comments {
 		d.Discussion = append(d.Discussion, commentView{comment.ID, comment.Actor, comment.Text, comment.At, comment.Signature})
 	}
-	return d, nil
+	return d
 }
 
 // signatureAudit handles GET /api/v1/projects/:project/signatures/:signature/audit: who changed what, newest first.
@@ -141,15 +146,18 @@ func (a *API) signatureAudit(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	limit, err := whole(c, "limit", defaultSignatures, 1, maxSignatures)
-	if err != nil {
+	var q store.AuditQuery
+	if q.Limit, err = whole(c, "limit", defaultSignatures, 1, maxSignatures); err != nil {
 		return err
 	}
-	offset, err := whole(c, "offset", 0, 0, maxOffset)
-	if err != nil {
+	if q.Offset, err = whole(c, "offset", 0, 0, maxOffset); err != nil {
 		return err
 	}
-	rows, err := a.store.Audit(c.Request().Context(), project, signature, limit, offset)
+	if q.After, err = afterParam(c); err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	rows, err := store.Read(ctx, a.store, func(v store.View) ([]store.AuditRow, error) { return v.Audit(ctx, project, signature, q) })
 	if err != nil {
 		return err
 	}
@@ -160,8 +168,8 @@ func (a *API) signatureAudit(c echo.Context) error {
 	for i := range rows {
 		view.Audit = append(view.Audit, viewOfAudit(&rows[i]))
 	}
-	if len(rows) == limit {
-		view.Next = nextPage(c.Request().URL, offset+limit)
+	if len(rows) == q.Limit {
+		view.Next = pageAfter(c.Request().URL, rows[len(rows)-1].ID)
 	}
 	return fresh(c, http.StatusOK, view)
 }

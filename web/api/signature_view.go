@@ -1,12 +1,13 @@
 package api
 
 import (
-	"net/url"
 	"time"
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/score"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/web/address"
 )
 
 // signatureView is a leak of a project as the API shows it.
@@ -63,21 +64,16 @@ type figuresView struct {
 	Rate        *score.Rate      `json:"rate"`
 }
 
-// signaturePage is the address of a leak's page.
-func signaturePage(project, signature string) string {
-	return "/projects/" + url.PathEscape(project) + "/signatures/" + url.PathEscape(signature)
-}
-
 func viewOfSignature(project string, s *store.Signature) signatureView {
 	return signatureView{
-		Signature: s.Text, Kind: s.Kind, Title: s.Title, URL: signaturePage(project, s.Text), Blame: s.Blame, Frames: filled(s.Frames), Fine: s.Fine, Leaf: s.Leaf,
-		Group: s.Group, Provisional: s.Provisional, CreatedAt: s.Created, triageView: viewOfTriage(&s.Triage), Class: s.Class,
+		Signature: s.Text, Kind: s.Kind, Title: s.Title, URL: address.Signature(project, s.Text), Blame: s.Blame, Frames: filled(s.Frames), Fine: s.Fine, Leaf: s.Leaf,
+		Group: s.Group, Provisional: s.Provisional, CreatedAt: s.CreatedAt, triageView: viewOfTriage(&s.Triage), Class: s.Worst,
 		FirstBadBuild: s.FirstBad, LastCleanBuild: s.LastClean, LastBadBuild: s.LastBad, LastSeenBuild: s.LastSeen, FixedBuild: s.FixedIn,
-		RegressedBuild: s.RegressedIn, Latest: viewOfFigures(&s.Latest),
+		RegressedBuild: s.RegressedIn, Latest: viewOfFigure(&s.Latest),
 	}
 }
 
-func viewOfTriage(t *store.Triage) triageView {
+func viewOfTriage(t *leaks.Triage) triageView {
 	v := triageView{
 		State: string(t.State), Version: t.Version, FixedBy: t.FixedBy, Assignee: t.Assignee, Owner: t.Owner, Ticket: t.Ticket,
 		NotLeak: t.NotLeak, Comments: t.Comments,
@@ -88,8 +84,8 @@ func viewOfTriage(t *store.Triage) triageView {
 	return v
 }
 
-func viewOfFigures(f *store.Figures) figuresView {
-	return figuresView{Class: f.Class, Score: f.Score, Certain: f.Certain, Outstanding: f.Outstanding, Growth: f.Growth, Rate: f.Rate}
+func viewOfFigure(f *leaks.Figure) figuresView {
+	return figuresView{Class: string(f.Class), Score: f.Score, Certain: f.Certain, Outstanding: f.Outstanding, Growth: f.Growth, Rate: f.Rate}
 }
 
 // filled is a list that is shown as an empty one where there is none.

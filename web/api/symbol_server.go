@@ -25,7 +25,10 @@ func (a *API) symbolGet(c echo.Context) error {
 	if !ok || request.Form != symsrv.Plain || request.TwoTier {
 		return symbolMissing(c)
 	}
-	file, err := a.store.SymbolFileByKey(r.Context(), request.Identity.Name, request.Identity.Key())
+	ctx := r.Context()
+	file, err := store.Read(ctx, a.store, func(v store.View) (store.SymbolFile, error) {
+		return v.SymbolFileByKey(ctx, request.Identity.Name, request.Identity.Key())
+	})
 	if errors.Is(err, store.ErrNotFound) {
 		return symbolMissing(c)
 	}

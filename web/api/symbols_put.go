@@ -6,7 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/intake"
-	"heapdrift/internal/store"
+	"heapdrift/internal/leaks"
 )
 
 // acceptedSymbols is the answer to an upload of symbols.
@@ -52,7 +52,7 @@ func (a *API) symbolsPut(c echo.Context) error {
 	query := c.Request().URL.Query()
 	group, name := query.Get("group"), query.Get("name")
 	if name == "" {
-		return &store.TargetError{Field: "name", Message: "is missing: give the file's name"}
+		return &leaks.FieldError{Field: "name", Message: "is missing: give the file's name"}
 	}
 	if err := intake.CheckGroup(group); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/store"
+	"heapdrift/web/problem"
 )
 
 // Resumable uploads follow tus 1.0.0 (https://tus.io/protocols/resumable-upload) with creation and termination.
@@ -41,7 +42,7 @@ func tus(next echo.HandlerFunc) echo.HandlerFunc {
 		header.Set("Cache-Control", "no-store")
 		if r.Method != http.MethodOptions && r.Header.Get(headerResumable) != tusVersion {
 			header.Set(headerVersion, tusVersion)
-			return problem(http.StatusPreconditionFailed, codeTusVersion, "this server speaks tus %s; the request's %s header says %q", tusVersion, headerResumable, r.Header.Get(headerResumable))
+			return problem.New(http.StatusPreconditionFailed, problem.CodeTusVersion, "this server speaks tus %s; the request's %s header says %q", tusVersion, headerResumable, r.Header.Get(headerResumable))
 		}
 		return next(c)
 	}
@@ -55,7 +56,7 @@ func byteCount(r *http.Request, name string) (int64, error) {
 			return n, nil
 		}
 	}
-	p := invalid(strings.ToLower(name), "the %s header must be there once and be a number of bytes", name)
+	p := problem.Invalid(strings.ToLower(name), "the %s header must be there once and be a number of bytes", name)
 	p.Status = http.StatusBadRequest
 	return 0, p
 }

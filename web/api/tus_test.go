@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/blob"
+	"heapdrift/internal/store/storetest"
 	"heapdrift/web/api"
 )
 
@@ -65,7 +66,7 @@ func (n *node) evidenceOf(a answer) string {
 	if err != nil || a.Header.Get("X-Heapdrift-Url") != fmt.Sprintf("/runs/%d", run) {
 		n.t.Fatalf("run %q, page %q", a.Header.Get("X-Heapdrift-Run"), a.Header.Get("X-Heapdrift-Url"))
 	}
-	list, err := n.store.EvidenceOfRun(n.t.Context(), run)
+	list, err := storetest.Now(n.t, n.store).EvidenceOfRun(n.t.Context(), run)
 	if err != nil || len(list) != 1 {
 		n.t.Fatalf("%+v %v", list, err)
 	}
@@ -257,7 +258,7 @@ func TestTusDamagedPart(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.patch(upload, 5000, strings.NewReader(log[5000:])).want(t, 500, "internal")
-	if projects, err := n.store.Projects(t.Context()); err != nil || len(projects) > 0 {
+	if projects, err := storetest.Now(n.t, n.store).Projects(t.Context()); err != nil || len(projects) > 0 {
 		t.Errorf("projects: %v %v", projects, err)
 	}
 }

@@ -12,7 +12,9 @@ import (
 
 	"heapdrift/ingest" //nolint:depguard // the code of an empty file; no reader is called from web
 	"heapdrift/internal/intake"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/web/problem"
 )
 
 // maxMetadata is how long an Upload-Metadata header may be, in bytes.
@@ -23,7 +25,7 @@ const kindSymbols = "symbols"
 
 // pending is what an upload's row keeps of its creation.
 type pending struct {
-	store.Target
+	leaks.Target
 	Kind     string `json:"kind,omitempty"`
 	Group    string `json:"group,omitempty"` // of symbols
 	Name     string `json:"name"`
@@ -72,7 +74,7 @@ func announced(header http.Header) (pending, error) {
 	}
 	// The database takes no NUL in text; intake drops all control characters from names anyway.
 	if upload.Name = strings.ToValidUTF8(strings.ReplaceAll(upload.Name, "\x00", ""), "_"); strings.TrimSpace(upload.Name) == "" {
-		return pending{}, invalid("name", "name: is missing: give the file's name as filename in %s", headerMetadata)
+		return pending{}, problem.Invalid("name", "name: is missing: give the file's name as filename in %s", headerMetadata)
 	}
 	switch upload.Kind {
 	case kindSymbols: // they belong to no run
@@ -80,7 +82,7 @@ func announced(header http.Header) (pending, error) {
 		return upload, intake.CheckGroup(upload.Group)
 	case "", "evidence":
 	default:
-		return upload, invalid("kind", "kind: %q is neither evidence nor symbols", upload.Kind)
+		return upload, problem.Invalid("kind", "kind: %q is neither evidence nor symbols", upload.Kind)
 	}
 	upload.Target, err = targetOf(func(name string) string { return fields[name] })
 	return upload, err
@@ -89,7 +91,7 @@ func announced(header http.Header) (pending, error) {
 // parseMetadata reads an Upload-Metadata header: keys and base64 values, "filename ZHVtcC50eHQ=,project Yg==".
 func parseMetadata(raw string) (map[string]string, error) {
 	fail := func(format string, args ...any) error {
-		p := invalid("upload-metadata", headerMetadata+": "+format, args...)
+		p := problem.Invalid("upload-metadata", headerMetadata+": "+format, args...)
 		p.Status = http.StatusBadRequest
 		return p
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -22,7 +23,7 @@ func (a *API) uploadHead(c echo.Context) error {
 	if release, err := a.claims.take(ctx, id); err == nil {
 		release()
 	}
-	upload, err := a.store.UploadByID(ctx, id)
+	upload, err := a.upload(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -36,6 +37,11 @@ func (a *API) uploadHead(c echo.Context) error {
 		header.Set(headerMetadata, created.Metadata)
 	}
 	return sendOffset(c, http.StatusOK, upload)
+}
+
+// upload returns an upload under way.
+func (a *API) upload(ctx context.Context, id string) (store.Upload, error) {
+	return store.Read(ctx, a.store, func(v store.View) (store.Upload, error) { return v.UploadByID(ctx, id) })
 }
 
 // offsetOf is how much of an upload has been taken. All of it counts as taken once it is accepted: until then the

@@ -5,6 +5,8 @@ import (
 	"net/http"
 
 	"github.com/labstack/echo/v4"
+
+	"heapdrift/web/problem"
 )
 
 // uploadPatch handles PATCH /api/v1/evidence/:id: the next bytes of the file, as many as the connection carries. The
@@ -16,7 +18,7 @@ func (a *API) uploadPatch(c echo.Context) error {
 		return err
 	}
 	if media, _, err := mime.ParseMediaType(r.Header.Get(echo.HeaderContentType)); err != nil || media != offsetStreamType {
-		return problem(http.StatusUnsupportedMediaType, codeContentType, "the content type must be %s", offsetStreamType)
+		return problem.New(http.StatusUnsupportedMediaType, problem.CodeContentType, "the content type must be %s", offsetStreamType)
 	}
 	offset, err := byteCount(r, headerOffset)
 	if err != nil {
@@ -27,7 +29,7 @@ func (a *API) uploadPatch(c echo.Context) error {
 		return err
 	}
 	defer release()
-	upload, err := a.store.UploadByID(r.Context(), id)
+	upload, err := a.upload(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -37,7 +39,7 @@ func (a *API) uploadPatch(c echo.Context) error {
 	case upload.Result != nil: // the last request once more, whose answer was lost
 		return sendOffset(c, http.StatusNoContent, upload)
 	case r.ContentLength > upload.Length-offset:
-		return problem(http.StatusRequestEntityTooLarge, codeTooLarge, "%d bytes are missing, the request carries %d", upload.Length-offset, r.ContentLength)
+		return problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge, "%d bytes are missing, the request carries %d", upload.Length-offset, r.ContentLength)
 	}
 	if err := a.receive(r.Context(), &upload, bodyOf(c)); err != nil {
 		return err
@@ -46,7 +48,7 @@ func (a *API) uploadPatch(c echo.Context) error {
 }
 
 func mismatch(sent, stands int64) error {
-	return problem(http.StatusConflict, codeOffset, "the request starts at offset %d, the upload stands at %d", sent, stands)
+	return problem.New(http.StatusConflict, problem.CodeOffset, "the request starts at offset %d, the upload stands at %d", sent, stands)
 }
 
 // uploadOverride handles POST /api/v1/evidence/:id for clients that can send no PATCH or DELETE.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"heapdrift/internal/store"
+	"heapdrift/web/problem"
 )
 
 // partBytes is the most that a part holds. A part is buffered whole, so that a short one can be kept and the store
@@ -113,7 +114,7 @@ func (a *API) finish(ctx context.Context, locked *store.LockedUpload, parts int,
 	result, err := a.accept(ctx, created, file)
 	file.close()
 	if err != nil {
-		if ProblemOf(err).Status < http.StatusInternalServerError {
+		if problem.Of(err).Status < http.StatusInternalServerError {
 			return errors.Join(err, a.forget(ctx, &locked.Upload))
 		}
 		return err

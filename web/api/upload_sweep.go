@@ -13,7 +13,7 @@ import (
 func (a *API) SweepUploads(ctx context.Context, age time.Duration) (int, error) {
 	swept := 0
 	for {
-		stale, err := a.store.StaleUploads(ctx, age)
+		stale, err := store.Read(ctx, a.store, func(v store.View) ([]store.Upload, error) { return v.StaleUploads(ctx, age) })
 		if err != nil {
 			return swept, err
 		}

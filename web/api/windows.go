@@ -10,49 +10,39 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/store"
+	"heapdrift/web/problem"
 )
 
-// Windows answers for windows of the traces that runs are about. Errors are an *analysis.Error where there is no answer,
-// with one of the codes below, or store.ErrNotFound for a run without a report.
+// Windows answers for windows of the traces that runs are about. Errors are an *analysis.Error where there is no answer, or
+// store.ErrNotFound for a run without a report.
 type Windows interface {
-	// Window gives the numbers of the run's report in a window.
-	Window(ctx context.Context, run int64, w capture.Window) (*analysis.Windowed, error)
-	// Report makes the whole report on a window.
-	Report(ctx context.Context, run int64, w capture.Window) (*analysis.Report, error)
+	// Turn waits until a window may be computed, and returns what gives the turn back. It is taken before the View of Window.
+	Turn(ctx context.Context) (done func(), err error)
+	// Window gives the numbers of the run's report in a window, both as the View has them.
+	Window(ctx context.Context, v store.View, run int64, w capture.Window) (*analysis.Windowed, error)
+	// Report makes the whole report on a window. head is the run's report without its sites, in what it rests on.
+	Report(ctx context.Context, head *analysis.Report, in store.Input, w capture.Window) (*analysis.Report, error)
 }
 
 // noWindows are those of a server that has no table to ask.
 type noWindows struct{}
 
-func (noWindows) Window(context.Context, int64, capture.Window) (*analysis.Windowed, error) {
+func (noWindows) Turn(context.Context) (func(), error) { return func() {}, nil }
+
+func (noWindows) Window(context.Context, store.View, int64, capture.Window) (*analysis.Windowed, error) {
 	return nil, errNoWindows
 }
 
-func (noWindows) Report(context.Context, int64, capture.Window) (*analysis.Report, error) {
+func (noWindows) Report(context.Context, *analysis.Report, store.Input, capture.Window) (*analysis.Report, error) {
 	return nil, errNoWindows
 }
 
-var errNoWindows = problem(http.StatusNotImplemented, "no-windows", "this server does not answer for windows of traces")
-
-// Codes of errors about windows.
-const (
-	codeNotATrace    = "not-a-trace"
-	codeTableMissing = "table-missing"
-	codeBadWindow    = "bad-window"
-	codeReadAgain    = "read-again"
-)
-
-// windowStatus is the status of errors that windows give.
-var windowStatus = map[string]int{
-	codeNotATrace:    http.StatusNotFound,
-	codeTableMissing: http.StatusGone,
-	codeBadWindow:    http.StatusUnprocessableEntity,
-	codeReadAgain:    http.StatusConflict,
-}
+var errNoWindows = problem.New(http.StatusNotImplemented, problem.CodeNoWindows, "this server does not answer for windows of traces")
 
 // badWindow says that a parameter which names a window is wrong.
-func badWindow(field, format string, args ...any) *Problem {
-	p := problem(http.StatusUnprocessableEntity, codeBadWindow, format, args...)
+func badWindow(field, format string, args ...any) *problem.Problem {
+	p := problem.New(http.StatusUnprocessableEntity, problem.CodeBadWindow, format, args...)
 	p.Field = field
 	return p
 }

@@ -11,7 +11,8 @@ import (
 	"heapdrift/ingest/etl/etltest"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/web/api"
+	"heapdrift/internal/store/storetest"
+	"heapdrift/web/problem"
 	"heapdrift/worker"
 	"heapdrift/worker/workertest"
 )
@@ -45,7 +46,7 @@ func TestWindow(t *testing.T) {
 		}
 	}
 	whole := decode[view](t, n.do("GET", path(fmt.Sprintf("from_ns=0&to_ns=%d&top=3", end)), nil).want(t, 200, ""))
-	summary, err := n.store.Summary(t.Context(), run.ID)
+	summary, err := storetest.Now(t, n.store).Summary(t.Context(), run.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +110,7 @@ func TestReportOfWindow(t *testing.T) {
 }
 
 func TestTraceReadAgain(t *testing.T) {
-	p := api.ProblemOf(&analysis.Error{Code: worker.CodeReadAgain, Message: "ask again"})
+	p := problem.Of(&analysis.Error{Code: worker.CodeReadAgain, Message: "ask again"})
 	if p.Status != 409 || p.Code != "read-again" || p.Detail != "ask again" || p.Title == "Conflict" {
 		t.Errorf("%+v", p)
 	}
@@ -132,7 +133,7 @@ func TestAllocations(t *testing.T) {
 	if head := n.do("HEAD", path, nil).want(t, 200, ""); head.ContentLength != a.ContentLength || len(head.body) != 0 {
 		t.Errorf("%v", head.Header)
 	}
-	_, table, err := n.store.TraceReport(t.Context(), run.ID)
+	_, table, err := storetest.Now(n.t, n.store).TraceReport(t.Context(), run.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

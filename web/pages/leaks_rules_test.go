@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 )
 
 func TestRulesPage(t *testing.T) {
@@ -20,7 +21,7 @@ func TestRulesPage(t *testing.T) {
 	}
 	has(t, words(page), "AppendLine -&gt; plumbing", "stacks of recent runs looked at", "shopd!Shop::Orders::Receipts::Receipt::AppendLine", "your own", "shopd!Shop::Orders::Order::Commit")
 	has(t, page, signatureOf(t, s, appendLine).Text) // the stacks are judged as the analysis did
-	if file := must[store.RuleFile](t)(s.store.Rules(t.Context(), "shopd")); file.Version != 0 {
+	if file := must[store.RuleFile](t)(storetest.Now(t, s.store).Rules(t.Context(), "shopd")); file.Version != 0 {
 		t.Errorf("a preview saved %+v", file)
 	}
 	status, location := s.fill(path, "text", "# ours\r\n"+rule, "version", "0", "do", "save", "note", "first", "actor", "Ada")

@@ -11,6 +11,7 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 )
 
 // appendLine is the leak that came with build 4812.
@@ -33,7 +34,7 @@ func history(t testing.TB, s *site) (runs []int64) {
 // signatureOf finds the signature of a leak by its title.
 func signatureOf(t testing.TB, s *site, text string) store.Signature {
 	t.Helper()
-	page := must[*store.SignaturePage](t)(s.store.Signatures(t.Context(), store.SignatureQuery{Project: "shopd", Text: text, Class: "all", Limit: 2}))
+	page := must[*store.SignaturePage](t)(storetest.Now(t, s.store).Signatures(t.Context(), store.SignatureQuery{Project: "shopd", Text: text, Class: "all", Limit: 2}))
 	if len(page.Rows) != 1 {
 		t.Fatalf("%d signatures are called %s", len(page.Rows), text)
 	}
@@ -65,8 +66,8 @@ func TestLeaksOfProject(t *testing.T) {
 	leak := signatureOf(t, s, appendLine)
 	has(t, page, `href="/projects/shopd/signatures/`+leak.Text+`"`)
 	for query, first := range map[string]string{
-		"?state=fixed": "AuditLog::Note", "?q=searchindex": "SearchIndex::Rebuild", "?sort=first-bad": appendLine, "?sort=growth": appendLine, "?sort=nonsense&state=x&class=y&leaks=z": appendLine,
-		"?leaks=99": appendLine, "?class=cache&q=sessioncache": "", "?scenario=soak-60min": appendLine,
+		"?state=fixed": "AuditLog::Note", "?q=searchindex": "SearchIndex::Rebuild", "?sort=first-bad": appendLine, "?sort=growth": appendLine, "?sort=nonsense&state=x&class=y&leaks_after=z": appendLine,
+		"?leaks_after=99999999": appendLine, "?class=cache&q=sessioncache": "", "?scenario=soak-60min": appendLine,
 	} {
 		page := s.page("/projects/shopd" + query)
 		_, list, _ := strings.Cut(page, `<div id="leaks">`)

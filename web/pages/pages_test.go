@@ -3,6 +3,7 @@ package pages_test
 import (
 	"bytes"
 	"context"
+	"html"
 	"io"
 	"log/slog"
 	"net"
@@ -136,6 +137,18 @@ func has(t testing.TB, page string, texts ...string) {
 		}
 		rest = after
 	}
+}
+
+// linkOf is the address that the link with the text leads to.
+func linkOf(t testing.TB, page, text string) string {
+	t.Helper()
+	before, _, found := strings.Cut(page, text)
+	at := strings.LastIndex(before, `href="`)
+	if !found || at < 0 {
+		t.Fatalf("the page has no link %q", text)
+	}
+	to, _, _ := strings.Cut(before[at+len(`href="`):], `"`)
+	return html.UnescapeString(to)
 }
 
 func lacks(t testing.TB, page string, texts ...string) {

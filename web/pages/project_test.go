@@ -2,8 +2,10 @@ package pages_test
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
 
@@ -23,7 +25,7 @@ func TestProjects(t *testing.T) {
 func TestProject(t *testing.T) {
 	s := open(t)
 	for i := range 45 {
-		to := store.Target{Project: "shopd", Build: fmt.Sprint(4700 + i), Scenario: "soak", Run: "1"}
+		to := leaks.Target{Project: "shopd", Build: fmt.Sprint(4700 + i), Scenario: "soak", Run: "1"}
 		if i%2 == 1 {
 			to.Scenario = "smoke"
 		}
@@ -43,7 +45,18 @@ func TestProject(t *testing.T) {
 	has(t, page, "Leaking")
 	has(t, page, `href="/upload?branch=main&amp;build=4900&amp;project=shopd&amp;sequence=4900"`)
 	lacks(t, page, ">4700 ")
-	has(t, s.page("/projects/shopd?page=2"), "builds 41–48 of 48", "4700", "‹ Newer")
+	if to := linkOf(t, page, "Older ›"); to != "/projects/shopd?after=4708" {
+		t.Errorf("older builds are at %s", to)
+	}
+	older := s.page("/projects/shopd?after=4708")
+	has(t, older, "builds 41–48 of 48", "4700", "« Newest")
+	lacks(t, older, "4709 ", "Older ›")
+	// A page stands behind a build: one that is uploaded meanwhile moves nothing from it.
+	addEvidence(t, s.store, leaks.Target{Project: "shopd", Build: "5000", Scenario: "soak", Run: "1"}, "a.log")
+	has(t, s.page("/projects/shopd?after=4708"), "builds 42–49 of 49", "4707", "4700")
+	if status, _ := s.get("/projects/shopd?after=nothing"); status != http.StatusNotFound {
+		t.Errorf("behind a build that is not there: %d", status)
+	}
 	smoke := s.page("/projects/shopd?scenario=smoke")
 	has(t, smoke, "22 builds", `aria-current="true"`, "4743")
 	lacks(t, smoke, "4744", "<div>4900")

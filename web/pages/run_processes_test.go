@@ -12,7 +12,9 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/etl/etltest"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 )
 
 // submit sends a form as browsers do.
@@ -74,14 +76,14 @@ func TestProcessPanel(t *testing.T) {
 func TestNoPanelOfOneProcess(t *testing.T) {
 	s := open(t)
 	lacks(t, s.page(fmt.Sprintf("/runs/%d", addTrace(t, s, target, memtest()))), `id="processes"`)
-	lacks(t, s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, store.Target{Project: "p", Build: "2"}, capturesOf(shop[:1], 2)))), `id="processes"`)
+	lacks(t, s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, leaks.Target{Project: "p", Build: "2"}, capturesOf(shop[:1], 2)))), `id="processes"`)
 }
 
 // A choice on the page leads to the report on the process, without scripts.
 func TestProcessIsChosenOnThePage(t *testing.T) {
 	s, p := openTracing(t)
 	run := s.sent(p, "made.etl", etltest.Invent(5, etltest.Size{}).File(etltest.Format{}))
-	choices, _, err := s.store.Processes(t.Context(), run.ID, 9)
+	choices, _, err := storetest.Now(t, s.store).Processes(t.Context(), run.ID, 9)
 	if err != nil || len(choices) < 2 {
 		t.Fatalf("%+v, %v", choices, err)
 	}
@@ -100,7 +102,7 @@ func TestProcessIsChosenOnThePage(t *testing.T) {
 		t.Errorf("%q is chosen", now.Process)
 	}
 	page := s.page("/runs/1")
-	r := must[*analysis.Report](t)(s.store.Summary(t.Context(), 1))
+	r := must[*analysis.Report](t)(storetest.Now(t, s.store).Summary(t.Context(), 1))
 	if !other.IsOf(r) {
 		t.Errorf("a report on %+v", r.Process)
 	}
@@ -133,7 +135,7 @@ func TestProcessPanelInBrowser(t *testing.T) {
 	b.fits("processes, narrow")
 	b.is(`document.querySelector("#processes button[value='p3.exe']").click(), true`)
 	b.see(`document.querySelector("#processes button[value='']") && document.querySelector("[sse-connect]")`)
-	if now := must[store.Run](t)(s.store.RunByID(t.Context(), run)); now.Process != "p3.exe" || now.State() != "processing" {
+	if now := must[store.Run](t)(storetest.Now(t, s.store).Run(t.Context(), run)); now.Process != "p3.exe" || now.State() != "processing" {
 		t.Errorf("%+v", now)
 	}
 }

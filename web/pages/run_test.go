@@ -9,10 +9,11 @@ import (
 	"testing"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
 
-var target = store.Target{Project: "shopd", Build: "4812", Branch: "main", Scenario: "soak-60min", Run: "1"}
+var target = leaks.Target{Project: "shopd", Build: "4812", Branch: "main", Scenario: "soak-60min", Run: "1"}
 
 // many is the shop with n sites more.
 func many(n int) []sample {

@@ -15,6 +15,7 @@ import (
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/corpus"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 	"heapdrift/worker"
 	"heapdrift/worker/workertest"
 )
@@ -23,7 +24,7 @@ import (
 func openTracing(t testing.TB) (*site, *workertest.Pipeline) {
 	t.Helper()
 	p := workertest.Start(t)
-	return serve(t, p.Store, p.Blobs, &worker.Windows{Store: p.Store, Blobs: p.Blobs}), p
+	return serve(t, p.Store, p.Blobs, &worker.Windows{Blobs: p.Blobs}), p
 }
 
 // sent uploads evidence as a script does and waits for the report.
@@ -44,7 +45,7 @@ func TestTraceThroughPipeline(t *testing.T) {
 	if run.AnalysedAt == nil {
 		t.Fatalf("no report: %s %s", run.ErrorCode, run.Error)
 	}
-	r := must[*analysis.Report](t)(s.store.Summary(t.Context(), run.ID))
+	r := must[*analysis.Report](t)(storetest.Now(t, s.store).Summary(t.Context(), run.ID))
 	number := -1
 	for i, process := range scenario.Processes {
 		if process.PID == r.Process.PID && strings.EqualFold(process.Name, r.Process.Name) {

@@ -8,7 +8,9 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 )
 
 // A sample is one site of the process that tests show: its stack, innermost first, and its blocks at each snapshot.
@@ -139,7 +141,7 @@ func must[T any](t testing.TB) func(T, error) T {
 }
 
 // addEvidence records a file without reading it.
-func addEvidence(t testing.TB, s *store.Store, to store.Target, name string) store.Evidence {
+func addEvidence(t testing.TB, s *store.Store, to leaks.Target, name string) store.Evidence {
 	t.Helper()
 	if err := to.Normalize(); err != nil {
 		t.Fatal(err)
@@ -152,7 +154,7 @@ func addEvidence(t testing.TB, s *store.Store, to store.Target, name string) sto
 func claim(t testing.TB, s *store.Store, kind string, run int64) store.Lease {
 	t.Helper()
 	_ = must[[]store.Due](t)(s.DueJobs(t.Context(), 0))
-	for _, j := range must[[]store.Job](t)(s.JobsOfRun(t.Context(), run)) {
+	for _, j := range must[[]store.Job](t)(storetest.Now(t, s).JobsOfRun(t.Context(), run)) {
 		if j.Kind == kind && j.State == "queued" {
 			return must[store.Lease](t)(s.ClaimJob(t.Context(), j.ID, time.Minute))
 		}
@@ -162,7 +164,7 @@ func claim(t testing.TB, s *store.Store, kind string, run int64) store.Lease {
 }
 
 // addRun stores a run with its report and returns the run's id. edit changes the report before it is stored.
-func addRun(t testing.TB, s *store.Store, to store.Target, captures []*capture.Capture, edit ...func(*analysis.Report)) int64 {
+func addRun(t testing.TB, s *store.Store, to leaks.Target, captures []*capture.Capture, edit ...func(*analysis.Report)) int64 {
 	t.Helper()
 	var run int64
 	var inputs []analysis.Input
@@ -187,7 +189,7 @@ func addRun(t testing.TB, s *store.Store, to store.Target, captures []*capture.C
 func saveReport(t testing.TB, s *store.Store, run int64, r *analysis.Report) {
 	t.Helper()
 	saveNames(t, s, run)
-	in := must[store.Input](t)(s.InputOfRun(t.Context(), run))
+	in := must[store.Input](t)(storetest.Now(t, s).InputOfRun(t.Context(), run))
 	if err := s.SaveResult(t.Context(), claim(t, s, store.JobAnalyse, run), store.Result{Report: r, Key: "report", Revision: in.Revision}); err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +202,7 @@ func replaceReport(t testing.TB, s *store.Store, run int64, r *analysis.Report) 
 		t.Fatal(err)
 	}
 	saveNames(t, s, run)
-	in := must[store.Input](t)(s.InputOfRun(t.Context(), run))
+	in := must[store.Input](t)(storetest.Now(t, s).InputOfRun(t.Context(), run))
 	if err := s.SaveResult(t.Context(), claim(t, s, store.JobAnalyse, run), store.Result{Report: r, Key: "another report", Revision: in.Revision}); err != nil {
 		t.Fatal(err)
 	}

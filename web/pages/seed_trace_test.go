@@ -11,6 +11,7 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
 
@@ -211,13 +212,17 @@ type tracedRun struct {
 	rows   allocations.Scanner
 }
 
-func (w *traceWindows) Window(ctx context.Context, run int64, at capture.Window) (*analysis.Windowed, error) {
+// Turn never waits.
+func (w *traceWindows) Turn(context.Context) (func(), error) { return func() {}, nil }
+
+// Window is that of a View which sees the report that the test has stored.
+func (w *traceWindows) Window(ctx context.Context, _ store.View, run int64, at capture.Window) (*analysis.Windowed, error) {
 	w.asked.Add(1)
+	r, ok := w.runs[run]
 	if meanwhile := w.meanwhile; meanwhile != nil {
 		w.meanwhile = nil
 		meanwhile()
 	}
-	r, ok := w.runs[run]
 	if !ok {
 		return nil, &analysis.Error{Code: "table-missing", Message: "the allocation table of the trace is not there any more"}
 	}
@@ -225,7 +230,7 @@ func (w *traceWindows) Window(ctx context.Context, run int64, at capture.Window)
 }
 
 // addTrace stores a run with the report of a process's trace and returns the run's id.
-func addTrace(t testing.TB, s *site, to store.Target, p tracedProcess) int64 {
+func addTrace(t testing.TB, s *site, to leaks.Target, p tracedProcess) int64 {
 	t.Helper()
 	e := addEvidence(t, s.store, to, fmt.Sprintf("%s.etl", p.name))
 	c := p.capture(t)
@@ -240,7 +245,7 @@ func addTrace(t testing.TB, s *site, to store.Target, p tracedProcess) int64 {
 }
 
 // Report is what the API asks for; the pages only link to it.
-func (w *traceWindows) Report(context.Context, int64, capture.Window) (*analysis.Report, error) {
+func (w *traceWindows) Report(context.Context, *analysis.Report, store.Input, capture.Window) (*analysis.Report, error) {
 	return nil, &analysis.Error{Code: "table-missing", Message: "a made-up trace has no captures to report on"}
 }
 

@@ -10,6 +10,7 @@ import (
 	cdp "github.com/chromedp/chromedp"
 
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 	"heapdrift/worker/workertest"
 )
 
@@ -40,16 +41,19 @@ func TestStoredSymbols(t *testing.T) {
 		must[store.AddedSymbolFile](t)(s.store.AddSymbolFile(t.Context(), f))
 	}
 	page := s.page("/projects/shopd/symbols")
-	has(t, page, "Every frame of this project", "1–50 of 120 files", `href="/symbols/%3Cb%3E.dll/KEY9/%3Cb%3E.dll"`, "&lt;b&gt;.dll", "it names no PDB", "image", ">export", "2.00 KB", "server", "Lib118.pdb", "uploaded", "Lib071.pdb", `href="/projects/shopd/symbols?page=2"`)
-	lacks(t, page, "Lib068.pdb", "Newer", "<b>.dll")
-	page = s.page("/projects/shopd/symbols?page=999")
-	has(t, page, "101–120 of 120 files", "Lib000.pdb", `href="/projects/shopd/symbols?page=2"`)
+	has(t, page, "Every frame of this project", "1–50 of 120 files", `href="/symbols/%3Cb%3E.dll/KEY9/%3Cb%3E.dll"`, "&lt;b&gt;.dll", "it names no PDB", "image", ">export", "2.00 KB", "server", "Lib118.pdb", "uploaded", "Lib071.pdb", "Older ›")
+	lacks(t, page, "Lib068.pdb", "Newest", "<b>.dll")
+	page = s.page(linkOf(t, page, "Older ›"))
+	has(t, page, "51–100 of 120 files", "Lib069.pdb", "« Newest")
+	page = s.page(linkOf(t, page, "Older ›"))
+	has(t, page, "101–120 of 120 files", "Lib000.pdb", `href="/projects/shopd/symbols"`)
 	lacks(t, page, "Older")
+	has(t, s.page("/projects/shopd/symbols?after=-1"), "1–50 of 120 files")
 	page = s.page("/projects/shopd/symbols?q=lib11")
 	has(t, page, "9 files", `value="lib11"`, "Lib118.pdb")
 	lacks(t, page, "Lib109.pdb", "pager")
 	has(t, s.page("/projects/shopd/symbols?q=none"), "No file goes by that name or key")
-	has(t, s.page("/projects/shopd/symbols?q=KEY9&page=-1"), "12 files")
+	has(t, s.page("/projects/shopd/symbols?q=KEY9&after=x"), "12 files")
 }
 
 func TestSymbolForm(t *testing.T) {
@@ -64,9 +68,9 @@ func TestSymbolForm(t *testing.T) {
 	if status, to := s.postTo("/symbols", formPart{"project", "", "my shop"}, files[0]); status != http.StatusSeeOther || to != "/projects/my%20shop/symbols" {
 		t.Errorf("%d to %s", status, to)
 	}
-	stored, _, err := s.store.SymbolFiles(t.Context(), store.SymbolPage{Limit: 9})
-	if err != nil || len(stored) != 2 || stored[0].Group == "" || stored[0].Group != stored[1].Group {
-		t.Errorf("stored %+v, %v", stored, err)
+	stored := must[*store.SymbolPage](t)(storetest.Now(t, s.store).SymbolFiles(t.Context(), store.SymbolQuery{Limit: 9})).Files
+	if len(stored) != 2 || stored[0].Group == "" || stored[0].Group != stored[1].Group {
+		t.Errorf("stored %+v", stored)
 	}
 	status, page := s.postTo("/symbols", onRun, formPart{"file", "photo.jpg", "\xff\xd8\xff\xe0"}, files[0])
 	if status != http.StatusUnprocessableEntity {

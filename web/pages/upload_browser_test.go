@@ -9,6 +9,7 @@ import (
 	cdp "github.com/chromedp/chromedp"
 
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 )
 
 // Several files go up in pieces; one can be held and goes on, what is refused says why, and the line for scripts
@@ -44,7 +45,7 @@ func TestUploadInBrowser(t *testing.T) {
 	b.accessible("files taken")
 	b.do(cdp.Click("#to-run"))
 	b.see(`location.pathname === "/runs/1" && document.querySelector(".verdict h1").innerText.includes("0 of 2 files")`)
-	files := must[[]store.Evidence](t)(s.store.EvidenceOfRun(t.Context(), 1))
+	files := must[[]store.Evidence](t)(storetest.Now(t, s.store).EvidenceOfRun(t.Context(), 1))
 	if len(files) != 2 || max(files[0].Bytes, files[1].Bytes) != int64(len(log)+14*3<<20) {
 		t.Errorf("stored %+v", files)
 	}

@@ -61,7 +61,7 @@ func Start(t testing.TB) *Pipeline {
 func (p *Pipeline) Settled(t testing.TB, id int64) store.Run {
 	t.Helper()
 	for range 1200 {
-		run, err := p.Store.RunByID(t.Context(), id)
+		run, err := store.Read(t.Context(), p.Store, func(v store.View) (store.Run, error) { return v.Run(t.Context(), id) })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,9 @@
 // well it does.
 package score
 
-import "slices"
+import (
+	"slices"
+)
 
 // A Class is what growth looks like.
 type Class string
@@ -19,11 +21,11 @@ const (
 	Unknown   Class = "unknown"   // the evidence shows one instant, or no order of instants
 )
 
-// byGravity are the classes by how much they ask for a look, the gravest last.
-var byGravity = []Class{Stable, Unknown, Transient, OneTime, Cache, Growing, Leak}
+// Classes are the classes by how much they ask for a look, the gravest last.
+var Classes = []Class{Stable, Unknown, Transient, OneTime, Cache, Growing, Leak}
 
 // Gravity is higher the more a class asks for a look; −1 of what is no class.
-func (c Class) Gravity() int { return slices.Index(byGravity, c) }
+func (c Class) Gravity() int { return slices.Index(Classes, c) }
 
 // IsSuspect reports whether memory leaks, or grows and the evidence does not decide.
 func (c Class) IsSuspect() bool { return c == Leak || c == Growing }

@@ -3,7 +3,7 @@ package leaks
 import (
 	"github.com/labstack/echo/v4"
 
-	"heapdrift/web/api"
+	"heapdrift/internal/leaks"
 	"heapdrift/web/pages/ui"
 )
 
@@ -16,7 +16,7 @@ func (p *pages) signatureComment(c echo.Context) error {
 	if err := ui.ParseForm(c, ui.MaxForm); err != nil {
 		return err
 	}
-	text, err := api.CleanText(c.FormValue("text"))
+	text, err := leaks.CleanText(c.FormValue("text"))
 	if err == nil {
 		_, err = p.store.AddComment(c.Request().Context(), project, signature, ui.ActorOfForm(c), text)
 	}

@@ -1,21 +1,27 @@
 package leaks
 
 import (
-	"cmp"
+	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/analysis/compare"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
-	"heapdrift/web/api"
 	"heapdrift/web/pages/ui"
+	"heapdrift/web/problem"
 )
 
-// comparedRows is how many rows of each table of a comparison the page shows.
-const comparedRows = 100
+const (
+	// comparedRows is how many rows of each table of a comparison the page shows.
+	comparedRows = 100
+	// offeredBuilds is how many builds, the newest ones, may be chosen from.
+	offeredBuilds = 500
+)
 
 // compare handles GET /projects/:project/compare: two builds, those that base= and head= name, in a scenario.
 func (p *pages) compare(c echo.Context) error {
@@ -23,67 +29,61 @@ func (p *pages) compare(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	v := compareView{Frame: ui.FrameOf(c, "Compare builds of "+project), project: project}
+	v.Crumbs = []ui.Crumb{{Text: project, URL: ui.ProjectURL(project)}, {Text: "Compare"}}
+	v.chosenBase, v.chosenHead, v.scenario = compareParam(c, "base"), compareParam(c, "head"), compareParam(c, "scenario")
 	ctx := c.Request().Context()
-	builds, err := p.store.BuildsOf(ctx, project)
+	if err := p.store.View(ctx, func(from store.View) error { return v.read(ctx, from) }); err != nil {
+		return err
+	}
+	return ui.Render(c, http.StatusOK, comparePage(v))
+}
+
+// read reads what may be compared, and compares what is chosen.
+func (v *compareView) read(ctx context.Context, from store.View) error {
+	builds, err := from.BuildsWithResults(ctx, v.project, offeredBuilds)
 	if err != nil {
 		return err
 	}
-	v := compareView{Frame: ui.FrameOf(c, "Compare builds of "+project), project: project, scenarios: ui.ScenariosOf(builds)}
-	v.Crumbs = []ui.Crumb{{Text: project, URL: ui.ProjectURL(project)}, {Text: "Compare"}}
-	v.chosenBase, v.chosenHead = compareParam(c, "base"), compareParam(c, "head")
-	v.scenario = cmp.Or(compareParam(c, "scenario"), newestScenario(builds))
-	for _, b := range builds {
+	for _, b := range slices.Backward(builds) {
 		v.builds = append(v.builds, b.Name)
 	}
-	if v.baseline, err = p.store.Baseline(ctx, project); err != nil {
+	if v.scenarios, err = from.Scenarios(ctx, v.project); err != nil {
+		return err
+	}
+	if v.baseline, err = from.Baseline(ctx, v.project); err != nil {
 		return err
 	}
 	if v.scenario == "" {
-		v.problem = "No run of the project has a result yet."
-		return ui.Render(c, http.StatusOK, comparePage(v))
+		results, err := from.ScenariosOfResults(ctx, v.project, offeredBuilds)
+		if err != nil {
+			return err
+		}
+		if v.scenario = leaks.ComparableScenario(results); v.scenario == "" {
+			v.problem = "No run of the project has a result yet."
+			return nil
+		}
 	}
-	compared, err := api.CompareSides(ctx, p.store, api.Sides{Project: project, Scenario: v.scenario, Base: v.chosenBase, Head: v.chosenHead})
-	var known *api.Problem
-	switch {
-	case errors.Is(err, store.ErrNotFound):
+	compared, err := from.Compare(ctx, leaks.Question{Project: v.project, Scenario: v.scenario, Base: v.chosenBase, Head: v.chosenHead})
+	if errors.Is(err, store.ErrNotFound) {
 		v.problem = "One of the builds has no run of this scenario."
-	case errors.As(err, &known) && known.Status < http.StatusInternalServerError:
-		v.problem = strings.ToUpper(known.Detail[:1]) + known.Detail[1:] + "."
-	case err != nil:
-		return err
-	default:
-		v.comparison, v.base, v.head, v.why = compared.Comparison, compared.Base, compared.Head, compared.Why
-		v.titles = titlesOf(compared)
+		return nil
 	}
-	return ui.Render(c, http.StatusOK, comparePage(v))
+	if told := problem.Of(err); err != nil && told.Status < http.StatusInternalServerError {
+		v.problem = strings.ToUpper(told.Detail[:1]) + told.Detail[1:] + "."
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	v.comparison, v.base, v.head, v.why = compared.Comparison, compared.Base, compared.Head, compared.Why
+	v.titles = titlesOf(compared)
+	return nil
 }
 
 // compareParam is a name in the address of a comparison.
 func compareParam(c echo.Context, name string) string {
 	return strings.TrimSpace(ui.Printable(c.QueryParam(name)))
-}
-
-// newestScenario is that of the newest run with a result, of one that two builds can be compared in where there is any.
-func newestScenario(builds []store.Build) string {
-	newest, seen := "", map[string]int{} // in how many builds
-	for _, b := range builds {
-		here := map[string]bool{}
-		for _, r := range b.Runs {
-			if r.AnalysedAt != nil && !here[r.Scenario] {
-				here[r.Scenario] = true
-				seen[r.Scenario]++
-				newest = cmp.Or(newest, r.Scenario)
-			}
-		}
-	}
-	for _, b := range builds {
-		for _, r := range b.Runs {
-			if seen[r.Scenario] > 1 {
-				return r.Scenario
-			}
-		}
-	}
-	return newest
 }
 
 type compareView struct {
@@ -101,7 +101,7 @@ type compareView struct {
 }
 
 // titlesOf are the titles of the signatures that may be one leak.
-func titlesOf(c *api.Compared) map[string]string {
+func titlesOf(c *leaks.Compared) map[string]string {
 	titles := map[string]string{}
 	for _, r := range c.Renames {
 		titles[r.Base], titles[r.Head] = r.Base, r.Head

@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
 )
@@ -23,26 +24,26 @@ const (
 )
 
 // leakClasses are what signatures may be filtered by beside those that ever leaked or grew.
-var leakClasses = []string{"leak", "growing", "cache", "one-time", "transient", "stable", "unknown", "all"}
+var leakClasses = append(slices.Clone(leaks.ClassFilters), leaks.AllClasses)
 
 // A Listing is what the list of a project's signatures shows. All of it stands in the address.
 type Listing struct {
 	project  string
-	state    store.State
+	state    leaks.State
 	scenario string // the runs below are filtered by it as well
 	owner    string
 	class    string
 	filter   string
 	order    store.SignatureOrder
-	page     int // from 1
+	after    int64 // id of the signature that the page stands behind; 0 for the first page
 }
 
 // ListingOf reads an address. What makes no sense in it counts as not there.
 func ListingOf(project string, c echo.Context) Listing {
-	l := Listing{project: project, scenario: ui.Printable(c.QueryParam("scenario")), owner: ui.Printable(c.QueryParam("owner")), page: 1}
+	l := Listing{project: project, scenario: ui.Printable(c.QueryParam("scenario")), owner: ui.Printable(c.QueryParam("owner"))}
 	l.filter = strings.TrimSpace(ui.Printable(c.QueryParam("q")))
 	l.filter = strings.ToValidUTF8(l.filter[:min(len(l.filter), ui.MaxFilter)], "")
-	if state := store.State(c.QueryParam("state")); slices.Contains(store.States, state) {
+	if state := leaks.State(c.QueryParam("state")); slices.Contains(leaks.States, state) {
 		l.state = state
 	}
 	if class := c.QueryParam("class"); slices.Contains(leakClasses, class) {
@@ -51,8 +52,8 @@ func ListingOf(project string, c echo.Context) Listing {
 	if order := store.SignatureOrder(c.QueryParam("sort")); store.ValidSignatureOrder(order) && order != store.BySignatureScore {
 		l.order = order
 	}
-	if n, err := strconv.Atoi(c.QueryParam("leaks")); err == nil && n > 0 && n < 1<<20 {
-		l.page = n
+	if id, err := strconv.ParseInt(c.QueryParam("leaks_after"), 10, 64); err == nil && id > 0 {
+		l.after = id
 	}
 	return l
 }
@@ -60,15 +61,15 @@ func ListingOf(project string, c echo.Context) Listing {
 func (l Listing) query() store.SignatureQuery {
 	return store.SignatureQuery{
 		Project: l.project, State: l.state, Owner: l.owner, Scenario: l.scenario, Text: l.filter, Class: l.class, Order: l.order,
-		Limit: leaksPage, Offset: (l.page - 1) * leaksPage, Strip: stripBuilds,
+		Limit: leaksPage, After: l.after, Strip: stripBuilds,
 	}
 }
 
 // The methods below give listings that links lead to. Another choice starts at the first page.
 
-func (l Listing) in(state store.State) Listing          { l.state = state; return l.at(1) }
-func (l Listing) by(order store.SignatureOrder) Listing { l.order = order; return l.at(1) }
-func (l Listing) at(page int) Listing                   { l.page = page; return l }
+func (l Listing) in(state leaks.State) Listing          { l.state = state; return l.behind(0) }
+func (l Listing) by(order store.SignatureOrder) Listing { l.order = order; return l.behind(0) }
+func (l Listing) behind(id int64) Listing               { l.after = id; return l }
 
 // isFiltered reports whether the list leaves signatures out beside those of other states.
 func (l Listing) isFiltered() bool {
@@ -89,8 +90,8 @@ func (l Listing) fields() []ui.Field {
 	set("class", l.class)
 	set("q", l.filter)
 	set("sort", string(l.order))
-	if l.page > 1 {
-		set("leaks", strconv.Itoa(l.page))
+	if l.after > 0 {
+		set("leaks_after", strconv.FormatInt(l.after, 10))
 	}
 	return list
 }
@@ -106,21 +107,18 @@ type Table struct {
 	Scenarios []string // that the list may be filtered by
 }
 
-// TableOf reads the page of a project's signatures that a listing chooses.
-func TableOf(ctx context.Context, s *store.Store, l Listing) (t Table, err error) {
+// TableOf reads the page of a project's signatures that a listing chooses. A page behind a signature that has gone is the first one.
+func TableOf(ctx context.Context, v store.View, l Listing) (t Table, err error) {
 	t.Listing = l
-	if t.SignaturePage, err = s.Signatures(ctx, l.query()); err != nil {
+	if t.SignaturePage, err = v.Signatures(ctx, l.query()); err != nil {
 		return t, err
 	}
-	if last := t.last(); len(t.Rows) == 0 && l.page > last && last > 0 {
-		t.page = last
-		t.SignaturePage, err = s.Signatures(ctx, t.query())
+	if len(t.Rows) == 0 && l.after > 0 {
+		t.Listing = l.behind(0)
+		t.SignaturePage, err = v.Signatures(ctx, t.query())
 	}
 	return t, err
 }
-
-// last is the number of the last page.
-func (t Table) last() int { return (t.Total + leaksPage - 1) / leaksPage }
 
 // all is how many signatures the tabs have together.
 func (t Table) all() int {
@@ -133,10 +131,10 @@ func (t Table) all() int {
 
 // extent says which of how many signatures the page shows.
 func (t Table) extent() string {
-	if t.last() < 2 {
+	if len(t.Rows) == t.Total {
 		return ui.Counted(t.Total, "signature")
 	}
-	first := (t.page-1)*leaksPage + 1
+	first := t.Before + 1
 	return fmt.Sprintf("%d–%d of %s signatures", first, first+len(t.Rows)-1, analysis.Count(int64(t.Total)))
 }
 
@@ -144,7 +142,7 @@ func (t Table) extent() string {
 type heatCell struct{ x, width, class, title string }
 
 // heatOf is the strip of a signature over builds, oldest first.
-func heatOf(builds []store.BuildRef, outcomes []store.Outcome) []heatCell {
+func heatOf(builds []store.BuildRef, outcomes []leaks.Outcome) []heatCell {
 	cells := make([]heatCell, min(len(builds), len(outcomes)))
 	for i := range cells {
 		class, says := outcomeClass(&outcomes[i])
@@ -159,26 +157,26 @@ func inHundred(n, all int) string {
 }
 
 // outcomeClass is how an outcome is drawn, and what it says.
-func outcomeClass(o *store.Outcome) (class, says string) {
+func outcomeClass(o *leaks.Outcome) (class, says string) {
 	switch {
 	case !o.Exercised:
 		return "h-none", "not exercised"
-	case o.Bad():
-		return "h-" + o.Class, o.Class
-	case !o.Clean:
+	case o.IsBad():
+		return "h-" + string(o.Class), string(o.Class)
+	case !o.IsClean():
 		return "h-other", "seen, undecided"
-	case o.Class == string(analysis.ClassUnknown): // of one run; another one could tell
+	case o.Class == analysis.ClassUnknown: // of one run; another one could tell
 		return "h-clean", "clean"
 	}
-	return "h-clean", "clean, " + o.Class
+	return "h-clean", "clean, " + string(o.Class)
 }
 
 // heatSays is the strip in a sentence.
-func heatSays(outcomes []store.Outcome) string {
+func heatSays(outcomes []leaks.Outcome) string {
 	bad, unseen := 0, 0
 	for i := range outcomes {
 		switch {
-		case outcomes[i].Bad():
+		case outcomes[i].IsBad():
 			bad++
 		case !outcomes[i].Exercised:
 			unseen++

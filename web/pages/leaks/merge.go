@@ -5,8 +5,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"heapdrift/internal/store"
-	"heapdrift/web/api"
+	"heapdrift/internal/leaks"
 	"heapdrift/web/pages/ui"
 )
 
@@ -21,13 +20,13 @@ func (p *pages) signatureMerge(c echo.Context) error {
 	}
 	ctx, actor := c.Request().Context(), ui.ActorOfForm(c)
 	if alias := ui.Printable(c.FormValue("split")); alias != "" {
-		return p.afterForm(c, project, signature, "#aliases", api.MergeInto(ctx, p.store, project, alias, "", actor))
+		return p.afterForm(c, project, signature, "#aliases", p.store.MergeInto(ctx, project, alias, "", actor))
 	}
 	into := strings.TrimSpace(ui.Printable(c.FormValue("into")))
 	if into == "" {
-		err = &store.TargetError{Field: "into", Message: "name the signature that it is the same leak as"}
+		err = &leaks.FieldError{Field: "into", Message: "name the signature that it is the same leak as"}
 	} else {
-		err = api.MergeInto(ctx, p.store, project, signature, into, actor)
+		err = p.store.MergeInto(ctx, project, signature, into, actor)
 	}
 	return p.afterForm(c, project, signature, "#aliases", err)
 }

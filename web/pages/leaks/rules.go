@@ -11,9 +11,11 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/analysis/blame"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
-	"heapdrift/web/api"
 	"heapdrift/web/pages/ui"
+	"heapdrift/web/problem"
 )
 
 // rules handles GET /projects/:project/rules: the rule file to edit; version= shows an older one, add= proposes lines.
@@ -31,9 +33,9 @@ func (p *pages) rules(c echo.Context) error {
 			}
 		}
 	}
-	if lines, err := api.CleanText(c.QueryParam("add")); err == nil && strings.TrimSpace(lines) != "" && len(lines) <= ui.MaxForm {
+	if lines, err := leaks.CleanText(c.QueryParam("add")); err == nil && strings.TrimSpace(lines) != "" && len(lines) <= ui.MaxForm {
 		v.proposed = strings.Split(strings.TrimSpace(lines), "\n")
-		v.text = api.AppendRules(v.text, v.proposed)
+		v.text = leaks.AppendRules(v.text, v.proposed)
 	}
 	return ui.Render(c, http.StatusOK, rulesPage(v))
 }
@@ -50,15 +52,15 @@ type rulesView struct {
 	saved    bool
 	conflict bool
 	proposed []string
-	errors   []api.LineProblem
-	preview  *api.RulesPreview
+	errors   []problem.LineProblem
+	preview  *leaks.RulesPreview
 	imported *importedRules
 }
 
 // importedRules are what a file of another tool was translated to.
 type importedRules struct {
 	lines    int
-	rejected []api.LineProblem
+	rejected []problem.LineProblem
 }
 
 func (p *pages) rulesView(c echo.Context) (rulesView, error) {
@@ -69,18 +71,16 @@ func (p *pages) rulesView(c echo.Context) (rulesView, error) {
 	v := rulesView{Frame: ui.FrameOf(c, "Rules of "+project), project: project, actor: ui.RememberedActor(c)}
 	v.Crumbs = []ui.Crumb{{Text: project, URL: ui.ProjectURL(project)}, {Text: "Rules"}}
 	ctx := c.Request().Context()
-	file, err := p.store.Rules(ctx, project)
-	if err != nil {
-		return v, err
+	v.versions, err = store.Read(ctx, p.store, func(v store.View) ([]store.RuleFile, error) { return v.RuleVersions(ctx, project) })
+	if len(v.versions) > 0 { // the newest first
+		v.text, v.current, v.shown = v.versions[0].Text, v.versions[0].Version, v.versions[0].Version
 	}
-	v.text, v.current, v.shown = file.Text, file.Version, file.Version
-	v.versions, err = p.store.RuleVersions(ctx, project)
 	return v, err
 }
 
 // rulesPost handles POST /projects/:project/rules: the buttons that try and that save what is in the editor.
 func (p *pages) rulesPost(c echo.Context) error {
-	if err := ui.ParseForm(c, 3*api.MaxRules+ui.MaxForm); err != nil { // the form escapes what is no letter
+	if err := ui.ParseForm(c, 3*leaks.MaxRules+ui.MaxForm); err != nil { // the form escapes what is no letter
 		return err
 	}
 	ctx := c.Request().Context()
@@ -90,13 +90,13 @@ func (p *pages) rulesPost(c echo.Context) error {
 	}
 	v.text, v.note = c.FormValue("text"), strings.TrimSpace(ui.Printable(c.FormValue("note")))
 	version, err := strconv.ParseInt(c.FormValue("version"), 10, 32)
-	if err != nil || version < 0 || len(v.text) > api.MaxRules {
-		return &api.Problem{Status: http.StatusUnprocessableEntity, Code: "invalid-form", Detail: "the form is not that of the page, or its text too long; reload the page"}
+	if err != nil || version < 0 || len(v.text) > leaks.MaxRules {
+		return problem.New(http.StatusUnprocessableEntity, "invalid-form", "the form is not that of the page, or its text too long; reload the page")
 	}
 	actor := ui.ActorOfForm(c)
 	if c.FormValue("do") == "save" {
-		if v.text, err = api.CleanText(v.text); err == nil {
-			_, _, err = api.SaveRules(ctx, p.store, v.project, api.RuleChange{Text: v.text, Author: actor, Note: v.note, Version: version})
+		if v.text, err = leaks.CleanText(v.text); err == nil {
+			_, _, err = p.store.SaveRules(ctx, v.project, store.RuleChange{Text: v.text, Author: actor, Note: v.note, Version: version})
 		}
 		if err == nil {
 			return c.Redirect(http.StatusSeeOther, string(ui.RulesURL(v.project))+"?saved=1")
@@ -108,33 +108,33 @@ func (p *pages) rulesPost(c echo.Context) error {
 }
 
 // tryRules says what the rules would move.
-func (p *pages) tryRules(ctx context.Context, project, text string) (*api.RulesPreview, string, error) {
-	clean, err := api.CleanText(text)
+func (p *pages) tryRules(ctx context.Context, project, text string) (*leaks.RulesPreview, string, error) {
+	clean, err := leaks.CleanText(text)
 	if err != nil {
 		return nil, text, err
 	}
-	rules, err := api.ParseRules(clean)
+	rules, err := blame.ParseRules(clean)
 	if err != nil {
 		return nil, clean, err
 	}
-	preview, err := api.PreviewRules(ctx, p.store, project, rules)
+	preview, err := store.Read(ctx, p.store, func(v store.View) (*leaks.RulesPreview, error) { return v.PreviewRules(ctx, project, rules) })
 	return preview, clean, err
 }
 
 // rulesAgain shows the editor with what became of the form.
 func (p *pages) rulesAgain(c echo.Context, v rulesView, err error) error {
-	var wrong *api.Problem
 	status := http.StatusOK
-	switch {
+	switch told := problem.Of(err); {
+	case err == nil:
 	case errors.Is(err, store.ErrConflict):
 		status, v.conflict = http.StatusConflict, true
-	case errors.As(err, &wrong) && wrong.Status < http.StatusInternalServerError:
-		status, v.errors = wrong.Status, wrong.Lines
-		if len(v.errors) == 0 {
-			v.errors = []api.LineProblem{{Message: wrong.Detail}}
-		}
-	case err != nil:
+	case told.Status >= http.StatusInternalServerError:
 		return err
+	default:
+		status, v.errors = told.Status, told.Lines
+		if len(v.errors) == 0 {
+			v.errors = []problem.LineProblem{{Message: told.Detail}}
+		}
 	}
 	return ui.Render(c, status, rulesPage(v))
 }
@@ -155,16 +155,16 @@ func (p *pages) rulesImport(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	text, err = api.CleanText(text)
+	text, err = leaks.CleanText(text)
 	if err != nil {
 		return p.rulesAgain(c, v, err)
 	}
-	lines, rejected, err := api.ImportRules(kind, text)
+	made, err := leaks.ImportRules(kind, text)
 	if err != nil {
 		return p.rulesAgain(c, v, err)
 	}
-	v.imported = &importedRules{len(lines), rejected}
-	v.text = api.AppendRules(v.text, lines)
+	v.imported = &importedRules{len(made.Rules), problem.Rejected(&made)}
+	v.text = leaks.AppendRules(v.text, made.Rules)
 	return ui.Render(c, http.StatusOK, rulesPage(v))
 }
 
@@ -178,12 +178,12 @@ func readImport(form *multipart.Reader, kind, text *string) error {
 		if err != nil {
 			return ui.BrokenForm(err)
 		}
-		value, err := io.ReadAll(io.LimitReader(part, api.MaxRules+1))
+		value, err := io.ReadAll(io.LimitReader(part, leaks.MaxRules+1))
 		switch {
 		case err != nil:
 			return ui.BrokenForm(err)
-		case len(value) > api.MaxRules:
-			return &api.Problem{Status: http.StatusRequestEntityTooLarge, Code: "too-large", Detail: "a file to import takes at most 1 MB"}
+		case len(value) > leaks.MaxRules:
+			return problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge, "a file to import takes at most 1 MB")
 		case part.FormName() == "kind":
 			*kind = ui.Printable(string(value))
 		case len(value) > 0 && (part.FormName() == "import" || part.FormName() == "file"):

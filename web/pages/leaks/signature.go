@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
 )
@@ -44,7 +44,8 @@ func signatureInPath(c echo.Context) (project, signature string, err error) {
 
 // sendSignature answers with the page of a signature. wrong is what a form of it could not do, nil for nothing.
 func (p *pages) sendSignature(c echo.Context, status int, project, text string, wrong *refusal) error {
-	view, err := p.signatureView(c.Request().Context(), project, text)
+	ctx := c.Request().Context()
+	view, err := store.Read(ctx, p.store, func(v store.View) (signatureView, error) { return readSignature(ctx, v, project, text) })
 	if err != nil {
 		return err
 	}
@@ -72,38 +73,38 @@ type signatureView struct {
 	wrong    *refusal
 }
 
-func (p *pages) signatureView(ctx context.Context, project, text string) (signatureView, error) {
+func readSignature(ctx context.Context, from store.View, project, text string) (signatureView, error) {
 	v := signatureView{project: project}
 	var err error
-	if v.history, err = p.store.SignatureHistory(ctx, project, text); err != nil {
+	if v.history, err = from.SignatureHistory(ctx, project, text); err != nil {
 		return v, err
 	}
 	v.Signature = v.history.Signature
 	v.title = ui.TitleOf(v.Title)
-	if v.aliases, err = p.store.Aliases(ctx, project, v.Text); err != nil {
+	if v.aliases, err = from.Aliases(ctx, project, v.Text); err != nil {
 		return v, err
 	}
-	if v.comments, err = p.store.Comments(ctx, project, v.Text); err != nil {
+	if v.comments, err = from.Comments(ctx, project, v.Text); err != nil {
 		return v, err
 	}
-	if v.audit, err = p.store.Audit(ctx, project, v.Text, auditShown, 0); err != nil {
+	if v.audit, err = from.Audit(ctx, project, v.Text, store.AuditQuery{Limit: auditShown}); err != nil {
 		return v, err
 	}
-	v.stack, err = p.explainedStack(ctx, &v)
+	v.stack, err = explainedStack(ctx, from, &v)
 	return v, err
 }
 
 // explainedStack is the stack of the site by which the gravest run explains the signature.
-func (p *pages) explainedStack(ctx context.Context, v *signatureView) (*ui.LayeredStack, error) {
+func explainedStack(ctx context.Context, from store.View, v *signatureView) (*ui.LayeredStack, error) {
 	f := v.history.Explained
 	if f == nil {
 		return nil, nil
 	}
-	sites, _, err := p.store.Sites(ctx, store.SiteQuery{Run: f.Run, Filter: f.Own, Limit: 1})
+	sites, _, err := from.Sites(ctx, store.SiteQuery{Run: f.Run, Filter: f.Own, Limit: 1})
 	if err != nil || len(sites) == 0 || sites[0].StackID == nil || sites[0].Signature != v.Text {
 		return nil, err
 	}
-	frames, err := p.store.StackFrames(ctx, []int64{*sites[0].StackID})
+	frames, err := from.StackFrames(ctx, []int64{*sites[0].StackID})
 	if err != nil {
 		return nil, err
 	}
@@ -142,12 +143,12 @@ func (v signatureView) later() string {
 // A historyBuild is a build with what its scenarios say.
 type historyBuild struct {
 	store.BuildRef
-	outcomes []store.Outcome
+	outcomes []leaks.Outcome
 }
 
 // byBuild is the history, newest build first. Builds that ran none of the scenarios are left out.
 func (v signatureView) byBuild() []historyBuild {
-	outcomes := map[string][]store.Outcome{}
+	outcomes := map[string][]leaks.Outcome{}
 	for _, o := range v.history.Outcomes {
 		outcomes[o.Build] = append(outcomes[o.Build], o)
 	}
@@ -164,7 +165,7 @@ func (v signatureView) byBuild() []historyBuild {
 func (v signatureView) cameURL() templ.SafeURL {
 	scenario := ""
 	for _, o := range v.history.Outcomes {
-		if o.Build == v.FirstBad && o.Bad() {
+		if o.Build == v.FirstBad && o.IsBad() {
 			scenario = o.Scenario
 		}
 	}
@@ -225,9 +226,5 @@ func actorText(actor string) string {
 
 // ticketURL is the ticket of a signature as a link, where it is one that browsers may follow.
 func ticketURL(ticket string) (templ.SafeURL, bool) {
-	u, err := url.Parse(ticket)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", false
-	}
-	return templ.SafeURL(u.String()), true
+	return templ.SafeURL(ticket), leaks.IsTicketLink(ticket)
 }

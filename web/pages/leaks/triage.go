@@ -8,9 +8,10 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
-	"heapdrift/web/api"
 	"heapdrift/web/pages/ui"
+	"heapdrift/web/problem"
 )
 
 // signaturePost handles POST /projects/:project/signatures/:signature: the buttons that change what the team says.
@@ -31,12 +32,12 @@ func (p *pages) signaturePost(c echo.Context) error {
 }
 
 // triageOf reads the form of a change.
-func triageOf(c echo.Context) (store.TriageChange, error) {
+func triageOf(c echo.Context) (leaks.Change, error) {
 	value := func(name string) string { return strings.TrimSpace(ui.Printable(c.FormValue(name))) }
-	var change store.TriageChange
+	var change leaks.Change
 	version, err := strconv.ParseInt(c.FormValue("version"), 10, 64)
 	if err != nil || version < 0 {
-		return change, &store.TargetError{Field: "version", Message: "the form says not what it was made of; reload the page"}
+		return change, &leaks.FieldError{Field: "version", Message: "the form says not what it was made of; reload the page"}
 	}
 	change.Version = version
 	yes := true
@@ -45,7 +46,7 @@ func triageOf(c echo.Context) (store.TriageChange, error) {
 		assignee, ticket := value("assignee"), value("ticket")
 		change.Assignee, change.Ticket = &assignee, &ticket
 	case "known":
-		change.Known, err = api.KnownOf(value("reason"), value("until"), value("until_build"))
+		change.Known, err = leaks.KnownOf(value("reason"), value("until"), value("until_build"))
 	case "fixed":
 		build := value("fixed_in")
 		change.Fixed = &build
@@ -54,7 +55,7 @@ func triageOf(c echo.Context) (store.TriageChange, error) {
 	case "not-leak":
 		change.NotLeak = &yes
 	default:
-		err = &store.TargetError{Field: "do", Message: "the form names no change"}
+		err = &leaks.FieldError{Field: "do", Message: "the form names no change"}
 	}
 	return change, err
 }
@@ -67,9 +68,9 @@ func (p *pages) afterForm(c echo.Context, project, signature, anchor string, err
 	if errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	problem := api.ProblemOf(err)
-	if problem.Status >= http.StatusInternalServerError {
+	told := problem.Of(err)
+	if told.Status >= http.StatusInternalServerError {
 		return err
 	}
-	return p.sendSignature(c, problem.Status, project, signature, &refusal{problem.Field, problem.Detail})
+	return p.sendSignature(c, told.Status, project, signature, &refusal{told.Field, told.Detail})
 }

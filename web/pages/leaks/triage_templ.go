@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"strconv"
 
-	"heapdrift/internal/store"
+	"heapdrift/internal/leaks"
 	"heapdrift/web/pages/ui"
 )
 
@@ -219,7 +219,7 @@ func triageCard(v signatureView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if v.State == store.StateKnown || v.State == store.StateFixed || v.NotLeak {
+		if v.State == leaks.StateKnown || v.State == leaks.StateFixed || v.NotLeak {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<button class=\"btn\" name=\"do\" value=\"open\">Open again</button> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -239,7 +239,7 @@ func triageCard(v signatureView) templ.Component {
 	})
 }
 
-func knownReason(k *store.Known) string {
+func knownReason(k *leaks.Known) string {
 	if k == nil || k.Rule {
 		return ""
 	}

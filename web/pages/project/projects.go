@@ -11,7 +11,8 @@ import (
 
 // projects handles GET /: all projects, or how to begin where there is none.
 func (p *pages) projects(c echo.Context) error {
-	list, err := p.store.Projects(c.Request().Context())
+	ctx := c.Request().Context()
+	list, err := store.Read(ctx, p.store, func(v store.View) ([]store.Project, error) { return v.Projects(ctx) })
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/web/pages/ui"
 )
 
 const (
@@ -26,14 +28,20 @@ const (
 )
 
 // events handles GET /runs/:id/events: the stages of a run as they change, as server-sent events. The stream ends
-// with "report", which tells the run's report from others, and "done" when nothing is left to do.
+// with "report", which tells the run's report from others, and "done" when nothing is left to do. Each look is a View of its own: none
+// is held while the stream waits.
 func (p *pages) events(c echo.Context) error {
-	run, err := p.runInPath(c)
+	id, err := ui.RunInPath(c)
 	if err != nil {
 		return err
 	}
-	changed, stop := p.hub.Watch(run.ID)
+	changed, stop := p.hub.Watch(id)
 	defer stop()
+	ctx := c.Request().Context()
+	stages, err := p.stages(ctx, id)
+	if err != nil {
+		return err
+	}
 	s, err := openStream(c)
 	if err != nil {
 		return err
@@ -42,12 +50,12 @@ func (p *pages) events(c echo.Context) error {
 	defer look.Stop()
 	defer ping.Stop()
 	for {
-		ended, err := p.sendProgress(c.Request().Context(), s, run.ID)
+		ended, err := s.sendProgress(ctx, stages)
 		if err != nil || ended {
 			return s.end(err)
 		}
 		select {
-		case <-c.Request().Context().Done():
+		case <-ctx.Done():
 			return nil
 		case <-p.closing:
 			return nil // the browser connects again, to whoever answers then
@@ -58,34 +66,46 @@ func (p *pages) events(c echo.Context) error {
 				return s.end(err)
 			}
 		}
+		if stages, err = p.stages(ctx, id); err != nil {
+			return s.end(err)
+		}
 	}
 }
 
+// stages are how far a run is, and what tells its report from others.
+type stages struct {
+	progress
+	stamp string
+}
+
+func (p *pages) stages(ctx context.Context, id int64) (*stages, error) {
+	return store.Read(ctx, p.store, func(v store.View) (*stages, error) {
+		run, err := v.Run(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		evidence, err := v.EvidenceOfRun(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		g, err := progressOf(ctx, v, run, evidence)
+		return &stages{g, reportStamp(run)}, err
+	})
+}
+
 // sendProgress sends the stages where they differ from those sent before, and "done" at the end.
-func (p *pages) sendProgress(ctx context.Context, s *stream, id int64) (ended bool, err error) {
-	run, err := p.store.RunByID(ctx, id)
-	if err != nil {
-		return false, err
-	}
-	if run.State() != "processing" {
-		if err := s.send("report", reportStamp(run)); err != nil {
+func (s *stream) sendProgress(ctx context.Context, now *stages) (ended bool, err error) {
+	if now.state != leaks.RunProcessing {
+		if err := s.send("report", now.stamp); err != nil {
 			return true, err
 		}
 		return true, s.send("done", "done")
 	}
-	evidence, err := p.store.EvidenceOfRun(ctx, id)
-	if err != nil {
-		return false, err
-	}
-	g, err := p.progress(ctx, run, evidence)
-	if err != nil {
-		return false, err
-	}
 	var b bytes.Buffer
-	if err := progressCard(g).Render(ctx, &b); err != nil {
+	if err := progressCard(now.progress).Render(ctx, &b); err != nil {
 		return false, fmt.Errorf("run: render stages: %w", err)
 	}
-	if err := s.send("headline", html.EscapeString(g.headline())); err != nil {
+	if err := s.send("headline", html.EscapeString(now.headline())); err != nil {
 		return false, err
 	}
 	return false, s.send("progress", b.String())

@@ -26,13 +26,13 @@ type findingTable struct {
 }
 
 // findings reads what of a run leaks or grows, and the one that the address opens.
-func (p *pages) findings(ctx context.Context, run store.Run, l listing) (t findingTable, err error) {
+func (r *reader) findings(ctx context.Context, run store.Run, l listing) (t findingTable, err error) {
 	t.listing, t.project = l, run.Project
 	limit := findingsShown
 	if l.allFindings {
 		limit = maxFindings
 	}
-	t.rows, t.total, err = p.store.Findings(ctx, store.FindingQuery{Run: run.ID, Limit: limit})
+	t.rows, t.total, err = r.Findings(ctx, store.FindingQuery{Run: run.ID, Limit: limit})
 	return t, err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
 )
@@ -33,9 +34,6 @@ type listing struct {
 	// allFindings lists every finding above the sites, not the gravest only.
 	allFindings bool
 }
-
-// classes are what sites may be filtered by; traces know transient ones.
-var classes = []string{"leak", "growing", "cache", "one-time", "transient", "stable", "unknown"}
 
 // memoryKinds are what sites may be filtered by, and what the page calls them.
 var memoryKinds = []struct{ name, text string }{{"heap", "heap"}, {"virtual", "virtual memory"}, {"heap-virtual", "heap’s own commits"}}
@@ -61,7 +59,7 @@ func listingOf(run int64, c echo.Context, trace *analysis.Trace) listing {
 	if heap := c.QueryParam("heap"); heapForm.MatchString(heap) {
 		l.heap = heap
 	}
-	if class := c.QueryParam("class"); slices.Contains(classes, class) {
+	if class := c.QueryParam("class"); slices.Contains(leaks.ClassFilters, class) {
 		l.class = class
 	}
 	if why := ui.Printable(c.QueryParam("why")); len(why) <= ui.MaxFilter {

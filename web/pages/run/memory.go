@@ -1,8 +1,8 @@
 package run
 
 import (
+	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 
@@ -17,34 +17,27 @@ import (
 
 // memory handles GET /runs/:id/memory: all that one piece of evidence says of the process's memory beside sites. The parameter
 // "of" is its place in the report; the last one by itself.
-func (p *pages) memory(c echo.Context) error {
-	run, err := p.runInPath(c)
-	if err != nil {
-		return err
-	}
+func memory(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer, error) {
 	if run.AnalysedAt == nil {
-		return store.ErrNotFound
+		return answer{}, store.ErrNotFound
 	}
-	summary, err := p.store.Summary(c.Request().Context(), run.ID)
+	summary, err := r.Summary(ctx, run.ID)
 	if err != nil {
-		return err
+		return answer{}, err
 	}
 	v := memoryViewOf(run, summary)
 	if v == nil {
-		return store.ErrNotFound
+		return answer{}, store.ErrNotFound
 	}
 	if of := c.QueryParam("of"); of != "" {
 		if v.at, err = strconv.Atoi(of); err != nil || v.at < 0 || v.at >= len(v.list) {
-			return store.ErrNotFound
+			return answer{}, store.ErrNotFound
 		}
 	}
 	v.Frame = ui.FrameOf(c, fmt.Sprintf("Memory of run %d", run.ID))
 	v.Crumbs, v.Upload = append(runCrumbs(run), ui.Crumb{Text: "Memory"}), ui.TargetOfRun(run)
 	v.Crumbs[len(v.Crumbs)-2].URL = ui.RunURL(run.ID)
-	if err := p.unreplaced(c.Request().Context(), run); err != nil {
-		return err
-	}
-	return ui.Render(c, http.StatusOK, memoryPage(*v))
+	return answer{page: memoryPage(*v)}, nil
 }
 
 // A memoryView is what the evidence of a run says beside sites, with the piece that is shown.

@@ -10,8 +10,8 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/web/api"
 	"heapdrift/web/pages/ui"
+	"heapdrift/web/problem"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 
 // chooseProcess handles POST /runs/:id/process: the buttons that choose the process of the report.
 func (p *pages) chooseProcess(c echo.Context) error {
-	run, err := p.runInPath(c)
+	id, err := ui.RunInPath(c)
 	if err != nil {
 		return err
 	}
@@ -32,12 +32,12 @@ func (p *pages) chooseProcess(c echo.Context) error {
 	}
 	r := c.Request()
 	if !r.PostForm.Has("process") {
-		return &api.Problem{Status: http.StatusUnprocessableEntity, Code: "invalid-process", Detail: "the form names no process"}
+		return problem.Invalid("process", "the form names no process")
 	}
-	if err := p.store.ChooseProcess(r.Context(), run.ID, r.PostForm.Get("process")); err != nil {
+	if err := p.store.ChooseProcess(r.Context(), id, r.PostForm.Get("process")); err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, string(ui.RunURL(run.ID)))
+	return c.Redirect(http.StatusSeeOther, string(ui.RunURL(id)))
 }
 
 // A processPanel is the processes that the report may be about.
@@ -54,15 +54,15 @@ type processRow struct {
 	current bool
 }
 
-func (p *pages) processPanel(ctx context.Context, run store.Run, r *analysis.Report) (processPanel, error) {
+func (r *reader) processPanel(ctx context.Context, run store.Run, report *analysis.Report) (processPanel, error) {
 	panel := processPanel{run: run.ID, chosen: run.Process}
-	list, all, err := p.store.Processes(ctx, run.ID, maxProcesses)
+	list, all, err := r.Processes(ctx, run.ID, maxProcesses)
 	if err != nil {
 		return panel, err
 	}
 	panel.all = all
 	for i := range list {
-		row := processRow{list[i], list[i].IsOf(r)}
+		row := processRow{list[i], list[i].IsOf(report)}
 		if i < shownProcesses || row.current {
 			panel.shown = append(panel.shown, row)
 		} else {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
 )
@@ -12,7 +13,7 @@ import (
 // A progress is how far a run's evidence is on its way to the report.
 type progress struct {
 	run   int64
-	state string // of the run
+	state leaks.RunState
 	files []fileProgress
 	// naming is the last job that names frames, analysis the last that makes the report; nil before they are queued.
 	naming, analysis *store.Job
@@ -25,12 +26,12 @@ type fileProgress struct {
 	job *store.Job // the last one; nil where there is none
 }
 
-func (p *pages) progress(ctx context.Context, run store.Run, evidence []store.Evidence) (progress, error) {
+func progressOf(ctx context.Context, v store.View, run store.Run, evidence []store.Evidence) (progress, error) {
 	g := progress{run: run.ID, state: run.State()}
-	if g.state == "ready" {
+	if g.state == leaks.RunReady {
 		return g, nil // nobody looks at the stages any more
 	}
-	jobs, err := p.store.JobsOfRun(ctx, run.ID)
+	jobs, err := v.JobsOfRun(ctx, run.ID)
 	if err != nil {
 		return g, err
 	}
@@ -57,13 +58,13 @@ func (p *pages) progress(ctx context.Context, run store.Run, evidence []store.Ev
 // headline sums the stages up.
 func (g progress) headline() string {
 	switch {
-	case g.state == "failed" && g.unread() < len(g.files):
+	case g.state == leaks.RunFailed && g.unread() < len(g.files):
 		return "What was read could not be analysed"
-	case g.state == "failed" && len(g.files) == 1:
+	case g.state == leaks.RunFailed && len(g.files) == 1:
 		return "The file could not be read"
-	case g.state == "failed":
+	case g.state == leaks.RunFailed:
 		return "No file could be read"
-	case g.state == "empty":
+	case g.state == leaks.RunEmpty:
 		return "No evidence was uploaded for this run yet"
 	case g.isReading():
 		return fmt.Sprintf("Reading the evidence: %d of %s done", g.done, ui.Counted(len(g.files), "file"))

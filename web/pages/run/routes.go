@@ -13,7 +13,6 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/web/pages/ui"
 	"heapdrift/web/watch"
 )
 
@@ -31,7 +30,9 @@ type Options struct {
 // Windows gives the numbers of a run in a window of its trace. Its error is an *analysis.Error where it cannot, as of a
 // run that has no trace, or store.ErrNotFound.
 type Windows interface {
-	Window(ctx context.Context, run int64, w capture.Window) (*analysis.Windowed, error)
+	// Turn waits until a window may be computed, and returns what gives the turn back. It is taken before the View of Window.
+	Turn(ctx context.Context) (done func(), err error)
+	Window(ctx context.Context, v store.View, run int64, w capture.Window) (*analysis.Windowed, error)
 }
 
 // pages holds the handlers of this room and the windows that were asked for last.
@@ -47,22 +48,13 @@ type pages struct {
 func Register(e *echo.Echo, opt Options, use echo.MiddlewareFunc) {
 	p := &pages{store: opt.Store, hub: opt.Hub, windows: opt.Windows, closing: opt.Closing}
 	for path, handle := range map[string]echo.HandlerFunc{
-		"/runs/:id":                ofOneReport(p.run),
-		"/runs/:id/sites/:ordinal": ofOneReport(p.site),
-		"/runs/:id/memory":         ofOneReport(p.memory),
+		"/runs/:id":                p.inView(run),
+		"/runs/:id/sites/:ordinal": p.inView(site),
+		"/runs/:id/memory":         p.inView(memory),
 	} {
 		e.GET(path, handle, use)
 		e.HEAD(path, handle, use)
 	}
 	e.POST("/runs/:id/process", p.chooseProcess)
 	e.GET("/runs/:id/events", p.events)
-}
-
-// runInPath returns the run that the address names.
-func (p *pages) runInPath(c echo.Context) (store.Run, error) {
-	id, err := ui.RunInPath(c)
-	if err != nil {
-		return store.Run{}, err
-	}
-	return p.store.RunByID(c.Request().Context(), id)
 }

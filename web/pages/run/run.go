@@ -3,11 +3,11 @@ package run
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/symbols"
 	"heapdrift/web/pages/ui"
@@ -15,53 +15,54 @@ import (
 
 // run handles GET /runs/:id: the report of a run, or the stages on the way to it, or both where more evidence came.
 // htmx asks for the table of sites alone.
-func (p *pages) run(c echo.Context) error {
-	run, err := p.runInPath(c)
-	if err != nil {
-		return err
-	}
-	ctx := c.Request().Context()
+func run(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer, error) {
 	var summary *analysis.Report
 	if run.AnalysedAt != nil {
-		if summary, err = p.store.Summary(ctx, run.ID); err != nil {
-			return err
+		var err error
+		if summary, err = r.Summary(ctx, run.ID); err != nil {
+			return answer{}, err
 		}
 	}
 	l := listingOf(run.ID, c, traceOf(summary))
 	if ui.IsFragment(c) && summary != nil {
-		if c.Request().Header.Get("HX-Target") == "totals" && summary.Trace != nil {
-			return p.traceParts(c, run, summary, l)
-		}
-		if c.Request().Header.Get("HX-Target") == "findings" {
-			return p.findingsAnew(c, run, l)
-		}
-		return p.siteTable(c, run, summary, l)
+		return fragment(ctx, c, r, run, summary, l)
 	}
 	view := runView{Frame: ui.FrameOf(c, runTitle(run)), run: run}
-	view.Crumbs, view.Upload, view.Refresh = runCrumbs(run), ui.TargetOfRun(run), run.State() == "processing"
+	view.Crumbs, view.Upload, view.Refresh = runCrumbs(run), ui.TargetOfRun(run), run.State() == leaks.RunProcessing
 	view.Scripts = []string{"vendor/sse.js"}
-	if view.evidence, err = p.store.EvidenceOfRun(ctx, run.ID); err != nil {
-		return err
+	var err error
+	if view.evidence, err = r.EvidenceOfRun(ctx, run.ID); err != nil {
+		return answer{}, err
 	}
-	if view.progress, err = p.progress(ctx, run, view.evidence); err != nil {
-		return err
+	if view.progress, err = progressOf(ctx, r.View, run, view.evidence); err != nil {
+		return answer{}, err
 	}
-	if summary != nil {
-		if view.report, err = p.report(ctx, run, summary, l); err != nil {
-			return err
-		}
-		if view.processes, err = p.processPanel(ctx, run, summary); err != nil {
-			return err
-		}
-		view.Scripts = append(view.Scripts, symbols.Scripts...)
-		if summary.Trace != nil {
-			view.Scripts = append(view.Scripts, "trace.js")
-		}
+	if summary == nil {
+		return answer{page: runPage(view)}, nil
 	}
-	if err := p.unreplaced(ctx, run); err != nil {
-		return err
+	if view.report, err = r.report(ctx, run, summary, l); err != nil {
+		return answer{}, err
 	}
-	return ui.Render(c, http.StatusOK, runPage(view))
+	if view.processes, err = r.processPanel(ctx, run, summary); err != nil {
+		return answer{}, err
+	}
+	view.Scripts = append(view.Scripts, symbols.Scripts...)
+	if summary.Trace != nil {
+		view.Scripts = append(view.Scripts, "trace.js")
+	}
+	return answer{page: runPage(view)}, nil
+}
+
+// fragment answers htmx with the part of a report that it asks for.
+func fragment(ctx context.Context, c echo.Context, r *reader, run store.Run, summary *analysis.Report, l listing) (answer, error) {
+	switch target := c.Request().Header.Get("HX-Target"); {
+	case target == "totals" && summary.Trace != nil:
+		return r.traceParts(ctx, c, run, summary, l)
+	case target == "findings":
+		table, err := r.findings(ctx, run, l)
+		return answer{page: findingsCard(table)}, err
+	}
+	return r.siteTable(ctx, c, run, summary, l)
 }
 
 // A runView is what the page of a run shows. report is nil before the first result.
@@ -87,28 +88,28 @@ type reportView struct {
 	memory *memoryView
 }
 
-func (p *pages) report(ctx context.Context, run store.Run, r *analysis.Report, l listing) (*reportView, error) {
-	view := &reportView{Report: r, memory: memoryViewOf(run, r)}
-	if len(r.Snapshots) == 0 && r.Trace == nil {
+func (r *reader) report(ctx context.Context, run store.Run, report *analysis.Report, l listing) (*reportView, error) {
+	view := &reportView{Report: report, memory: memoryViewOf(run, report)}
+	if len(report.Snapshots) == 0 && report.Trace == nil {
 		return nil, fmt.Errorf("run: the report of run %d has no snapshot", run.ID)
 	}
-	top, _, err := p.store.Sites(ctx, store.SiteQuery{Run: run.ID, Limit: chartSites})
+	top, _, err := r.Sites(ctx, store.SiteQuery{Run: run.ID, Limit: chartSites})
 	if err != nil {
 		return nil, err
 	}
 	if len(top) > 0 {
 		view.top = &top[0]
 	}
-	if r.Trace == nil {
-		view.chart = newChart(r, top)
-	} else if view.trace, err = p.trace(ctx, run, r, &l); err != nil {
+	if report.Trace == nil {
+		view.chart = newChart(report, top)
+	} else if view.trace, err = r.trace(ctx, run, report, &l); err != nil {
 		return nil, err
 	}
-	if view.leaks, err = p.findings(ctx, run, l); err != nil {
+	if view.leaks, err = r.findings(ctx, run, l); err != nil {
 		return nil, err
 	}
-	view.leaks.single = r.Trace == nil && len(r.Snapshots) == 1
-	if view.table, err = p.sites(ctx, run, r, l, view.trace); err != nil {
+	view.leaks.single = report.Trace == nil && len(report.Snapshots) == 1
+	if view.table, err = r.sites(ctx, run, report, l, view.trace); err != nil {
 		return nil, err
 	}
 	if view.trace != nil {
@@ -119,39 +120,22 @@ func (p *pages) report(ctx context.Context, run store.Run, r *analysis.Report, l
 }
 
 // siteTable answers htmx with the table alone.
-func (p *pages) siteTable(c echo.Context, run store.Run, r *analysis.Report, l listing) error {
-	ctx := c.Request().Context()
+func (r *reader) siteTable(ctx context.Context, c echo.Context, run store.Run, report *analysis.Report, l listing) (answer, error) {
 	var trace *traceView
-	if r.Trace != nil {
+	if report.Trace != nil {
 		var err error
-		if trace, err = p.trace(ctx, run, r, &l); err != nil {
-			return err
+		if trace, err = r.trace(ctx, run, report, &l); err != nil {
+			return answer{}, err
 		}
 	}
-	table, err := p.sites(ctx, run, r, l, trace)
+	table, err := r.sites(ctx, run, report, l, trace)
 	if err != nil {
-		return err
-	}
-	if err := p.unreplaced(ctx, run); err != nil {
-		return err
+		return answer{}, err
 	}
 	if c.Request().Header.Get("HX-Trigger") == "filter" {
 		c.Response().Header().Set("HX-Replace-Url", string(table.url())) // without the empty fields of the form
 	}
-	return ui.Render(c, http.StatusOK, sitesAnew(table))
-}
-
-// findingsAnew answers htmx with the table of findings alone.
-func (p *pages) findingsAnew(c echo.Context, run store.Run, l listing) error {
-	ctx := c.Request().Context()
-	table, err := p.findings(ctx, run, l)
-	if err != nil {
-		return err
-	}
-	if err := p.unreplaced(ctx, run); err != nil {
-		return err
-	}
-	return ui.Render(c, http.StatusOK, findingsCard(table))
+	return answer{page: sitesAnew(table)}, nil
 }
 
 // traceOf is the trace of a report, nil where there is none.
@@ -164,7 +148,7 @@ func traceOf(r *analysis.Report) *analysis.Trace {
 
 func runTitle(r store.Run) string {
 	if r.AnalysedAt == nil {
-		return fmt.Sprintf("Run %d: %s", r.ID, ui.StatusText(r.State()))
+		return fmt.Sprintf("Run %d: %s", r.ID, ui.StatusText(string(r.State())))
 	}
 	return fmt.Sprintf("Run %d: %s", r.ID, ui.StatusText(r.Status))
 }

@@ -3,9 +3,9 @@ package run
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"strconv"
 
+	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/analysis"
@@ -15,42 +15,34 @@ import (
 
 // site handles GET /runs/:id/sites/:ordinal: a site's stack, series and ids, as a row to put below its own. Without
 // htmx it leads to the page of the run on which the site is, opened.
-func (p *pages) site(c echo.Context) error {
+func site(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer, error) {
 	ordinal, err := strconv.ParseInt(c.Param("ordinal"), 10, 32)
 	if err != nil || ordinal < 0 {
-		return store.ErrNotFound
+		return answer{}, store.ErrNotFound
 	}
-	run, err := p.runInPath(c)
+	row, err := r.Site(ctx, run.ID, int(ordinal))
 	if err != nil {
-		return err
+		return answer{}, err
 	}
-	ctx := c.Request().Context()
-	row, err := p.store.Site(ctx, run.ID, int(ordinal))
+	summary, err := r.Summary(ctx, run.ID)
 	if err != nil {
-		return err
-	}
-	summary, err := p.store.Summary(ctx, run.ID)
-	if err != nil {
-		return err
+		return answer{}, err
 	}
 	t := siteTable{listing: listingOf(run.ID, c, summary.Trace), heaps: summary.Heaps, project: run.Project}
 	if !ui.IsFragment(c) {
 		to := listing{run: run.ID, order: "growth", page: int(ordinal)/pageSize + 1, open: int(ordinal)}
-		return c.Redirect(http.StatusSeeOther, fmt.Sprintf("%s#s%d", to.url(), ordinal))
+		return answer{to: templ.SafeURL(fmt.Sprintf("%s#s%d", to.url(), ordinal))}, nil
 	}
 	if summary.Trace != nil {
-		if t.trace, err = p.trace(ctx, run, summary, &t.listing); err != nil {
-			return err
+		if t.trace, err = r.trace(ctx, run, summary, &t.listing); err != nil {
+			return answer{}, err
 		}
 	}
-	view, err := p.siteView(ctx, t, summary, row)
+	view, err := r.siteView(ctx, t, summary, row)
 	if err != nil {
-		return err
+		return answer{}, err
 	}
-	if err := p.unreplaced(ctx, run); err != nil {
-		return err
-	}
-	return ui.Render(c, http.StatusOK, siteDetail(*view))
+	return answer{page: siteDetail(*view)}, nil
 }
 
 // A siteView is a site with all that its row has no room for.
@@ -64,13 +56,13 @@ type siteView struct {
 	layers    *ui.LayeredStack // nil without a stack
 }
 
-func (p *pages) siteView(ctx context.Context, t siteTable, r *analysis.Report, row store.SiteRow) (*siteView, error) {
-	view := &siteView{SiteRow: row, snapshots: r.Snapshots, columns: t.columns(), trace: t.trace, project: t.project}
+func (r *reader) siteView(ctx context.Context, t siteTable, report *analysis.Report, row store.SiteRow) (*siteView, error) {
+	view := &siteView{SiteRow: row, snapshots: report.Snapshots, columns: t.columns(), trace: t.trace, project: t.project}
 	if row.StackID == nil {
 		return view, nil
 	}
 	ids := append([]int64{*row.StackID}, row.AliasIDs...)
-	frames, err := p.store.StackFrames(ctx, ids)
+	frames, err := r.StackFrames(ctx, ids)
 	if err != nil {
 		return nil, err
 	}

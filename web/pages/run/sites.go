@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
 
@@ -23,13 +24,13 @@ type siteTable struct {
 }
 
 // sites reads the page that a listing chooses; one behind the end becomes the last.
-func (p *pages) sites(ctx context.Context, run store.Run, r *analysis.Report, l listing, trace *traceView) (siteTable, error) {
-	t := siteTable{listing: l, project: run.Project, all: run.SiteCount, heaps: r.Heaps, snapshots: len(r.Snapshots), trace: trace}
+func (r *reader) sites(ctx context.Context, run store.Run, report *analysis.Report, l listing, trace *traceView) (siteTable, error) {
+	t := siteTable{listing: l, project: run.Project, all: run.SiteCount, heaps: report.Heaps, snapshots: len(report.Snapshots), trace: trace}
 	if trace != nil && trace.windowed != nil {
-		if err := p.windowSites(ctx, &t); err != nil {
+		if err := r.windowSites(ctx, &t); err != nil {
 			return t, err
 		}
-	} else if err := p.storedSites(ctx, &t); err != nil {
+	} else if err := r.storedSites(ctx, &t); err != nil {
 		return t, err
 	}
 	for _, row := range t.rows {
@@ -37,7 +38,7 @@ func (p *pages) sites(ctx context.Context, run store.Run, r *analysis.Report, l 
 			continue
 		}
 		var err error
-		if t.detail, err = p.siteView(ctx, t, r, row); err != nil {
+		if t.detail, err = r.siteView(ctx, t, report, row); err != nil {
 			return t, err
 		}
 	}
@@ -45,16 +46,16 @@ func (p *pages) sites(ctx context.Context, run store.Run, r *analysis.Report, l 
 }
 
 // storedSites reads a page whose order the store knows.
-func (p *pages) storedSites(ctx context.Context, t *siteTable) (err error) {
+func (r *reader) storedSites(ctx context.Context, t *siteTable) (err error) {
 	if !store.ValidSiteOrder(t.order) {
 		t.order = "growth"
 	}
-	if t.rows, t.total, err = p.store.Sites(ctx, t.query()); err != nil {
+	if t.rows, t.total, err = r.Sites(ctx, t.query()); err != nil {
 		return err
 	}
 	if last := pagesOf(t.total); len(t.rows) == 0 && t.page > last && last > 0 {
 		t.listing = t.at(last)
-		t.rows, t.total, err = p.store.Sites(ctx, t.query())
+		t.rows, t.total, err = r.Sites(ctx, t.query())
 	}
 	return err
 }
@@ -73,12 +74,12 @@ func (t siteTable) columns() int {
 	return 8
 }
 
-// classes are those that the table may have.
+// classes are what sites may be filtered by; only traces know transient ones.
 func (t siteTable) classes() []string {
 	if t.trace != nil {
-		return classes
+		return leaks.ClassFilters
 	}
-	return slices.DeleteFunc(slices.Clone(classes), func(c string) bool { return c == string(analysis.ClassTransient) })
+	return slices.DeleteFunc(slices.Clone(leaks.ClassFilters), func(c string) bool { return c == string(analysis.ClassTransient) })
 }
 
 // extent says which of how many sites the page shows.

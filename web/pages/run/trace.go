@@ -3,7 +3,6 @@ package run
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
-	"heapdrift/web/pages/ui"
 )
 
 // A traceView is what only the page of a trace shows.
@@ -29,15 +27,15 @@ type traceView struct {
 }
 
 // trace makes the view of a trace's report in the window that the listing chooses.
-func (p *pages) trace(ctx context.Context, run store.Run, r *analysis.Report, l *listing) (*traceView, error) {
-	v := &traceView{report: r, presets: presets(r.Trace)}
+func (r *reader) trace(ctx context.Context, run store.Run, report *analysis.Report, l *listing) (*traceView, error) {
+	v := &traceView{report: report, presets: presets(report.Trace)}
 	if l.window.part {
 		var err error
-		if v.windowed, v.problem, err = p.inWindow(ctx, run, l.window); err != nil {
+		if v.windowed, v.problem, err = r.inWindow(ctx, run, l.window); err != nil {
 			return nil, err
 		}
 		if v.problem != nil {
-			l.window = timeWindow{Window: wholeOf(r.Trace)}
+			l.window = timeWindow{Window: wholeOf(report.Trace)}
 		}
 	}
 	v.listing = *l
@@ -127,22 +125,18 @@ func losesFrees(w analysis.Warning) bool {
 }
 
 // traceParts answers htmx with all that depends on the window.
-func (p *pages) traceParts(c echo.Context, run store.Run, r *analysis.Report, l listing) error {
-	ctx := c.Request().Context()
-	v, err := p.trace(ctx, run, r, &l)
+func (r *reader) traceParts(ctx context.Context, c echo.Context, run store.Run, report *analysis.Report, l listing) (answer, error) {
+	v, err := r.trace(ctx, run, report, &l)
 	if err != nil {
-		return err
+		return answer{}, err
 	}
-	table, err := p.sites(ctx, run, r, l, v)
+	table, err := r.sites(ctx, run, report, l, v)
 	if err != nil {
-		return err
-	}
-	if err := p.unreplaced(ctx, run); err != nil {
-		return err
+		return answer{}, err
 	}
 	v.listing = table.listing
 	c.Response().Header().Set("HX-Push-Url", string(table.url())) // without the empty fields of the form
-	return ui.Render(c, http.StatusOK, windowAnew(*v, table))
+	return answer{page: windowAnew(*v, table)}, nil
 }
 
 // started is when the trace began, in words.

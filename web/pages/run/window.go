@@ -117,16 +117,12 @@ func presets(t *analysis.Trace) []preset {
 type windowProblem struct{ code, message string }
 
 // inWindow asks for the numbers of a window. What can be told to people is told on the page; err is for the rest.
-func (p *pages) inWindow(ctx context.Context, run store.Run, w timeWindow) (*analysis.Windowed, *windowProblem, error) {
-	if p.windows == nil {
+func (r *reader) inWindow(ctx context.Context, run store.Run, w timeWindow) (*analysis.Windowed, *windowProblem, error) {
+	if r.windows == nil {
 		return nil, &windowProblem{"no-windows", "this server does not compute windows"}, nil
 	}
-	found, err := p.windowed.get(ctx, windowKey{run.ID, run.ReportKey, w.Window}, func(ctx context.Context) (*analysis.Windowed, error) {
-		found, err := p.windows.Window(ctx, run.ID, w.Window)
-		if err != nil {
-			return nil, err
-		}
-		return found, p.unreplaced(ctx, run) // those of a newer report must not be kept as this one's
+	found, err := r.windowed.get(ctx, windowKey{run.ID, run.ReportKey, w.Window}, func(ctx context.Context) (*analysis.Windowed, error) {
+		return r.windows.Window(ctx, r.View, run.ID, w.Window)
 	})
 	var refused *analysis.Error
 	if errors.As(err, &refused) {

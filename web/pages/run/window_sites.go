@@ -46,9 +46,9 @@ func lives(a analysis.Amounts) *analysis.Lifetimes {
 var noLives analysis.Lifetimes
 
 // windowSites reads a page of the sites that have anything in the window, sorted by what they have there.
-func (p *pages) windowSites(ctx context.Context, t *siteTable) error {
+func (r *reader) windowSites(ctx context.Context, t *siteTable) error {
 	sites := t.trace.windowed.Sites
-	accepts, err := p.matching(ctx, t.listing, len(sites))
+	accepts, err := r.matching(ctx, t.listing, len(sites))
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (p *pages) windowSites(ctx context.Context, t *siteTable) error {
 	if len(query.Ordinals) == 0 {
 		return nil
 	}
-	if t.rows, _, err = p.store.Sites(ctx, query); err != nil {
+	if t.rows, _, err = r.Sites(ctx, query); err != nil {
 		return err
 	}
 	if t.order != "name" {
@@ -94,11 +94,11 @@ func (p *pages) windowSites(ctx context.Context, t *siteTable) error {
 }
 
 // matching says which sites have the text that a listing looks for.
-func (p *pages) matching(ctx context.Context, l listing, n int) (func(ordinal int) bool, error) {
+func (r *reader) matching(ctx context.Context, l listing, n int) (func(ordinal int) bool, error) {
 	if l.filter == "" {
 		return func(int) bool { return true }, nil
 	}
-	found, err := p.store.SiteOrdinals(ctx, store.SiteQuery{Run: l.run, Filter: l.filter})
+	found, err := r.SiteOrdinals(ctx, store.SiteQuery{Run: l.run, Filter: l.filter})
 	if err != nil {
 		return nil, err
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
-	"heapdrift/web/api"
 	"heapdrift/web/pages/ui"
+	"heapdrift/web/problem"
 )
 
 // post handles POST /symbols, the form as browsers without scripts send it. Files stream through intake as they
@@ -28,11 +28,11 @@ func (p *pages) post(c echo.Context) error {
 		files++
 		taken, err := p.intake.AcceptSymbols(c.Request().Context(), group, part.FileName(), part)
 		if err != nil {
-			problem := api.ProblemOf(err)
-			if problem.Status >= http.StatusInternalServerError {
+			told := problem.Of(err)
+			if told.Status >= http.StatusInternalServerError {
 				return false, fmt.Errorf("symbols: take %s: %w", part.FileName(), err)
 			}
-			refused = append(refused, refusedFile{name: part.FileName(), code: problem.Code, message: problem.Detail})
+			refused = append(refused, refusedFile{name: part.FileName(), code: told.Code, message: told.Detail})
 		}
 		for _, r := range taken.Refused {
 			refused = append(refused, refusedFile{name: r.Name, code: r.Code, message: r.Message})

@@ -25,73 +25,62 @@ const (
 )
 
 // project handles GET /projects/:project/symbols: what the project's runs lack, and what the team has; q= looks
-// for a name or an id.
+// for a name or an id, after= names the file that the page of files stands behind.
 func (p *pages) project(c echo.Context) error {
 	name, err := ui.NameInPath(c, "project")
 	if err != nil {
 		return err
 	}
-	ctx := c.Request().Context()
-	view := projectView{Frame: ui.FrameOf(c, "Symbols of "+name), name: name, server: ui.ServerURL(c), page: 1}
+	view := projectView{Frame: ui.FrameOf(c, "Symbols of "+name), name: name, server: ui.ServerURL(c)}
 	view.Crumbs = []ui.Crumb{{Text: name, URL: ui.ProjectURL(name)}, {Text: "Symbols"}}
 	view.Scripts = Scripts
 	view.filter = strings.TrimSpace(ui.Printable(c.QueryParam("q")))
 	view.filter = strings.ToValidUTF8(view.filter[:min(len(view.filter), ui.MaxFilter)], "")
-	if n, err := strconv.Atoi(c.QueryParam("page")); err == nil && n > 0 && n < 1<<24 {
-		view.page = n
+	query := store.SymbolQuery{Filter: view.filter, Limit: filesPage}
+	if id, err := strconv.ParseInt(c.QueryParam("after"), 10, 64); err == nil && id > 0 {
+		query.After = id
 	}
-	if view.wanted, err = p.store.WantedModules(ctx, name, wantedShown+1); err != nil {
-		return err
-	}
-	if view.files, view.total, err = p.store.SymbolFiles(ctx, view.query()); err != nil {
-		return err
-	}
-	if last := view.last(); len(view.files) == 0 && view.page > last && last > 0 {
-		view.page = last
-		if view.files, view.total, err = p.store.SymbolFiles(ctx, view.query()); err != nil {
+	ctx := c.Request().Context()
+	err = p.store.View(ctx, func(v store.View) (err error) {
+		if view.wanted, err = v.WantedModules(ctx, name, wantedShown+1); err != nil {
 			return err
 		}
+		view.SymbolPage, err = v.SymbolFiles(ctx, query)
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	return ui.Render(c, http.StatusOK, projectPage(view))
 }
 
 type projectView struct {
 	ui.Frame
+	*store.SymbolPage
 	name   string
 	server string
 	wanted []store.WantedModule // one more than are shown where there are more
-	files  []store.SymbolFile   // of the page
-	total  int                  // files on all pages
 	filter string
-	page   int // from 1
 }
 
-func (v projectView) query() store.SymbolPage {
-	return store.SymbolPage{Filter: v.filter, Limit: filesPage, Offset: (v.page - 1) * filesPage}
-}
-
-// last is the number of the last page.
-func (v projectView) last() int { return (v.total + filesPage - 1) / filesPage }
-
-// url is the address of a page of the files.
-func (v projectView) url(page int) templ.SafeURL {
+// url is the address of a page of the files: that behind a file, or the first one.
+func (v projectView) url(after int64) templ.SafeURL {
 	q := url.Values{}
 	if v.filter != "" {
 		q.Set("q", v.filter)
 	}
-	if page > 1 {
-		q.Set("page", strconv.Itoa(page))
+	if after > 0 {
+		q.Set("after", strconv.FormatInt(after, 10))
 	}
 	return ui.WithQuery(ui.SymbolsURL(v.name), q)
 }
 
 // extent says which of how many files the page shows.
 func (v projectView) extent() string {
-	if v.last() < 2 {
-		return ui.Counted(v.total, "file")
+	if len(v.Files) == v.Total {
+		return ui.Counted(v.Total, "file")
 	}
-	first := (v.page-1)*filesPage + 1
-	return fmt.Sprintf("%d–%d of %s files", first, first+len(v.files)-1, analysis.Count(int64(v.total)))
+	return fmt.Sprintf("%d–%d of %s files", v.Before+1, v.Before+len(v.Files), analysis.Count(int64(v.Total)))
 }
 
 // shown are the modules that the page lists.

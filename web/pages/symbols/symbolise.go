@@ -14,12 +14,8 @@ func (p *pages) symbolise(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	run, err := p.store.RunByID(c.Request().Context(), id)
-	if err != nil {
+	if err := p.store.QueueSymbolise(c.Request().Context(), id); err != nil {
 		return err
 	}
-	if err := p.store.QueueSymbolise(c.Request().Context(), run.ID); err != nil {
-		return err
-	}
-	return c.Redirect(http.StatusSeeOther, string(ui.RunURL(run.ID)))
+	return c.Redirect(http.StatusSeeOther, string(ui.RunURL(id)))
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"heapdrift/web/api"
+	"heapdrift/internal/leaks"
 )
 
 // actorCookie remembers the name that someone typed into a form, so that the next form has it already.
@@ -23,7 +23,7 @@ func RememberedActor(c echo.Context) string {
 		return ""
 	}
 	name, err := url.QueryUnescape(cookie.Value)
-	if err != nil || !api.ValidActor(name) {
+	if err != nil || !leaks.IsActor(name) {
 		return ""
 	}
 	return name
@@ -33,14 +33,14 @@ func RememberedActor(c echo.Context) string {
 // who is remembered.
 func ActorOfForm(c echo.Context) string {
 	if _, asked := c.Request().Form["actor"]; !asked {
-		return cmp.Or(RememberedActor(c), api.Nobody)
+		return cmp.Or(RememberedActor(c), leaks.Nobody)
 	}
 	name := cleanActor(c.FormValue("actor"))
 	c.SetCookie(&http.Cookie{
 		Name: actorCookie, Value: url.QueryEscape(name), Path: "/", MaxAge: int((365 * 24 * time.Hour).Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.IsTLS(),
 	})
-	return cmp.Or(name, api.Nobody)
+	return cmp.Or(name, leaks.Nobody)
 }
 
 // cleanActor drops from a typed name what cannot stand in a line, and what is too long for one.
@@ -51,8 +51,8 @@ func cleanActor(name string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(name, ""))
-	if runes := []rune(name); len(runes) > api.MaxActor {
-		name = string(runes[:api.MaxActor])
+	if runes := []rune(name); len(runes) > leaks.MaxActor {
+		name = string(runes[:leaks.MaxActor])
 	}
 	return strings.TrimSpace(name)
 }

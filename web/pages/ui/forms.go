@@ -12,7 +12,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/store"
-	"heapdrift/web/api"
+	"heapdrift/web/problem"
 )
 
 // MaxFilter is how long a text to look for may be, in bytes.
@@ -47,7 +47,7 @@ func ParseForm(c echo.Context, most int) error {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return &api.Problem{Status: http.StatusRequestEntityTooLarge, Code: "too-large", Detail: "the form takes at most " + strconv.Itoa(most) + " bytes"}
+		return problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge, "the form takes at most %d bytes", most)
 	case err != nil:
 		return BrokenForm(err)
 	}
@@ -75,7 +75,7 @@ const (
 func MultipartForm(c echo.Context) (*multipart.Reader, error) {
 	form, err := c.Request().MultipartReader()
 	if err != nil {
-		return nil, &api.Problem{Status: http.StatusUnsupportedMediaType, Code: "wrong-content-type", Detail: "the form must come as multipart/form-data"}
+		return nil, problem.New(http.StatusUnsupportedMediaType, problem.CodeContentType, "the form must come as multipart/form-data")
 	}
 	return form, nil
 }
@@ -116,9 +116,9 @@ func Drain(c echo.Context) {
 
 // BrokenForm says why the reading of a form ended.
 func BrokenForm(err error) error {
-	var known *api.Problem
+	var known *problem.Problem
 	if errors.As(err, &known) {
 		return known
 	}
-	return &api.Problem{Status: http.StatusBadRequest, Code: "upload-broken", Detail: "the form did not come whole"}
+	return problem.New(http.StatusBadRequest, problem.CodeBroken, "the form did not come whole")
 }

@@ -1,6 +1,8 @@
 package ui
 
-import "strings"
+import (
+	"strings"
+)
 
 // A FunctionName is a blame frame's name cut for a table: what may be shortened, and the name itself, which is not.
 type FunctionName struct {

@@ -7,7 +7,7 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/score"
-	"heapdrift/internal/store"
+	"heapdrift/internal/leaks"
 )
 
 // A scoreWord is a probability as people say it, with the number for those who want it.
@@ -88,28 +88,16 @@ func lineOfClause(c score.Clause) clauseLine {
 }
 
 // stateShapes draw what the team knows of a signature.
-var stateShapes = map[string]string{
-	"new":       "M6 2v8 M2 6h8",
-	"ongoing":   "M2 6h8 M7 3l3 3-3 3",
-	"regressed": "M10 4A4.5 4.5 0 1 0 10.5 6.5 M10 1v3H7",
-	"known":     "M2 6.5 5 9.5 10 3",
-	"fixed":     "M3 3l6 6 M9 3l-6 6",
+var stateShapes = map[leaks.State]string{
+	leaks.StateNew:       "M6 2v8 M2 6h8",
+	leaks.StateOngoing:   "M2 6h8 M7 3l3 3-3 3",
+	leaks.StateRegressed: "M10 4A4.5 4.5 0 1 0 10.5 6.5 M10 1v3H7",
+	leaks.StateKnown:     "M2 6.5 5 9.5 10 3",
+	leaks.StateFixed:     "M3 3l6 6 M9 3l-6 6",
 }
-
-// stateNotes say what the states mean.
-var stateNotes = map[string]string{
-	"new":       "seen leaking in one build only",
-	"ongoing":   "leaks since an earlier build",
-	"regressed": "was fixed, and leaks again in a newer build",
-	"known":     "tolerated for a reason: it fails no gate",
-	"fixed":     "a build that exercised it did not leak",
-}
-
-// StateNote says what a state of a signature means.
-func StateNote(name string) string { return stateNotes[name] }
 
 // KnownText says why and how long it is tolerated.
-func KnownText(k *store.Known) string {
+func KnownText(k *leaks.Known) string {
 	text := k.Reason
 	if k.Rule {
 		text += " (by the project’s rules)"
@@ -126,14 +114,6 @@ func KnownText(k *store.Known) string {
 	return text
 }
 
-// OwnerOf is who looks after a signature: who took it, else whom the rules name.
-func OwnerOf(t *store.Triage) string {
-	if t.Assignee != "" {
-		return t.Assignee
-	}
-	return t.Owner
-}
-
 // BlamePlace is where the frame to blame stands in the source.
 func BlamePlace(b *analysis.Blame) string {
 	if b == nil || b.File == "" {
@@ -144,7 +124,7 @@ func BlamePlace(b *analysis.Blame) string {
 }
 
 // GrowthRate is how fast the latest figures grow.
-func GrowthRate(f *store.Figures) Change {
+func GrowthRate(f *leaks.Figure) Change {
 	if f.Rate == nil && f.Growth != nil {
 		return BytesChange(&f.Growth.Bytes)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
 
@@ -38,20 +39,20 @@ func TargetOfRun(r store.Run) Target {
 	return Target{Project: r.Project, Build: r.Build, Scenario: r.Scenario, Run: r.Name, Branch: r.Branch}
 }
 
-// Parse checks a target. Its error is a *store.TargetError.
-func (t Target) Parse() (store.Target, error) {
-	out := store.Target{Project: t.Project, Build: t.Build, Scenario: t.Scenario, Run: t.Run, Branch: strings.TrimSpace(t.Branch), WorkUnit: t.WorkUnit}
+// Parse checks a target. Its error is a *leaks.FieldError.
+func (t Target) Parse() (leaks.Target, error) {
+	out := leaks.Target{Project: t.Project, Build: t.Build, Scenario: t.Scenario, Run: t.Run, Branch: strings.TrimSpace(t.Branch), WorkUnit: t.WorkUnit}
 	if text := strings.TrimSpace(t.Sequence); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return out, &store.TargetError{Field: "sequence", Message: fmt.Sprintf("%q is not a whole number", text)}
+			return out, &leaks.FieldError{Field: "sequence", Message: fmt.Sprintf("%q is not a whole number", text)}
 		}
 		out.Sequence = &n
 	}
 	if text := strings.TrimSpace(t.Work); text != "" {
 		work, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return out, &store.TargetError{Field: "work", Message: fmt.Sprintf("%q is not a number", text)}
+			return out, &leaks.FieldError{Field: "work", Message: fmt.Sprintf("%q is not a number", text)}
 		}
 		out.Work = &work
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
-	"heapdrift/web/api"
+	"heapdrift/web/address"
 )
 
 // ServerURL is the address under which the reader reaches this server.
@@ -15,7 +15,7 @@ func ServerURL(c echo.Context) string { return c.Scheme() + "://" + c.Request().
 
 // ProjectURL is the page of a project.
 func ProjectURL(name string) templ.SafeURL {
-	return templ.SafeURL("/projects/" + url.PathEscape(name))
+	return templ.SafeURL(address.Project(name))
 }
 
 // ScenarioURL is the page of a project with one scenario only.
@@ -28,12 +28,12 @@ func SymbolsURL(project string) templ.SafeURL { return ProjectURL(project) + "/s
 
 // SignatureURL is the page of a leak.
 func SignatureURL(project, signature string) templ.SafeURL {
-	return ProjectURL(project) + templ.SafeURL("/signatures/"+url.PathEscape(signature))
+	return templ.SafeURL(address.Signature(project, signature))
 }
 
 // CompareURL is the page that compares builds; empty names leave the choice to the server.
 func CompareURL(project, scenario, base, head string) templ.SafeURL {
-	return templ.SafeURL(api.ComparePage(project, scenario, base, head))
+	return templ.SafeURL(address.Compare(project, scenario, base, head))
 }
 
 // RulesURL is the editor of a project's rules.
@@ -51,7 +51,7 @@ func RuleProposalURL(project, lines string) templ.SafeURL {
 
 // RunURL is the page of a run.
 func RunURL(id int64) templ.SafeURL {
-	return templ.SafeURL("/runs/" + strconv.FormatInt(id, 10))
+	return templ.SafeURL(address.Run(id))
 }
 
 // A Field is one choice of a listing as its address names it.

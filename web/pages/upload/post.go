@@ -8,9 +8,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"heapdrift/internal/store"
-	"heapdrift/web/api"
+	"heapdrift/internal/leaks"
 	"heapdrift/web/pages/ui"
+	"heapdrift/web/problem"
 )
 
 // post handles POST /upload, the form as browsers without scripts send it. Each file streams through intake as
@@ -46,7 +46,7 @@ func (p *pages) post(c echo.Context) error {
 // accept takes one file in.
 func (p *pages) accept(c echo.Context, part *multipart.Part, view *uploadView) error {
 	to, err := view.target.Parse()
-	var wrong *store.TargetError
+	var wrong *leaks.FieldError
 	if errors.As(err, &wrong) {
 		view.wrong[wrong.Field] = wrong.Message
 		return nil
@@ -57,11 +57,11 @@ func (p *pages) accept(c echo.Context, part *multipart.Part, view *uploadView) e
 	file := outcome{name: part.FileName()}
 	evidence, err := p.intake.Accept(c.Request().Context(), to, part.FileName(), part)
 	if err != nil {
-		problem := api.ProblemOf(err)
-		if problem.Status >= http.StatusInternalServerError {
+		told := problem.Of(err)
+		if told.Status >= http.StatusInternalServerError {
 			return fmt.Errorf("upload: take %s: %w", part.FileName(), err)
 		}
-		file.code, file.message = problem.Code, problem.Detail
+		file.code, file.message = told.Code, told.Detail
 	}
 	file.run = evidence.RunID
 	view.outcomes = append(view.outcomes, file)

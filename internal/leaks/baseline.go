@@ -1,0 +1,57 @@
+package leaks
+
+// A Candidate is a build that another may be compared with.
+type Candidate struct {
+	Name string
+	Place
+	Branch  string
+	Pinned  bool // a release
+	Chosen  bool // the project's baseline
+	HasRun  bool // it has a result in the scenario
+	Decides bool // one of those results is not inconclusive: against others nothing is new
+}
+
+// Baseline chooses the build that head is to be compared with: the project's baseline, else the newest pinned one, else the newest on
+// its branch; always an older build that has a result in the scenario. Of equals those whose evidence decides something come first. It
+// returns "" where there is none.
+func Baseline(head Candidate, candidates []Candidate) string {
+	var best *Candidate
+	for i := range candidates {
+		c := &candidates[i]
+		eligible := c.Chosen || c.Pinned || c.Branch == head.Branch
+		if !c.HasRun || !eligible || ComparePlaces(c.Place, head.Place) >= 0 {
+			continue
+		}
+		if best == nil || compareCandidates(c, best) > 0 {
+			best = c
+		}
+	}
+	if best == nil {
+		return ""
+	}
+	return best.Name
+}
+
+// compareCandidates is greater than 0 where a is the better baseline.
+func compareCandidates(a, b *Candidate) int {
+	for _, pair := range [][2]bool{{a.Chosen, b.Chosen}, {a.Pinned, b.Pinned}, {a.Decides, b.Decides}} {
+		if order := compareBools(pair[0], pair[1]); order != 0 {
+			return order
+		}
+	}
+	return ComparePlaces(a.Place, b.Place)
+}
+
+// Newest is the newest of the builds that has a result in the scenario; "" for none.
+func Newest(candidates []Candidate) string {
+	var best *Candidate
+	for i := range candidates {
+		if c := &candidates[i]; c.HasRun && (best == nil || ComparePlaces(c.Place, best.Place) > 0) {
+			best = c
+		}
+	}
+	if best == nil {
+		return ""
+	}
+	return best.Name
+}

@@ -1,0 +1,176 @@
+package leaks
+
+import (
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// ByOutline stands in the place of a person where a signature became part of another because it is what evidence without
+// inlined calls, as the text of UMDH, calls that one.
+const ByOutline = "names without inlined calls"
+
+// A Change is a change of what the team says of a signature. Fields that are nil stay.
+type Change struct {
+	Actor   string
+	Version int64 // as it was read; negative for any
+
+	Known *Known // Reason, Until and UntilBuild count
+	// Fixed names the build that has the fix; "" for the project's newest.
+	Fixed    *string
+	Reopen   bool // takes Known, Fixed and NotLeak back
+	NotLeak  *bool
+	Assignee *string
+	Ticket   *string // http or https, or "" for none
+}
+
+// Limits of what a team may write, in characters.
+const (
+	MaxReason  = 1000
+	MaxTicket  = 500
+	MaxActor   = 64
+	MaxComment = 10_000
+)
+
+// Check refuses what can be wrong without a look at the project. Its error is a *FieldError.
+func (c *Change) Check() error {
+	if err := CheckActor(c.Actor); err != nil {
+		return err
+	}
+	said := 0
+	for _, is := range []bool{c.Known != nil, c.Fixed != nil, c.Reopen, c.NotLeak != nil && *c.NotLeak} {
+		if is {
+			said++
+		}
+	}
+	if said > 1 {
+		return &FieldError{"state", "only one of known, fixed, not a leak and reopen can be said at once"}
+	}
+	if err := c.Known.check(); err != nil {
+		return err
+	}
+	if c.Assignee != nil {
+		if err := CheckText("assignee", *c.Assignee, MaxActor); err != nil {
+			return err
+		}
+	}
+	if c.Ticket != nil && *c.Ticket != "" {
+		return checkTicket(*c.Ticket)
+	}
+	return nil
+}
+
+func (k *Known) check() error {
+	switch {
+	case k == nil:
+		return nil
+	case strings.TrimSpace(k.Reason) == "":
+		return &FieldError{"reason", "is missing: say why the leak is tolerated"}
+	case k.Until != nil && k.UntilBuild != "":
+		return &FieldError{"until", "give a date or a build, not both"}
+	case k.UntilBuild != "" && !anyName.fits(k.UntilBuild):
+		return wrongField("until_build", "%q is not a name: %s", k.UntilBuild, anyName.words)
+	}
+	return CheckText("reason", k.Reason, MaxReason)
+}
+
+// CheckActor refuses a name that cannot stand in the audit. Its error is a *FieldError.
+func CheckActor(actor string) error {
+	switch {
+	case strings.TrimSpace(actor) == "":
+		return &FieldError{"actor", "is missing: say who makes the change"}
+	case actor == ByOutline:
+		return &FieldError{"actor", "is nobody's name"}
+	}
+	return CheckText("actor", actor, MaxActor)
+}
+
+// CheckText refuses text that is too long, in characters, or no text. Its error is a *FieldError.
+func CheckText(field, text string, limit int) error {
+	switch {
+	case utf8.RuneCountInString(text) > limit:
+		return wrongField(field, "is longer than %d characters", limit)
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return &FieldError{field, "is not text"}
+	}
+	return nil
+}
+
+// CheckComment refuses a comment that is empty or too long. Its error is a *FieldError.
+func CheckComment(text string) error {
+	if text == "" {
+		return &FieldError{"text", "is missing"}
+	}
+	return CheckText("text", text, MaxComment)
+}
+
+// checkTicket refuses addresses that a browser must not be sent to.
+func checkTicket(ticket string) error {
+	if err := CheckText("ticket", ticket, MaxTicket); err != nil {
+		return err
+	}
+	if !IsTicketLink(ticket) {
+		return &FieldError{"ticket", "is not an http or https address"}
+	}
+	return nil
+}
+
+// IsTicketLink reports whether browsers may follow a ticket as a link.
+func IsTicketLink(ticket string) bool {
+	u, err := url.Parse(ticket)
+	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
+}
+
+// Apply is the word as the change makes it. order finds the build that has the fix. Its error is a *FieldError.
+func (c *Change) Apply(w Word, order *Calendar) (Word, error) {
+	if c.Known != nil || c.Fixed != nil || c.Reopen {
+		w.Mark, w.MarkedBy, w.Reason, w.Until, w.UntilBuild, w.FixedID, w.NotLeak = "", "", "", nil, "", nil, false
+	}
+	switch {
+	case c.Known != nil:
+		w.Mark, w.MarkedBy, w.Reason, w.Until, w.UntilBuild = MarkKnown, c.Actor, strings.TrimSpace(c.Known.Reason), c.Known.Until, c.Known.UntilBuild
+		if w.Until != nil {
+			t := w.Until.Truncate(time.Microsecond) // as it is stored
+			w.Until = &t
+		}
+	case c.Fixed != nil:
+		at, ok := order.Named(*c.Fixed)
+		if !ok {
+			return w, wrongField("fixed", "the project has no build %q", *c.Fixed)
+		}
+		w.Mark, w.MarkedBy, w.FixedID = MarkFixed, c.Actor, order.ID(at)
+	}
+	if c.NotLeak != nil {
+		w.NotLeak = *c.NotLeak
+	}
+	if c.Assignee != nil {
+		w.Assignee = strings.TrimSpace(*c.Assignee)
+	}
+	if c.Ticket != nil {
+		w.Ticket = *c.Ticket
+	}
+	return w, nil
+}
+
+// KnownOf reads why a leak is tolerated, and until when: a day, which still counts, or an instant. Its error is a *FieldError.
+func KnownOf(reason, until, build string) (*Known, error) {
+	known := &Known{Reason: strings.TrimSpace(reason), UntilBuild: strings.TrimSpace(build)}
+	if known.Reason == "" {
+		return nil, &FieldError{"reason", "say why it is tolerated"}
+	}
+	if until = strings.TrimSpace(until); until == "" {
+		return known, nil
+	}
+	if day, err := time.Parse(time.DateOnly, until); err == nil {
+		end := day.AddDate(0, 0, 1)
+		known.Until = &end
+		return known, nil
+	}
+	at, err := time.Parse(time.RFC3339, until)
+	if err != nil {
+		return nil, &FieldError{"until", "neither a day such as 2026-12-31 nor a time such as 2026-12-31T12:00:00Z"}
+	}
+	known.Until = &at
+	return known, nil
+}

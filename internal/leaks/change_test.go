@@ -1,0 +1,161 @@
+package leaks_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"heapdrift/internal/leaks"
+)
+
+// fieldOf is the field that an error complains about; "" for no error.
+func fieldOf(t *testing.T, err error) string {
+	t.Helper()
+	var wrong *leaks.FieldError
+	if err != nil && !errors.As(err, &wrong) {
+		t.Fatalf("%v is of no field", err)
+	}
+	if wrong == nil {
+		return ""
+	}
+	return wrong.Field
+}
+
+func TestCheckOfAChange(t *testing.T) {
+	known := func(k leaks.Known) leaks.Change { return leaks.Change{Actor: "ann", Known: &k} }
+	ticket := func(text string) leaks.Change { return leaks.Change{Actor: "ann", Ticket: &text} }
+	for name, test := range map[string]struct {
+		change leaks.Change
+		field  string // that is wrong; "" for none
+	}{
+		"nothing":                    {leaks.Change{Actor: "ann"}, ""},
+		"nobody":                     {leaks.Change{}, "actor"},
+		"blank":                      {leaks.Change{Actor: " \t"}, "actor"},
+		"the name that outlines use": {leaks.Change{Actor: leaks.ByOutline}, "actor"},
+		"a name of 64":               {leaks.Change{Actor: strings.Repeat("ä", leaks.MaxActor)}, ""},
+		"a name of 65":               {leaks.Change{Actor: strings.Repeat("ä", leaks.MaxActor+1)}, "actor"},
+		"a name that is no text":     {leaks.Change{Actor: "a\x00"}, "actor"},
+
+		"fixed":                {leaks.Change{Actor: "ann", Fixed: new("")}, ""},
+		"reopened":             {leaks.Change{Actor: "ann", Reopen: true}, ""},
+		"a leak after all":     {leaks.Change{Actor: "ann", Fixed: new("7"), NotLeak: new(false)}, ""},
+		"fixed and reopened":   {leaks.Change{Actor: "ann", Fixed: new(""), Reopen: true}, "state"},
+		"fixed and not a leak": {leaks.Change{Actor: "ann", Fixed: new(""), NotLeak: new(true)}, "state"},
+		"known and fixed":      {leaks.Change{Actor: "ann", Fixed: new(""), Known: &leaks.Known{Reason: "x"}}, "state"},
+		"known and not a leak": {leaks.Change{Actor: "ann", NotLeak: new(true), Known: &leaks.Known{Reason: "x"}}, "state"},
+		"reopened, not a leak": {leaks.Change{Actor: "ann", Reopen: true, NotLeak: new(true)}, "state"},
+
+		"known":                      {known(leaks.Known{Reason: "x"}), ""},
+		"known without a reason":     {known(leaks.Known{}), "reason"},
+		"known for a blank":          {known(leaks.Known{Reason: " \n"}), "reason"},
+		"a reason of 1000":           {known(leaks.Known{Reason: strings.Repeat("ä", leaks.MaxReason)}), ""},
+		"a reason of 1001":           {known(leaks.Known{Reason: strings.Repeat("ä", leaks.MaxReason+1)}), "reason"},
+		"a reason that is no text":   {known(leaks.Known{Reason: "\xff"}), "reason"},
+		"known until a day":          {known(leaks.Known{Reason: "x", Until: new(noon)}), ""},
+		"known until a build":        {known(leaks.Known{Reason: "x", UntilBuild: "7"}), ""},
+		"known until both":           {known(leaks.Known{Reason: "x", Until: new(noon), UntilBuild: "7"}), "until"},
+		"known until what is none":   {known(leaks.Known{Reason: "x", UntilBuild: "<b>"}), "until_build"},
+		"known until a name of 128":  {known(leaks.Known{Reason: "x", UntilBuild: strings.Repeat("7", 128)}), ""},
+		"known until a name of 129":  {known(leaks.Known{Reason: "x", UntilBuild: strings.Repeat("7", 129)}), "until_build"},
+		"assigned":                   {leaks.Change{Actor: "ann", Assignee: new(strings.Repeat("x", leaks.MaxActor))}, ""},
+		"assigned to nobody":         {leaks.Change{Actor: "ann", Assignee: new("")}, ""},
+		"assigned to a name of 65":   {leaks.Change{Actor: "ann", Assignee: new(strings.Repeat("x", leaks.MaxActor+1))}, "assignee"},
+		"no ticket":                  {ticket(""), ""},
+		"a ticket":                   {ticket("https://t.example/7?x#y"), ""},
+		"a ticket without TLS":       {ticket("http://t/7"), ""},
+		"a ticket that runs":         {ticket("javascript:alert(1)"), "ticket"},
+		"a ticket of another scheme": {ticket("ftp://t/7"), "ticket"},
+		"a ticket without a host":    {ticket("https:///7"), "ticket"},
+		"a ticket without a scheme":  {ticket("//t/7"), "ticket"},
+		"a ticket of 500":            {ticket("http://t/" + strings.Repeat("x", leaks.MaxTicket-9)), ""},
+		"a ticket of 501":            {ticket("http://t/" + strings.Repeat("x", leaks.MaxTicket-8)), "ticket"},
+	} {
+		if got := fieldOf(t, test.change.Check()); got != test.field {
+			t.Errorf("%s: complains about %q, want %q", name, got, test.field)
+		}
+	}
+}
+
+func TestCheckComment(t *testing.T) {
+	for name, test := range map[string]struct {
+		text string
+		ok   bool
+	}{
+		"none": {"", false}, "one": {"x", true}, "of 10,000": {strings.Repeat("ä", leaks.MaxComment), true}, "of 10,001": {strings.Repeat("ä", leaks.MaxComment+1), false}, "no text": {"a\x00", false},
+	} {
+		if got := fieldOf(t, leaks.CheckComment(test.text)); (got == "") != test.ok || got != "" && got != "text" {
+			t.Errorf("%s: complains about %q", name, got)
+		}
+	}
+}
+
+func TestApply(t *testing.T) {
+	was := leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "eve", Reason: "old", Until: new(noon), Assignee: "bob", Ticket: "https://t/1"}
+	fixed := leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "eve", FixedID: new(int64(3)), NotLeak: true}
+	precise := noon.Add(1234567)
+	for name, test := range map[string]struct {
+		word   leaks.Word
+		change leaks.Change
+		want   leaks.Word
+	}{
+		"nothing":     {was, leaks.Change{}, was},
+		"whose":       {was, leaks.Change{Assignee: new(" ann "), Ticket: new("")}, leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "eve", Reason: "old", Until: new(noon), Assignee: "ann"}},
+		"known":       {fixed, leaks.Change{Known: &leaks.Known{Reason: " new "}}, leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new"}},
+		"until build": {was, leaks.Change{Known: &leaks.Known{Reason: "new", UntilBuild: "31"}}, leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new", UntilBuild: "31", Assignee: "bob", Ticket: "https://t/1"}},
+		"in microseconds, as it is stored": {leaks.Word{}, leaks.Change{Known: &leaks.Known{Reason: "new", Until: &precise}},
+			leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new", Until: new(noon.Add(1234 * time.Microsecond))}},
+		"fixed":            {was, leaks.Change{Fixed: new("early")}, leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "ann", FixedID: new(int64(2)), Assignee: "bob", Ticket: "https://t/1"}},
+		"fixed by now":     {leaks.Word{}, leaks.Change{Fixed: new("")}, leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "ann", FixedID: new(int64(1))}},
+		"reopened":         {was, leaks.Change{Reopen: true}, leaks.Word{Assignee: "bob", Ticket: "https://t/1"}},
+		"reopened, fixed":  {fixed, leaks.Change{Reopen: true}, leaks.Word{}},
+		"not a leak":       {was, leaks.Change{NotLeak: new(true), Assignee: new("")}, leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "eve", Reason: "old", Until: new(noon), NotLeak: true, Ticket: "https://t/1"}},
+		"a leak after all": {fixed, leaks.Change{NotLeak: new(false)}, leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "eve", FixedID: new(int64(3))}},
+	} {
+		test.change.Actor = "ann"
+		if got, err := test.change.Apply(test.word, calendar()); err != nil || !got.IsSame(&test.want) {
+			t.Errorf("%s: %+v, %v; want %+v", name, got, err, test.want)
+		}
+	}
+	if !precise.Equal(noon.Add(1234567)) {
+		t.Error("what was asked for changed")
+	}
+	for build, calendar := range map[string]*leaks.Calendar{"77": calendar(), "": leaks.NewCalendar(nil)} {
+		change := leaks.Change{Actor: "ann", Fixed: &build}
+		if _, err := change.Apply(leaks.Word{}, calendar); fieldOf(t, err) != "fixed" {
+			t.Errorf("fixed in %q: %v", build, err)
+		}
+	}
+}
+
+func TestKnownOf(t *testing.T) {
+	for _, test := range []struct {
+		reason, until, build string
+		want                 leaks.Known
+		field                string // that is wrong; "" for none
+	}{
+		{" vendor ", "", "", leaks.Known{Reason: "vendor"}, ""},
+		{"vendor", "", " 7 ", leaks.Known{Reason: "vendor", UntilBuild: "7"}, ""},
+		{"vendor", "2026-12-31", "", leaks.Known{Reason: "vendor", Until: new(time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC))}, ""}, // the day still counts
+		{"vendor", " 2026-07-01T14:00:00+02:00 ", "", leaks.Known{Reason: "vendor", Until: &noon}, ""},
+		{"", "", "", leaks.Known{}, "reason"},
+		{" ", "2026-12-31", "", leaks.Known{}, "reason"},
+		{"vendor", "tomorrow", "", leaks.Known{}, "until"},
+		{"vendor", "2026-02-30", "", leaks.Known{}, "until"},
+		{"vendor", "2026-07-01T12:00", "", leaks.Known{}, "until"},
+	} {
+		got, err := leaks.KnownOf(test.reason, test.until, test.build)
+		if fieldOf(t, err) != test.field {
+			t.Errorf("%+v: %v", test, err)
+		}
+		if err != nil {
+			continue
+		}
+		if (got.Until == nil) != (test.want.Until == nil) || got.Until != nil && !got.Until.Equal(*test.want.Until) {
+			t.Errorf("%q is until %v, want %v", test.until, got.Until, test.want.Until)
+		}
+		if got.Until = test.want.Until; *got != test.want {
+			t.Errorf("%+v, want %+v", got, test.want)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package leaks
+
+import (
+	"cmp"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
+)
+
+// Suspects are the classes of findings that leak, or grow where the evidence does not decide.
+var Suspects = suspects()
+
+func suspects() (list []analysis.Class) {
+	for _, c := range score.Classes {
+		if c.IsSuspect() {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// ClassFilters are the classes that lists may be filtered by, in the order of menus.
+var ClassFilters = []string{
+	string(analysis.ClassLeak), string(analysis.ClassGrowing), string(analysis.ClassCache), string(analysis.ClassOneTime),
+	string(analysis.ClassTransient), string(analysis.ClassStable), string(analysis.ClassUnknown),
+}
+
+// AllClasses, in the place of a class, asks for signatures of every class. Without a class, lists hold what ever leaked or grew.
+const AllClasses = "all"
+
+// A Figure is what one finding says in numbers, or the gravest of several.
+type Figure struct {
+	Class       analysis.Class
+	Score       *float64
+	Certain     bool
+	Outstanding analysis.Amount
+	Growth      *analysis.Amount // nil where there is nothing to compare with
+	Rate        *score.Rate      // nil where it does not grow
+}
+
+// CompareGravity puts the graver of two figures first: by class, then the surer, then the larger growth, then what holds more.
+func CompareGravity(a, b *Figure) int {
+	return cmp.Or(
+		cmp.Compare(b.Class.Gravity(), a.Class.Gravity()), compareBools(b.Certain, a.Certain), compareScores(b.Score, a.Score),
+		cmp.Compare(growthOf(b), growthOf(a)), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes))
+}
+
+// noGrowth is less than every growth: a finding that cannot be compared stands behind one that shrank.
+const noGrowth = -1 << 63
+
+func growthOf(f *Figure) int64 {
+	if f.Growth == nil {
+		return noGrowth
+	}
+	return f.Growth.Bytes
+}
+
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// compareScores puts no score below every score.
+func compareScores(a, b *float64) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return -1
+	case b == nil:
+		return 1
+	}
+	return cmp.Compare(*a, *b)
+}

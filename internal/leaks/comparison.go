@@ -1,0 +1,93 @@
+package leaks
+
+import (
+	"fmt"
+	"slices"
+
+	"heapdrift/internal/analysis/compare"
+)
+
+// The codes of refusals. They are stable.
+const (
+	CodeNoBaseline = "no-baseline" // there is nothing to compare with
+	CodeNoResult   = "no-result"   // no build has a result yet
+)
+
+// A Refusal says why a question about leaks has no answer, and what to do.
+type Refusal struct{ Code, Message string }
+
+func (r *Refusal) Error() string { return r.Message }
+
+// A Question says what is to be compared: builds of a project in a scenario, or runs. Without a head it is the newest build with a
+// result, without a base the baseline.
+type Question struct {
+	Project, Scenario string
+	Base, Head        string
+	BaseRun, HeadRun  int64
+}
+
+// OfRun checks that a run can be one of the sides. The first run decides project and scenario where nobody did. Its error is a
+// *FieldError.
+func (q *Question) OfRun(id int64, project, scenario string) error {
+	q.Project, q.Scenario = firstText(q.Project, project), firstText(q.Scenario, scenario)
+	switch {
+	case project != q.Project:
+		return wrongField("project", "run %d is of the project %s", id, project)
+	case scenario != q.Scenario:
+		return wrongField("scenario", "run %d is of the scenario %s; only runs of one scenario can be compared", id, scenario)
+	}
+	return nil
+}
+
+// A Compared is a comparison with what was compared.
+type Compared struct {
+	Project, Scenario string
+	Base, Head        *compare.Side
+	Why               string // how the base was found, where nobody chose it
+	*compare.Comparison
+}
+
+// CheckSides refuses a comparison of a build with itself. Its error is a *FieldError.
+func CheckSides(base, head *compare.Side) error {
+	if slices.Equal(base.Runs, head.Runs) {
+		return wrongField("base", "build %s is compared with itself; name another", base.Build)
+	}
+	return nil
+}
+
+// NoBaseline says that a build has nothing to be compared with.
+func NoBaseline(build, scenario string) *Refusal {
+	return &Refusal{CodeNoBaseline, fmt.Sprintf(
+		"there is no older build on the branch of %s with a result in the scenario %s, and none is pinned; name a base", build, scenario)}
+}
+
+// NoResult says that no build of a project has a result.
+func NoResult(scenario string) *Refusal {
+	return &Refusal{CodeNoResult, "no build of the project has a result in the scenario " + scenario}
+}
+
+// WhyBaseline says how a base was found that nobody chose.
+func WhyBaseline(build string) string { return "the baseline of build " + build }
+
+// ComparableScenario chooses the scenario that a comparison starts with: that of the newest run with a result, of one that two builds
+// can be compared in where there is any. scenarios are those of each build's results, the newest run of the newest build first; "" is
+// returned where there is none.
+func ComparableScenario(scenarios [][]string) string {
+	newest, builds := "", map[string]int{} // in how many builds
+	for _, list := range scenarios {
+		for i, name := range list {
+			if !slices.Contains(list[:i], name) {
+				builds[name]++
+				newest = firstText(newest, name)
+			}
+		}
+	}
+	for _, list := range scenarios {
+		for _, name := range list {
+			if builds[name] > 1 {
+				return name
+			}
+		}
+	}
+	return newest
+}

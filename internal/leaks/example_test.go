@@ -1,0 +1,57 @@
+package leaks_test
+
+import (
+	"fmt"
+
+	"heapdrift/internal/analysis/compare"
+	"heapdrift/internal/leaks"
+)
+
+// A leak came with build 101, was fixed in 103 and is back in 104.
+func ExampleFollow() {
+	calendar := leaks.NewCalendar([]leaks.CalendarBuild{
+		{ID: 7, Name: "103", Sequence: new(int64(103))}, {ID: 4, Name: "100", Sequence: new(int64(100))}, {ID: 9, Name: "101", Sequence: new(int64(101))}, {ID: 8, Name: "104", Sequence: new(int64(104))},
+	})
+	at := func(build int64) int { return calendar.Place(&build) }
+	course := leaks.Follow([]leaks.Sighting{
+		{Build: at(4), Scenario: 1, Judgement: leaks.Clean},
+		{Build: at(9), Scenario: 1, Judgement: leaks.Leaking},
+		{Build: at(7), Scenario: 1, Judgement: leaks.Clean},
+		{Build: at(8), Scenario: 1, Judgement: leaks.Leaking},
+	}, (&leaks.Word{}).Marks(calendar))
+	fmt.Printf("%s: %s\n", course.State, course.State.Note())
+	fmt.Println("first bad", course.FirstBad, "of the builds, clean before in", course.LastClean)
+
+	// The team tolerates it for a reason: that is shown, and fails no gate.
+	record := leaks.Record{Course: course.State, Word: leaks.Word{Mark: leaks.MarkKnown, Reason: "see #7"}}
+	fmt.Println(record.Shown(noon), "because", record.Tolerance(noon))
+	// Output:
+	// regressed: was fixed, and leaks again in a newer build
+	// first bad 1 of the builds, clean before in 0
+	// known because see #7
+}
+
+// The gate of a CI job fails on leaks that the baseline does not have; what the team knows does not count.
+func ExampleDecideGate() {
+	finding := func(signature string, state leaks.State) compare.Finding {
+		return compare.Finding{Signature: signature, Class: leak, Certain: true, State: string(state)}
+	}
+	base := &compare.Side{Build: "100", Runs: []int64{1}, Findings: []compare.Finding{finding("A", leaks.StateOngoing)}}
+	head := &compare.Side{Build: "101", Runs: []int64{2}, Findings: []compare.Finding{
+		finding("A", leaks.StateOngoing), finding("B", leaks.StateNew), finding("C", leaks.StateKnown),
+	}}
+	compared := &leaks.Compared{Base: base, Head: head, Comparison: compare.Compare(base, head)}
+	for _, text := range []string{"leak", "new", "grown"} {
+		on, err := leaks.ParseFailOn(text)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		gate, why := leaks.DecideGate(leaky, on, head, compared)
+		fmt.Printf("on %s: %s, %s\n", text, gate, why)
+	}
+	// Output:
+	// on leak: failed, 2 leaks
+	// on new: failed, 1 new leak
+	// on grown: passed, 2 leaks, and the gate is not set to fail on that
+}

@@ -1,0 +1,166 @@
+package leaks
+
+// A Sighting is what one build says of a signature in one scenario.
+type Sighting struct {
+	Build     int // place in the Calendar
+	Scenario  int64
+	Judgement Judgement
+}
+
+// Marks are the team's word as far as the state follows from it, as places in the Calendar: −1 for none.
+type Marks struct {
+	FixedIn    int // the team says that the fix is in this build
+	KnownUntil int // from this build on the leak is tolerated no longer
+}
+
+// A Course is what follows from the sightings of a signature and from the team's word. Builds are places in the Calendar, −1 for
+// none.
+type Course struct {
+	// State is what the runs show. What the team tolerates is not in it, since that ends by itself: see Shown.
+	State       State
+	FirstBad    int // the first build in which it leaked or grew
+	LastClean   int // the last build before FirstBad that exercised it in the same scenario, and where it did not
+	LastBad     int // the newest build in which it leaked or grew
+	LastSeen    int // the newest build that shows it
+	FixedIn     int
+	RegressedIn int
+	FixedByRuns bool // runs show that it is fixed, not only the team's word
+	UntilOver   bool // it was bad in KnownUntil or later
+	Worst       Judgement
+}
+
+// Follow draws the conclusions of sightings, which are ordered by build. Only that order counts: evidence of an old build
+// may arrive at any time.
+//
+// A signature is fixed when every scenario it was bad in has a clean build since. What only grows after that may be
+// chance; a leak in a newer build is a regression.
+func Follow(sightings []Sighting, marks Marks) Course {
+	f := follower{
+		course: Course{FirstBad: -1, LastClean: -1, LastBad: -1, LastSeen: -1, FixedIn: -1, RegressedIn: -1},
+		open:   map[int64]bool{}, marks: marks,
+	}
+	for rest := sightings; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].Build == rest[0].Build {
+			n++
+		}
+		f.build(rest[:n])
+		rest = rest[n:]
+	}
+	if f.marks.FixedIn >= 0 && !f.fixed {
+		f.fix(f.marks.FixedIn, false)
+	}
+	f.course.FirstBad, f.course.LastClean = firstBad(sightings)
+	f.conclude()
+	return f.course
+}
+
+// A follower goes through the builds of a history in their order.
+type follower struct {
+	course    Course
+	open      map[int64]bool // scenarios that were bad and not clean since
+	marks     Marks
+	badBuilds int
+	fixed     bool
+}
+
+// fix notes that the signature is fixed since a build.
+func (f *follower) fix(build int, byRuns bool) {
+	f.fixed, f.course.FixedIn, f.course.RegressedIn, f.course.FixedByRuns = true, build, -1, byRuns
+	clear(f.open)
+}
+
+// build takes what the scenarios of one build say.
+func (f *follower) build(here []Sighting) {
+	build := here[0].Build
+	if said := f.marks.FixedIn; said >= 0 && said < build {
+		if !f.fixed {
+			f.fix(said, false)
+		}
+		f.marks.FixedIn = -1
+	}
+	worst := Undecided
+	for _, s := range here {
+		worst = max(worst, s.Judgement)
+	}
+	f.course.LastSeen, f.course.Worst = build, max(f.course.Worst, worst)
+	if worst.IsBad() {
+		f.course.LastBad = build
+		f.badBuilds++
+		f.course.UntilOver = f.course.UntilOver || f.marks.KnownUntil >= 0 && build >= f.marks.KnownUntil
+	}
+	if f.fixed && worst == Leaking {
+		f.fixed, f.course.RegressedIn = false, build
+	}
+	if !f.fixed && f.closes(here) {
+		f.fix(build, true)
+	}
+}
+
+// closes notes which scenarios are bad, and reports whether the last of them is clean by now.
+func (f *follower) closes(here []Sighting) bool {
+	closed := false
+	for _, s := range here {
+		if s.Judgement.IsBad() {
+			f.open[s.Scenario] = true
+		} else if s.Judgement == Clean {
+			closed = closed || f.open[s.Scenario]
+			delete(f.open, s.Scenario)
+		}
+	}
+	return closed && len(f.open) == 0
+}
+
+// conclude names the state after the last build.
+func (f *follower) conclude() {
+	switch {
+	case f.badBuilds == 0:
+		f.course.FixedIn, f.course.FixedByRuns = -1, false
+	case f.fixed:
+		f.course.State = StateFixed
+	case f.course.RegressedIn >= 0:
+		f.course.State = StateRegressed
+	case f.badBuilds > 1:
+		f.course.State = StateOngoing
+	default:
+		f.course.State = StateNew
+	}
+}
+
+// firstBad finds the build in which a signature was bad first and, in the same scenario, the last one before it that was
+// clean. Growth that turns out to be a leak counts from where it began; growth that came to its end does not where there
+// is a leak as well.
+func firstBad(sightings []Sighting) (bad, lastClean int) {
+	type episode struct{ bad, lastClean int }
+	var best [2]*episode // of leaks, and of all
+	now, cleanAt := map[int64]*episode{}, map[int64]int{}
+	better := func(a, b *episode) bool {
+		return b == nil || a.bad < b.bad || a.bad == b.bad && a.lastClean > b.lastClean
+	}
+	for _, s := range sightings {
+		switch {
+		case s.Judgement == Clean:
+			cleanAt[s.Scenario] = s.Build
+			delete(now, s.Scenario)
+		case s.Judgement.IsBad():
+			if now[s.Scenario] == nil {
+				e := &episode{s.Build, -1}
+				if at, ok := cleanAt[s.Scenario]; ok {
+					e.lastClean = at
+				}
+				now[s.Scenario] = e
+			}
+			for i := range best {
+				if (i == 1 || s.Judgement == Leaking) && better(now[s.Scenario], best[i]) {
+					best[i] = now[s.Scenario]
+				}
+			}
+		}
+	}
+	for _, e := range best {
+		if e != nil {
+			return e.bad, e.lastClean
+		}
+	}
+	return -1, -1
+}

@@ -1,0 +1,169 @@
+package leaks_test
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"heapdrift/internal/leaks"
+)
+
+var said = map[byte]leaks.Judgement{'L': leaks.Leaking, 'G': leaks.Growing, 'C': leaks.Clean, '?': leaks.Undecided}
+
+// sightings reads a history such as "1L 2? 3C/2": builds with what they say (L leaking, G growing, C clean, ? undecided) in
+// scenario 1, or in that behind the slash.
+func sightings(t *testing.T, text string) []leaks.Sighting {
+	t.Helper()
+	var list []leaks.Sighting
+	for word := range strings.FieldsSeq(text) {
+		at, scenario, other := strings.Cut(word, "/")
+		judgement, ok := said[at[len(at)-1]]
+		build, err := strconv.Atoi(at[:len(at)-1])
+		if err != nil || !ok {
+			t.Fatalf("%q is no sighting", word)
+		}
+		s := leaks.Sighting{Build: build, Scenario: 1, Judgement: judgement}
+		if other {
+			if s.Scenario, err = strconv.ParseInt(scenario, 10, 64); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// unmarked are the marks of a signature of which the team says nothing.
+var unmarked = leaks.Marks{FixedIn: -1, KnownUntil: -1}
+
+// fixedIn are the marks of a signature of which the team says that a build has the fix.
+func fixedIn(build int) leaks.Marks { return leaks.Marks{FixedIn: build, KnownUntil: -1} }
+
+// knownUntil are the marks of a signature that the team tolerates until a build.
+func knownUntil(build int) leaks.Marks { return leaks.Marks{FixedIn: -1, KnownUntil: build} }
+
+func TestFollow(t *testing.T) {
+	for _, test := range []struct {
+		history                                 string
+		marks                                   leaks.Marks
+		state                                   leaks.State
+		firstBad, lastClean, fixedIn, regressed int
+	}{
+		{"", unmarked, leaks.StateNone, -1, -1, -1, -1},
+		{"1C 2C 3?", unmarked, leaks.StateNone, -1, -1, -1, -1},
+		{"1L", unmarked, leaks.StateNew, 1, -1, -1, -1},
+		{"1C 2L", unmarked, leaks.StateNew, 2, 1, -1, -1},
+		{"1C 2? 5L 6L", unmarked, leaks.StateOngoing, 5, 1, -1, -1}, // what cannot tell narrows nothing
+		{"1G", unmarked, leaks.StateNew, 1, -1, -1, -1},
+		{"1C 2G 3L", unmarked, leaks.StateOngoing, 2, 1, -1, -1},      // growth that turned out to be a leak
+		{"1G 2C 3L", unmarked, leaks.StateRegressed, 3, 2, 2, 3},      // growth that ended was none
+		{"1L 2C", unmarked, leaks.StateFixed, 1, -1, 2, -1},           // by a run that exercised it
+		{"1L 2C/2", unmarked, leaks.StateNew, 1, -1, -1, -1},          // another scenario proves nothing
+		{"1L 1L/2 2C", unmarked, leaks.StateNew, 1, -1, -1, -1},       // nor one of two
+		{"1L 1L/2 2C 3C/2", unmarked, leaks.StateFixed, 1, -1, 3, -1}, // both do
+		{"1L 2C 3L/2", unmarked, leaks.StateRegressed, 1, -1, 2, 3},   // in any scenario
+		{"1L 2C 3G", unmarked, leaks.StateFixed, 1, -1, 2, -1},        // growth is no proof
+		{"1L 2C 3L 4C", unmarked, leaks.StateFixed, 1, -1, 4, -1},     // fixed again
+		{"1L 2C 3L 4L", unmarked, leaks.StateRegressed, 1, -1, 2, 3},  // regressed until it is fixed
+		{"1L 2L", fixedIn(1), leaks.StateRegressed, 1, -1, 1, 2},      // the team's word, and a leak behind it
+		{"1L 2L", fixedIn(2), leaks.StateFixed, 1, -1, 2, -1},         // in the build itself
+		{"1L 2L", fixedIn(3), leaks.StateFixed, 1, -1, 3, -1},         // and before
+		{"1L 2L 3L", fixedIn(2), leaks.StateRegressed, 1, -1, 2, 3},
+		{"1L 3?", fixedIn(2), leaks.StateFixed, 1, -1, 2, -1},
+		{"1L", fixedIn(5), leaks.StateFixed, 1, -1, 5, -1},
+		{"1L 2C 3C", fixedIn(3), leaks.StateFixed, 1, -1, 2, -1}, // runs knew before
+		{"1C 2C", fixedIn(1), leaks.StateNone, -1, -1, -1, -1},   // there was nothing to fix
+		{"1L/1 1C/2 3L/2", unmarked, leaks.StateOngoing, 1, -1, -1, -1},
+		{"1C/1 2C/2 3L/2 3L/1", unmarked, leaks.StateNew, 3, 2, -1, -1}, // the narrower interval
+		{"3L 3L/2", unmarked, leaks.StateNew, 3, -1, -1, -1},
+	} {
+		c := leaks.Follow(sightings(t, test.history), test.marks)
+		if c.State != test.state || c.FirstBad != test.firstBad || c.LastClean != test.lastClean || c.FixedIn != test.fixedIn || c.RegressedIn != test.regressed {
+			t.Errorf("%q, %+v: %+v", test.history, test.marks, c)
+		}
+	}
+}
+
+// What is known until a build is known no longer when that build, or a newer one, is bad.
+func TestFollowUntilABuild(t *testing.T) {
+	for history, over := range map[string]bool{
+		"1L 2L": false, "1L 3L": true, "1L 4L": true, "1L 3G": true, "1L 3C": false, "1L 3?": false, "1L 2L 4C": false, "1L 3L 4C": true, "3C 3L/2": true,
+	} {
+		if c := leaks.Follow(sightings(t, history), knownUntil(3)); c.UntilOver != over {
+			t.Errorf("%q, known until 3: over %v, want %v", history, c.UntilOver, over)
+		}
+		if c := leaks.Follow(sightings(t, history), unmarked); c.UntilOver {
+			t.Errorf("%q, known until no build: over", history)
+		}
+	}
+}
+
+func TestFollowNamesBuildsAndWhoKnows(t *testing.T) {
+	for _, test := range []struct {
+		history           string
+		marks             leaks.Marks
+		lastBad, lastSeen int
+		worst             leaks.Judgement
+		byRuns            bool
+	}{
+		{"", unmarked, -1, -1, leaks.Undecided, false},
+		{"1?", unmarked, -1, 1, leaks.Undecided, false},
+		{"1C 2?", unmarked, -1, 2, leaks.Clean, false},
+		{"1L 2G 3C 4?", unmarked, 2, 4, leaks.Leaking, true},
+		{"1G", unmarked, 1, 1, leaks.Growing, false},
+		{"1L 2L", fixedIn(2), 2, 2, leaks.Leaking, false},
+		{"1L 2C", fixedIn(1), 1, 2, leaks.Leaking, false}, // the team said it first
+		{"1L 2C", fixedIn(2), 1, 2, leaks.Leaking, true},
+		{"1C", fixedIn(1), -1, 1, leaks.Clean, false},
+	} {
+		c := leaks.Follow(sightings(t, test.history), test.marks)
+		if c.LastBad != test.lastBad || c.LastSeen != test.lastSeen || c.Worst != test.worst || c.FixedByRuns != test.byRuns {
+			t.Errorf("%q, %+v: %+v", test.history, test.marks, c)
+		}
+	}
+}
+
+// What every history has to obey, whatever it is.
+func TestFollowAlways(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		var list []leaks.Sighting
+		for build := range rng.IntN(8) {
+			for scenario := range int64(2) {
+				if rng.IntN(3) > 0 {
+					list = append(list, leaks.Sighting{Build: build, Scenario: scenario, Judgement: leaks.Judgement(rng.IntN(4))})
+				}
+			}
+		}
+		marks := leaks.Marks{FixedIn: rng.IntN(10) - 2, KnownUntil: rng.IntN(10) - 2}
+		c := leaks.Follow(list, marks)
+		bad, over := false, false
+		for _, s := range list {
+			bad = bad || s.Judgement.IsBad()
+			over = over || s.Judgement.IsBad() && marks.KnownUntil >= 0 && s.Build >= marks.KnownUntil
+			if c.State == leaks.StateFixed && s.Judgement == leaks.Leaking && s.Build > c.FixedIn {
+				t.Fatalf("%v %v: fixed, and leaks later: %+v", list, marks, c)
+			}
+		}
+		switch {
+		case bad != (c.State != leaks.StateNone), bad != (c.FirstBad >= 0), bad != (c.LastBad >= 0), over != c.UntilOver:
+			t.Fatalf("%v %v: %+v", list, marks, c)
+		case c.LastClean >= c.FirstBad && bad, c.LastBad > c.LastSeen, c.FirstBad > c.LastBad:
+			t.Fatalf("%v %v: order of %+v", list, marks, c)
+		case c.State == leaks.StateRegressed && c.RegressedIn <= c.FixedIn:
+			t.Fatalf("%v %v: regressed before it was fixed: %+v", list, marks, c)
+		}
+	}
+}
+
+func BenchmarkFollow(b *testing.B) {
+	var list []leaks.Sighting
+	for build := range 1000 {
+		list = append(list, leaks.Sighting{Build: build, Scenario: 1, Judgement: leaks.Judgement(build / 100 % 4)})
+	}
+	for b.Loop() {
+		leaks.Follow(list, unmarked)
+	}
+	b.ReportMetric(float64(b.N)*float64(len(list))/b.Elapsed().Seconds(), "builds/s")
+}

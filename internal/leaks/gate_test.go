@@ -1,0 +1,132 @@
+package leaks_test
+
+import (
+	"slices"
+	"testing"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/compare"
+	"heapdrift/internal/leaks"
+)
+
+func TestParseFailOn(t *testing.T) {
+	for text, want := range map[string][]leaks.FailOn{
+		"": {leaks.FailOnLeak}, " ": {leaks.FailOnLeak}, "leak": {leaks.FailOnLeak}, "new": {leaks.FailOnNew}, "grown": {leaks.FailOnGrown},
+		" new , grown": {leaks.FailOnNew, leaks.FailOnGrown},
+	} {
+		if got, err := leaks.ParseFailOn(text); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"never", "new,", ",", "Leak", "new grown"} {
+		if _, err := leaks.ParseFailOn(text); fieldOf(t, err) != "fail_on" {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// A leak of which the evidence is sure, and what is less than that.
+var (
+	sure        = compare.Finding{Signature: "sure", Class: leak, Certain: true}
+	second      = compare.Finding{Signature: "second", Class: leak, Certain: true}
+	unsure      = compare.Finding{Signature: "unsure", Class: leak}
+	known       = compare.Finding{Signature: "known", Class: leak, Certain: true, State: string(leaks.StateKnown)}
+	knownByRule = compare.Finding{Signature: "by rule", Class: leak, Certain: true, State: string(leaks.StateOngoing), Known: "rule"}
+	knownUnsure = compare.Finding{Signature: "known, unsure", Class: leak, State: string(leaks.StateKnown)}
+	growing     = compare.Finding{Signature: "growing", Class: grows, Certain: true}
+)
+
+func TestFailsGate(t *testing.T) {
+	for _, f := range []compare.Finding{unsure, known, knownByRule, knownUnsure, growing, {Class: stable, Certain: true}, {}} {
+		if leaks.FailsGate(&f) {
+			t.Errorf("%+v fails a gate", f)
+		}
+	}
+	if !leaks.FailsGate(&sure) || leaks.FailsGate(nil) {
+		t.Error("a sure leak fails a gate, and nothing does not")
+	}
+}
+
+// became is a row of a comparison: what became of a finding that was of a class in the base; "" for none.
+func became(change compare.Change, head compare.Finding, was analysis.Class) compare.Row {
+	r := compare.Row{Change: change, Head: &head}
+	if was != "" {
+		r.Base = &compare.Finding{Signature: head.Signature, Class: was}
+	}
+	return r
+}
+
+// against is a comparison with build 1, whose runs have these statuses.
+func against(statuses []analysis.Status, rows ...compare.Row) *leaks.Compared {
+	return &leaks.Compared{Base: &compare.Side{Build: "1", Statuses: statuses}, Comparison: &compare.Comparison{Rows: rows}}
+}
+
+func TestDecideGate(t *testing.T) {
+	type findings = []compare.Finding
+	decided, undecided := []analysis.Status{inconclusive, noLeak}, []analysis.Status{inconclusive, inconclusive}
+	const passed, failed, open = leaks.GatePassed, leaks.GateFailed, leaks.GateInconclusive
+	const tolerant = "1 leak, and the gate is not set to fail on that"
+	for _, test := range []struct {
+		name     string
+		on       string
+		status   analysis.Status
+		head     findings
+		compared *leaks.Compared
+		gate     leaks.Gate
+		why      string
+	}{
+		{"nothing", "", noLeak, nil, nil, passed, "nothing leaks"},
+		{"a sure leak", "", leaky, findings{sure}, nil, failed, "1 leak"},
+		{"two", "", leaky, findings{sure, second, growing}, nil, failed, "2 leaks"},
+		{"a sure leak where the rest is not decided", "", inconclusive, findings{sure}, nil, failed, "1 leak"},
+		{"an unsure one", "", noLeak, findings{unsure}, nil, passed, "nothing leaks"},
+		{"an unsure one that the report takes for one", "", leaky, findings{unsure}, nil, failed, "the report says that it leaks"},
+		{"a report without findings", "", leaky, nil, nil, failed, "the report says that it leaks"},
+		{"growth", "", noLeak, findings{growing}, nil, passed, "nothing leaks"},
+		{"not decided", "", inconclusive, findings{growing, unsure}, nil, open, "the evidence does not decide"},
+		{"known", "", leaky, findings{known}, nil, passed, "every leak is known"},
+		{"known by a rule", "", noLeak, findings{knownByRule}, nil, passed, "every leak is known"},
+		{"known and unsure", "", leaky, findings{knownUnsure}, nil, passed, "every leak is known"},
+		{"known beside another", "", leaky, findings{known, sure}, nil, failed, "1 leak"},
+		{"known, and the rest not decided", "", inconclusive, findings{known}, nil, open, "the evidence does not decide"},
+
+		{"new: no baseline", "new", leaky, findings{sure}, nil, open, "there is no baseline to tell which leaks are new"},
+		{"new: no baseline, and no leak", "new", noLeak, nil, nil, passed, "nothing leaks"},
+		{"new: no baseline, and an unsure leak", "new", leaky, findings{unsure}, nil, passed, "nothing leaks"},
+		{"new: no baseline, and a known leak", "new", leaky, findings{known}, nil, passed, "every leak is known"},
+		{"new", "new", leaky, findings{sure}, against(decided, became(compare.New, sure, "")), failed, "1 new leak"},
+		{"new: two", "new", leaky, findings{sure, second}, against(decided, became(compare.New, sure, ""), became(compare.New, second, stable)), failed, "2 new leaks"},
+		{"new: the base was clean", "new", leaky, findings{sure}, against(decided, became(compare.New, sure, stable)), failed, "1 new leak"},
+		{"new: the base does not tell", "new", leaky, findings{sure}, against(decided, became(compare.New, sure, unknown)), open,
+			"the evidence of build 1, the baseline, does not decide whether 1 leak is new"},
+		{"new: the base decides nothing", "new", leaky, findings{sure, second}, against(undecided, became(compare.New, sure, ""), became(compare.New, second, stable)), open,
+			"the evidence of build 1, the baseline, does not decide whether 2 leaks are new"},
+		{"new: one is, one may be", "new", leaky, findings{sure, second}, against(decided, became(compare.New, sure, stable), became(compare.New, second, unknown)), failed, "1 new leak"},
+		{"new: it was there", "new", leaky, findings{sure}, against(decided, became(compare.Persisting, sure, leak)), passed, tolerant},
+		{"new: it was there, and grew", "new", leaky, findings{sure}, against(decided, became(compare.Grown, sure, leak)), passed, tolerant},
+		{"new and known", "new", leaky, findings{known}, against(decided, became(compare.New, known, "")), passed, "every leak is known"},
+		{"new and unsure", "new", leaky, findings{unsure}, against(decided, became(compare.New, unsure, "")), passed, "nothing leaks"},
+		{"new: the run decides nothing either", "new", inconclusive, findings{sure}, against(undecided, became(compare.New, sure, "")), open, "the evidence does not decide"},
+
+		{"grown", "grown", leaky, findings{sure}, against(decided, became(compare.Grown, sure, leak)), failed, "1 grown leak"},
+		{"grown and known", "grown", leaky, findings{known}, against(decided, became(compare.Grown, known, leak)), passed, "every leak is known"},
+		{"grown: a new one", "grown", leaky, findings{sure}, against(decided, became(compare.New, sure, "")), passed, tolerant},
+		{"grown: perhaps a new one", "grown", leaky, findings{sure}, against(undecided, became(compare.New, sure, "")), passed, tolerant},
+		{"grown: a smaller one", "grown", leaky, findings{sure}, against(decided, became(compare.Shrunk, sure, leak)), passed, tolerant},
+		{"grown: no baseline", "grown", leaky, findings{sure}, nil, open, "there is no baseline to tell which leaks are new"},
+
+		{"both", "new,grown", leaky, findings{sure, second}, against(decided, became(compare.Grown, sure, leak), became(compare.New, second, "")), failed, "1 new leak, 1 grown leak"},
+		{"grown, and perhaps a new one", "new,grown", leaky, findings{sure, second}, against(undecided, became(compare.Grown, sure, leak), became(compare.New, second, "")), failed, "1 grown leak"},
+		{"at all, or new", "leak,new", leaky, findings{sure, second}, against(decided, became(compare.Persisting, sure, leak), became(compare.New, second, "")), failed, "2 leaks, 1 new leak"},
+		{"at all, or new: no baseline", "leak,new", leaky, findings{sure}, nil, failed, "1 leak"},
+	} {
+		on, err := leaks.ParseFailOn(test.on)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gate, why := leaks.DecideGate(test.status, on, &compare.Side{Findings: test.head}, test.compared)
+		if gate != test.gate || why != test.why {
+			t.Errorf("%s: %s because %q, want %s because %q", test.name, gate, why, test.gate, test.why)
+		}
+	}
+}

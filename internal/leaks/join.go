@@ -1,0 +1,113 @@
+package leaks
+
+import "slices"
+
+// A Namesake is a signature that has the outline of others for its text: evidence without inlined calls calls them so.
+type Namesake struct {
+	ID     int64
+	Root   int64 // the leak that it is part of; itself where it is a leak of its own
+	Joined bool  // it is part of that by its outline
+	Others []Outlined
+}
+
+// An Outlined is a signature that a namesake may become part of. Of several of one leak the root comes first.
+type Outlined struct {
+	ID, Root int64
+	Text     string
+	Beside   bool // one run shows both, by the same evidence
+	Left     bool // a person took the one out of the other
+}
+
+// IsMistaken reports whether a namesake is joined and must not be. Where the other has another outline by now, or leaks no
+// more, it stays: that says nothing against it, and what the team said since is said of both.
+func (n *Namesake) IsMistaken() bool {
+	return n.Joined && slices.ContainsFunc(n.Others, func(o Outlined) bool { return o.Root != n.Root || o.Beside })
+}
+
+// Other is what a namesake is to become part of; nil for nothing. What one run shows side by side are two leaks: of a
+// function that is inlined, and of its caller.
+func (n *Namesake) Other() *Outlined {
+	if n.Joined || len(n.Others) == 0 {
+		return nil
+	}
+	for i := range n.Others {
+		if o := &n.Others[i]; o.Root != n.Others[0].Root || o.Root == n.Root || o.Beside || o.Left {
+			return nil
+		}
+	}
+	return &n.Others[0]
+}
+
+// A Leaving is a signature that no up-to-date result has any more: its sites have another one now.
+type Leaving struct {
+	ID         int64
+	Now        int64       // that it is part of already; 0 for none
+	Plain      bool        // nothing is said of it and nothing is part of it
+	Candidates []Candidacy // by how much of it went there, most first; at least one
+}
+
+// A Candidacy is a signature that a leaving one may become part of.
+type Candidacy struct {
+	ID        int64
+	Text      string
+	Whole     bool // it is not part of another itself
+	AsOutline bool // it is part of another as its outline
+}
+
+// A Fold is what becomes of a signature that leaves.
+type Fold int8
+
+// What becomes of a signature that leaves.
+const (
+	FoldNothing Fold = iota // it is part of what most of it went to already
+	FoldPlain               // it becomes part of its first candidate, and nothing else changes by that
+	FoldJoined              // it becomes part of the first candidate that is not part of it; words and parts go with it
+)
+
+// Fold decides what becomes of a signature. leaves reports whether another one leaves as well: two that leave for each other are not
+// joined all at once.
+func (l *Leaving) Fold(leaves func(id int64) bool) Fold {
+	to := l.Candidates[0]
+	switch {
+	case l.Now == to.ID:
+		return FoldNothing
+	case l.Now == 0 && l.Plain && to.Whole && !leaves(to.ID):
+		return FoldPlain
+	}
+	return FoldJoined
+}
+
+// A Site is what of a site stays when its run is analysed again, with the signature that it has.
+type Site[Place comparable] struct {
+	Place     Place
+	Signature int64 // 0 for none
+	Bytes     int64 // outstanding
+}
+
+// A Move is a pair of signatures, the first of which sites left for the second.
+type Move struct{ From, To int64 }
+
+// Moves weighs which signatures the sites of a run left for which others when it was analysed again: by the bytes that they held, and
+// one for each site. One stack and kind may be in several heaps, and counts once.
+func Moves[Place comparable](before, after []Site[Place]) map[Move]int64 {
+	held := map[Place]map[int64]int64{}
+	for _, s := range before {
+		if held[s.Place] == nil {
+			held[s.Place] = map[int64]int64{}
+		}
+		held[s.Place][s.Signature] += max(0, s.Bytes) + 1
+	}
+	weights, counted := map[Move]int64{}, map[Place]bool{}
+	for _, s := range after {
+		if counted[s.Place] || s.Signature == 0 {
+			continue
+		}
+		counted[s.Place] = true
+		for from, weight := range held[s.Place] {
+			if from != s.Signature {
+				weights[Move{from, s.Signature}] += weight
+			}
+		}
+	}
+	return weights
+}

@@ -1,0 +1,102 @@
+package leaks_test
+
+import (
+	"maps"
+	"testing"
+
+	"heapdrift/internal/leaks"
+)
+
+// A namesake has the id 1; the others are 2, 3 …, of leaks of their own.
+func TestNamesake(t *testing.T) {
+	const mine = 1
+	type others = []leaks.Outlined
+	for name, test := range map[string]struct {
+		root     int64 // of the namesake; 0 for itself
+		joined   bool
+		others   others
+		mistaken bool
+		other    int64 // that it is to become part of; 0 for nothing
+	}{
+		"of nothing":                            {0, false, nil, false, 0},
+		"of one":                                {0, false, others{{ID: 2, Root: 2}}, false, 2},
+		"of a leak and its part":                {0, false, others{{ID: 2, Root: 2}, {ID: 3, Root: 2}}, false, 2},
+		"of parts of one leak":                  {0, false, others{{ID: 3, Root: 9}, {ID: 4, Root: 9}}, false, 3},
+		"of two leaks":                          {0, false, others{{ID: 2, Root: 2}, {ID: 3, Root: 3}}, false, 0},
+		"of its own part":                       {0, false, others{{ID: 2, Root: mine}}, false, 0},
+		"of its own part and another":           {0, false, others{{ID: 2, Root: mine}, {ID: 3, Root: 3}}, false, 0},
+		"beside it in a run":                    {0, false, others{{ID: 2, Root: 2, Beside: true}}, false, 0},
+		"beside its part in a run":              {0, false, others{{ID: 2, Root: 2}, {ID: 3, Root: 2, Beside: true}}, false, 0},
+		"taken out by a person":                 {0, false, others{{ID: 2, Root: 2, Left: true}}, false, 0},
+		"of which a person took one part out":   {0, false, others{{ID: 2, Root: 2}, {ID: 3, Root: 2, Left: true}}, false, 0},
+		"joined, and of nothing any more":       {2, true, nil, false, 0},
+		"joined":                                {2, true, others{{ID: 2, Root: 2}}, false, 0},
+		"joined, and of a second leak":          {2, true, others{{ID: 2, Root: 2}, {ID: 3, Root: 3}}, true, 0},
+		"joined, and of another leak alone":     {2, true, others{{ID: 3, Root: 3}}, true, 0},
+		"joined, and beside it by now":          {2, true, others{{ID: 2, Root: 2, Beside: true}}, true, 0},
+		"joined, though a person took it out":   {2, true, others{{ID: 2, Root: 2, Left: true}}, false, 0},
+		"part of it by hand, which is no error": {2, false, others{{ID: 2, Root: 2}}, false, 0},
+	} {
+		n := leaks.Namesake{ID: mine, Root: mine, Joined: test.joined, Others: test.others}
+		if test.root != 0 {
+			n.Root = test.root
+		}
+		if got := n.IsMistaken(); got != test.mistaken {
+			t.Errorf("%s: mistaken %v", name, got)
+		}
+		other := int64(0)
+		if o := n.Other(); o != nil {
+			other = o.ID
+		}
+		if other != test.other {
+			t.Errorf("%s: becomes part of %d, want %d", name, other, test.other)
+		}
+	}
+}
+
+func TestFoldOfALeaving(t *testing.T) {
+	whole, aPart := leaks.Candidacy{ID: 2, Whole: true}, leaks.Candidacy{ID: 2}
+	for name, test := range map[string]struct {
+		leaving leaks.Leaving
+		leaves  bool // the candidate leaves as well
+		want    leaks.Fold
+	}{
+		"nothing is said of it":           {leaks.Leaving{Plain: true, Candidates: []leaks.Candidacy{whole}}, false, leaks.FoldPlain},
+		"the candidate leaves as well":    {leaks.Leaving{Plain: true, Candidates: []leaks.Candidacy{whole}}, true, leaks.FoldJoined},
+		"the candidate is part already":   {leaks.Leaving{Plain: true, Candidates: []leaks.Candidacy{aPart}}, false, leaks.FoldJoined},
+		"something is said of it":         {leaks.Leaving{Candidates: []leaks.Candidacy{whole}}, false, leaks.FoldJoined},
+		"it is part of it":                {leaks.Leaving{Now: 2, Candidates: []leaks.Candidacy{whole}}, false, leaks.FoldNothing},
+		"plain, and part of it":           {leaks.Leaving{Now: 2, Plain: true, Candidates: []leaks.Candidacy{aPart}}, true, leaks.FoldNothing},
+		"it is part of another":           {leaks.Leaving{Now: 3, Plain: true, Candidates: []leaks.Candidacy{whole, {ID: 3, Whole: true}}}, false, leaks.FoldJoined},
+		"most of it went to the first of": {leaks.Leaving{Plain: true, Candidates: []leaks.Candidacy{whole, {ID: 3}}}, false, leaks.FoldPlain},
+	} {
+		got := test.leaving.Fold(func(id int64) bool { return test.leaves && id == 2 })
+		if got != test.want {
+			t.Errorf("%s: %d, want %d", name, got, test.want)
+		}
+	}
+}
+
+func TestMoves(t *testing.T) {
+	type site = leaks.Site[string]
+	for name, test := range map[string]struct {
+		before, after []site
+		want          map[leaks.Move]int64
+	}{
+		"nothing":              {nil, nil, nil},
+		"all stay":             {[]site{{"x", 1, 9}}, []site{{"x", 1, 9}}, nil},
+		"one moves":            {[]site{{"x", 1, 9}}, []site{{"x", 2, 0}}, map[leaks.Move]int64{{1, 2}: 10}},
+		"one that held none":   {[]site{{"x", 1, 0}}, []site{{"x", 2, 0}}, map[leaks.Move]int64{{1, 2}: 1}},
+		"one that held less":   {[]site{{"x", 1, -9}}, []site{{"x", 2, 0}}, map[leaks.Move]int64{{1, 2}: 1}},
+		"one comes, one goes":  {[]site{{"x", 1, 9}}, []site{{"y", 2, 0}}, nil},
+		"one has no signature": {[]site{{"x", 1, 9}}, []site{{"x", 0, 0}}, nil},
+		"in two heaps":         {[]site{{"x", 1, 9}, {"x", 1, 5}}, []site{{"x", 2, 0}, {"x", 2, 0}}, map[leaks.Move]int64{{1, 2}: 16}},
+		"two to one":           {[]site{{"x", 1, 9}, {"y", 3, 4}}, []site{{"x", 2, 0}, {"y", 2, 0}}, map[leaks.Move]int64{{1, 2}: 10, {3, 2}: 5}},
+		"one to two":           {[]site{{"x", 1, 9}, {"y", 1, 4}}, []site{{"x", 2, 0}, {"y", 3, 0}}, map[leaks.Move]int64{{1, 2}: 10, {1, 3}: 5}},
+		"a part of it":         {[]site{{"x", 1, 9}, {"y", 1, 4}}, []site{{"x", 2, 0}, {"y", 1, 0}}, map[leaks.Move]int64{{1, 2}: 10}},
+	} {
+		if got := leaks.Moves(test.before, test.after); !maps.Equal(got, test.want) {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+	}
+}

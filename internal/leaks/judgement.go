@@ -1,0 +1,45 @@
+package leaks
+
+import "heapdrift/internal/analysis"
+
+// A Judgement is what the runs of one build in one scenario say of a signature. Of several runs the gravest counts.
+type Judgement int8
+
+// The judgements, the gravest last.
+const (
+	Undecided Judgement = iota // it is there, and the evidence does not tell whether it leaks
+	Clean                      // it is there, and does not leak
+	Growing                    // it grows, and the evidence does not decide
+	Leaking
+)
+
+// JudgementOf is what one finding says: its class, and the status of the run's verdict. A clean finding counts only where the run
+// could tell a leak from what is none.
+func JudgementOf(class analysis.Class, status analysis.Status) Judgement {
+	switch {
+	case class == analysis.ClassLeak:
+		return Leaking
+	case class == analysis.ClassGrowing:
+		return Growing
+	case class == analysis.ClassUnknown || status == analysis.StatusInconclusive:
+		return Undecided
+	}
+	return Clean
+}
+
+// IsBad reports whether the signature leaks or grows.
+func (j Judgement) IsBad() bool { return j >= Growing }
+
+// Class is the class that stands for a judgement where no finding has one of its own.
+func (j Judgement) Class() analysis.Class {
+	switch j {
+	case Leaking:
+		return analysis.ClassLeak
+	case Growing:
+		return analysis.ClassGrowing
+	case Clean:
+		return analysis.ClassStable
+	default:
+		return analysis.ClassUnknown
+	}
+}

@@ -1,0 +1,50 @@
+package leaks
+
+import "heapdrift/internal/analysis"
+
+// A Seen is one finding of a signature, in a run of a build.
+type Seen struct {
+	Run       int64
+	Signature int64 // of the project; parts of one leak have their own
+	Status    analysis.Status
+	Figure
+}
+
+// An Outcome is what the runs of one build, in one scenario or over several, say of a signature.
+type Outcome struct {
+	Build    string
+	Scenario string // of Run, where there are several
+	Runs     int    // that have a result
+	Findings int    // of them, that show the signature
+	Run      int64  // the gravest of those; else the newest
+	// Exercised says that a run shows the signature, leaking or not. Where none does, nothing is known: that is not clean.
+	Exercised bool
+	Judgement Judgement
+	Figure    // of Run
+}
+
+// IsClean reports whether a run shows the signature, could tell a leak from what is none, and none of the runs says that it leaks or
+// grows.
+func (o *Outcome) IsClean() bool { return o.Exercised && o.Judgement == Clean }
+
+// IsBad reports whether the signature leaked or grew.
+func (o *Outcome) IsBad() bool { return o.Exercised && o.Class.IsSuspect() }
+
+// Take adds a finding to the outcome: the gravest speaks for all, of equals that of the newest run. It reports whether the finding
+// speaks now.
+func (o *Outcome) Take(s *Seen) bool {
+	o.Findings++
+	o.Judgement = max(o.Judgement, JudgementOf(s.Class, s.Status))
+	if o.Exercised && !graver(&s.Figure, s.Run, &o.Figure, o.Run) {
+		return false
+	}
+	o.Exercised, o.Run, o.Figure = true, s.Run, s.Figure
+	return true
+}
+
+func graver(a *Figure, run int64, b *Figure, other int64) bool {
+	if order := CompareGravity(a, b); order != 0 {
+		return order < 0
+	}
+	return run > other
+}

@@ -1,0 +1,177 @@
+package leaks_test
+
+import (
+	"slices"
+	"testing"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
+	"heapdrift/internal/leaks"
+)
+
+const (
+	leak    = analysis.ClassLeak
+	grows   = analysis.ClassGrowing
+	cache   = analysis.ClassCache
+	stable  = analysis.ClassStable
+	unknown = analysis.ClassUnknown
+
+	leaky        = analysis.StatusLeak
+	noLeak       = analysis.StatusNoLeak
+	inconclusive = analysis.StatusInconclusive
+)
+
+func TestJudgementOf(t *testing.T) {
+	for _, test := range []struct {
+		class    analysis.Class
+		status   analysis.Status
+		want     leaks.Judgement
+		isBad    bool
+		standsIn analysis.Class
+	}{
+		{leak, leaky, leaks.Leaking, true, leak},
+		{leak, inconclusive, leaks.Leaking, true, leak},
+		{grows, noLeak, leaks.Growing, true, grows},
+		{grows, inconclusive, leaks.Growing, true, grows},
+		{unknown, noLeak, leaks.Undecided, false, unknown},
+		{unknown, inconclusive, leaks.Undecided, false, unknown},
+		{cache, noLeak, leaks.Clean, false, stable},
+		{cache, inconclusive, leaks.Undecided, false, unknown},
+		{analysis.ClassOneTime, leaky, leaks.Clean, false, stable},
+		{analysis.ClassTransient, leaky, leaks.Clean, false, stable},
+		{stable, leaky, leaks.Clean, false, stable}, // another one leaks
+		{stable, noLeak, leaks.Clean, false, stable},
+		{stable, inconclusive, leaks.Undecided, false, unknown},
+	} {
+		got := leaks.JudgementOf(test.class, test.status)
+		if got != test.want || got.IsBad() != test.isBad || got.Class() != test.standsIn {
+			t.Errorf("%s in a run that says %s: %d, bad %v, class %s", test.class, test.status, got, got.IsBad(), got.Class())
+		}
+	}
+}
+
+// figure is one of a class, and changes are what else it says.
+func figure(class analysis.Class, changes ...func(*leaks.Figure)) leaks.Figure {
+	f := leaks.Figure{Class: class}
+	for _, change := range changes {
+		change(&f)
+	}
+	return f
+}
+
+func certain(f *leaks.Figure) { f.Certain = true }
+func scored(p float64) func(*leaks.Figure) {
+	return func(f *leaks.Figure) { f.Score = &p }
+}
+func grew(bytes int64) func(*leaks.Figure) {
+	return func(f *leaks.Figure) { f.Growth = &analysis.Amount{Bytes: bytes} }
+}
+func holds(bytes int64) func(*leaks.Figure) {
+	return func(f *leaks.Figure) { f.Outstanding.Bytes = bytes }
+}
+
+func TestCompareGravity(t *testing.T) {
+	gravestFirst := []leaks.Figure{
+		figure(leak, certain, scored(0.9)),
+		figure(leak, certain),
+		figure(leak, scored(0.95), grew(1)), // less sure
+		figure(leak, scored(0.94), grew(9)),
+		figure(leak, scored(0), grew(9)),
+		figure(leak, grew(9)), // no score at all
+		figure(leak, grew(8), holds(70)),
+		figure(leak, grew(8), holds(69)),
+		figure(leak, grew(0)),
+		figure(leak, grew(-5)),
+		figure(leak, holds(1e9)), // nothing to compare with
+		figure(grows, certain, scored(1), grew(1e9)),
+		figure(cache), figure(analysis.ClassOneTime), figure(analysis.ClassTransient), figure(unknown), figure(stable), figure(""),
+	}
+	for i := range gravestFirst {
+		for k := range gravestFirst {
+			if got, want := leaks.CompareGravity(&gravestFirst[i], &gravestFirst[k]), min(max(i-k, -1), 1); got != want {
+				t.Errorf("%+v and %+v: %d, want %d", gravestFirst[i], gravestFirst[k], got, want)
+			}
+		}
+	}
+}
+
+func TestSuspects(t *testing.T) {
+	if len(leaks.Suspects) != 2 {
+		t.Errorf("%v", leaks.Suspects)
+	}
+	for _, class := range leaks.Suspects {
+		if !class.IsSuspect() {
+			t.Errorf("%s is no suspect", class)
+		}
+	}
+	for _, class := range score.Classes {
+		if !slices.Contains(leaks.ClassFilters, string(class)) {
+			t.Errorf("lists cannot be filtered by %s", class)
+		}
+	}
+	if len(leaks.ClassFilters) != len(score.Classes) {
+		t.Errorf("%q filter what are %d classes", leaks.ClassFilters, len(score.Classes))
+	}
+}
+
+func TestOutcomeOfABuild(t *testing.T) {
+	type taken struct {
+		run    int64
+		class  analysis.Class
+		status analysis.Status
+		grew   int64
+		speaks bool // now
+	}
+	for name, test := range map[string]struct {
+		taken       []taken
+		run         int64
+		class       analysis.Class
+		clean, bad  bool
+		isExercised bool
+	}{
+		"not shown":                      {nil, 7, "", false, false, false},
+		"clean":                          {[]taken{{3, stable, noLeak, 0, true}}, 3, stable, true, false, true},
+		"clean beside a leak":            {[]taken{{3, stable, leaky, 0, true}}, 3, stable, true, false, true},
+		"not to be told":                 {[]taken{{3, stable, inconclusive, 0, true}}, 3, stable, false, false, true},
+		"undecided":                      {[]taken{{3, unknown, noLeak, 0, true}}, 3, unknown, false, false, true},
+		"growing":                        {[]taken{{3, grows, inconclusive, 1, true}}, 3, grows, false, true, true},
+		"the gravest speaks":             {[]taken{{3, stable, noLeak, 9, true}, {4, leak, leaky, 1, true}, {5, stable, noLeak, 9, false}}, 4, leak, false, true, true},
+		"the larger growth speaks":       {[]taken{{3, leak, leaky, 9, true}, {4, leak, leaky, 8, false}, {5, leak, leaky, 10, true}}, 5, leak, false, true, true},
+		"of equals the newest run":       {[]taken{{3, leak, leaky, 9, true}, {4, leak, leaky, 9, true}}, 4, leak, false, true, true},
+		"whichever comes first":          {[]taken{{4, leak, leaky, 9, true}, {3, leak, leaky, 9, false}}, 4, leak, false, true, true},
+		"one that could not tell":        {[]taken{{3, stable, noLeak, 0, true}, {4, stable, inconclusive, 0, true}}, 4, stable, true, false, true},
+		"unknown is graver than stable":  {[]taken{{3, stable, noLeak, 0, true}, {4, unknown, noLeak, 0, true}}, 4, unknown, true, false, true},
+		"none of several tells":          {[]taken{{3, unknown, noLeak, 0, true}, {4, stable, inconclusive, 0, false}}, 3, unknown, false, false, true},
+		"clean, but growing in the next": {[]taken{{3, cache, noLeak, 0, true}, {4, grows, inconclusive, 0, true}}, 4, grows, false, true, true},
+	} {
+		o := leaks.Outcome{Build: "1", Runs: 9, Run: 7}
+		for _, s := range test.taken {
+			if got := o.Take(&leaks.Seen{Run: s.run, Signature: 1, Status: s.status, Figure: figure(s.class, grew(s.grew))}); got != s.speaks {
+				t.Errorf("%s: run %d speaks: %v", name, s.run, got)
+			}
+		}
+		if o.Run != test.run || o.Class != test.class || o.IsClean() != test.clean || o.IsBad() != test.bad || o.Exercised != test.isExercised || o.Findings != len(test.taken) || o.Runs != 9 {
+			t.Errorf("%s: %+v, clean %v, bad %v", name, o, o.IsClean(), o.IsBad())
+		}
+	}
+}
+
+func TestRunState(t *testing.T) {
+	for _, test := range []struct {
+		facts leaks.RunFacts
+		want  leaks.RunState
+	}{
+		{leaks.RunFacts{}, leaks.RunEmpty},
+		{leaks.RunFacts{Pending: 1}, leaks.RunProcessing},
+		{leaks.RunFacts{Pending: 1, Analysed: true, Failed: true, Unread: 1}, leaks.RunProcessing},
+		{leaks.RunFacts{Analysed: true}, leaks.RunReady},
+		{leaks.RunFacts{Analysed: true, Failed: true}, leaks.RunReady}, // of what there was before
+		{leaks.RunFacts{Analysed: true, Unread: 1}, leaks.RunReady},
+		{leaks.RunFacts{Unread: 1}, leaks.RunFailed},
+		{leaks.RunFacts{Failed: true}, leaks.RunFailed},
+	} {
+		if got := test.facts.State(); got != test.want {
+			t.Errorf("%+v: %s, want %s", test.facts, got, test.want)
+		}
+	}
+}

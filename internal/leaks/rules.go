@@ -1,0 +1,124 @@
+package leaks
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/blame"
+)
+
+// MaxRules is how long a rule file may be, in bytes.
+const MaxRules = 1 << 20
+
+// MaxNote is how long the note on a version of a rule file may be, in characters.
+const MaxNote = 1000
+
+// AppendRules is a rule file with lines behind it.
+func AppendRules(text string, lines []string) string {
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	if len(lines) > 0 {
+		text += strings.Join(lines, "\n") + "\n"
+	}
+	return text
+}
+
+// ImportRules translates the file of another tool, "triage" or "lsan". Its error is a *FieldError.
+func ImportRules(kind, text string) (blame.Imported, error) {
+	switch kind {
+	case "triage":
+		return blame.ImportTriage(text), nil
+	case "lsan":
+		return blame.ImportLSan(text), nil
+	}
+	return blame.Imported{}, wrongField("kind", "%q is neither triage nor lsan", kind)
+}
+
+// A RuleStack is a stack that leaks or grows, on which rules can be tried.
+type RuleStack struct {
+	Frames []*analysis.Frame // innermost first
+	Kind   string
+	Run    int64 // the newest that shows it
+}
+
+// A RulesPreview is what other rules would move.
+type RulesPreview struct {
+	Stacks int // of recent runs, that leak or grow
+	Moves  []blame.Move
+}
+
+// PreviewRules tries rules on stacks of a project's recent runs, against the text of those that it has. runs are the modules of each
+// run that a stack names.
+func PreviewRules(ctx context.Context, present string, after *blame.Rules, stacks []RuleStack, runs map[int64]*RunModules) (*RulesPreview, error) {
+	before, err := blame.ParseRules(present)
+	if err != nil { // rules of an older version of this program: then everything is compared with the core's alone
+		before = blame.Default()
+	}
+	judged := make([]blame.Stack, len(stacks))
+	for i := range stacks {
+		judged[i] = blame.Stack{Kind: stacks[i].Kind, Count: 1}
+		for _, f := range stacks[i].Frames {
+			judged[i].Frames = append(judged[i].Frames, runs[stacks[i].Run].frame(f))
+		}
+	}
+	moves, err := blame.Moved(ctx, before, after, judged)
+	if err != nil {
+		return nil, err
+	}
+	return &RulesPreview{Stacks: len(judged), Moves: moves}, nil
+}
+
+// RunModules are the modules of a run, and its frames as rules look at them.
+type RunModules struct {
+	own     map[string]bool // stems of modules whose symbols the team uploaded
+	program string
+	named   map[string]*blame.Module // by name in lower case
+	frames  map[analysis.Frame]*blame.Frame
+}
+
+// NewRunModules takes the modules of a run from the head of its report. own are the stems, in lower case, of modules whose symbols the
+// team has uploaded.
+func NewRunModules(head *analysis.Report, own []string) *RunModules {
+	m := &RunModules{own: map[string]bool{}, program: stem(head.Process.Name), named: map[string]*blame.Module{}, frames: map[analysis.Frame]*blame.Frame{}}
+	for _, name := range own {
+		m.own[name] = true
+	}
+	for i := range head.Modules {
+		module := &head.Modules[i]
+		made := m.module(stem(module.Name))
+		made.Path, made.Own, made.Private = module.Path, made.Own || module.Own, module.Symbols == capture.SymbolsPrivate
+		made.Build = "0x" + strconv.FormatUint(module.Size, 16)
+	}
+	return m
+}
+
+// module is that of the name, which the evidence may have without listing it among the modules.
+func (m *RunModules) module(name string) *blame.Module {
+	lower := strings.ToLower(name)
+	if m.named[lower] == nil {
+		m.named[lower] = &blame.Module{Name: name, Own: m.own[lower], Program: strings.EqualFold(name, m.program)}
+	}
+	return m.named[lower]
+}
+
+// frame is a frame of a report as rules look at it. One that is in many stacks is made once.
+func (m *RunModules) frame(f *analysis.Frame) *blame.Frame {
+	key := *f
+	if made := m.frames[key]; made != nil {
+		return made
+	}
+	made := &blame.Frame{Function: f.Function, Offset: f.Offset, File: f.File, Kernel: f.Layer == blame.LayerSystem && f.Rule == "origin/kernel" || f.Rule == "alloc/kernel"}
+	if f.Module != "" {
+		made.Module = m.module(f.Module)
+		made.Module.Private = made.Module.Private || f.File != ""
+	}
+	m.frames[key] = made
+	return made
+}
+
+// stem is the name of an image as debuggers print it: without folder and extension.
+func stem(name string) string { return capture.Module{Path: name}.Name() }

@@ -1,0 +1,33 @@
+package leaks
+
+// A RunState says how far the evidence of a run is on its way to a report.
+type RunState string
+
+// The states of a run.
+const (
+	RunEmpty      RunState = "empty"      // it has no evidence
+	RunProcessing RunState = "processing" // jobs are queued or running
+	RunReady      RunState = "ready"      // it has a report
+	RunFailed     RunState = "failed"     // nothing of its evidence could be read or analysed
+)
+
+// RunFacts are the facts that the state of a run follows from.
+type RunFacts struct {
+	Pending  int  // jobs queued or running
+	Unread   int  // pieces of evidence that could not be read
+	Analysed bool // it has a report
+	Failed   bool // its last analysis gave nothing
+}
+
+// State says how far the run is.
+func (f RunFacts) State() RunState {
+	switch {
+	case f.Pending > 0:
+		return RunProcessing
+	case f.Analysed:
+		return RunReady
+	case f.Unread > 0 || f.Failed:
+		return RunFailed
+	}
+	return RunEmpty
+}

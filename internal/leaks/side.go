@@ -1,0 +1,134 @@
+package leaks
+
+import (
+	"slices"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/compare"
+)
+
+// A SideRun is one run of a side of a comparison.
+type SideRun struct {
+	ID     int64
+	Status analysis.Status
+	Trace  bool
+	Lossy  bool
+	Power  *analysis.Power // nil where its evidence could show nothing
+}
+
+// AddRun adds the facts of a run to a side. Of several runs the power of the one that would have shown the smallest leak counts, as
+// far as they count by one unit.
+func AddRun(side *compare.Side, r SideRun) {
+	side.Runs, side.Statuses = append(side.Runs, r.ID), append(side.Statuses, r.Status)
+	side.Trace, side.Lossy = side.Trace || r.Trace, side.Lossy || r.Lossy
+	if r.Power != nil && (side.Power == nil || r.Power.Unit == side.Power.Unit && r.Power.Bytes < side.Power.Bytes) {
+		side.Power = r.Power
+	}
+}
+
+// A SideFinding is a finding of a run of a side, under the leak that it is part of.
+type SideFinding struct {
+	Run  int64
+	Leak int64 // id of the signature that it is part of
+	compare.Finding
+}
+
+// MergeFindings merges findings into one for each leak: those of its parts in one run to their sum, those of several runs to the
+// largest. Findings of one run stand together.
+func MergeFindings(list []SideFinding) []compare.Finding {
+	var merged []compare.Finding
+	at := map[int64]int{} // place in merged, by leak
+	for len(list) > 0 {
+		n := slices.IndexFunc(list, func(f SideFinding) bool { return f.Run != list[0].Run })
+		if n < 0 {
+			n = len(list)
+		}
+		for _, f := range sumsOfRun(list[:n]) {
+			if k, ok := at[f.Leak]; ok {
+				merged[k] = larger(merged[k], f.Finding)
+				continue
+			}
+			at[f.Leak] = len(merged)
+			merged = append(merged, f.Finding)
+		}
+		list = list[n:]
+	}
+	return merged
+}
+
+// sumsOfRun adds the parts of each leak in one run up.
+func sumsOfRun(list []SideFinding) []SideFinding {
+	sums := make([]SideFinding, 0, len(list))
+	at := make(map[int64]int, len(list))
+	for _, f := range list {
+		if k, ok := at[f.Leak]; ok {
+			sums[k].Finding = joined(sums[k].Finding, f.Finding)
+			continue
+		}
+		at[f.Leak] = len(sums)
+		sums = append(sums, f)
+	}
+	return sums
+}
+
+// judged gives a finding the graver judgement of two.
+func judged(into, a, b *compare.Finding) {
+	into.Class, into.Score, into.Certain = a.Class, a.Score, a.Certain || b.Certain
+	if b.Class.Gravity() > a.Class.Gravity() {
+		into.Class = b.Class
+	}
+	if compareScores(b.Score, a.Score) > 0 {
+		into.Score = b.Score
+	}
+}
+
+// joined are two parts of one leak in one run.
+func joined(a, b compare.Finding) compare.Finding {
+	f := a
+	judged(&f, &a, &b)
+	f.Outstanding = sum(a.Outstanding, b.Outstanding)
+	switch {
+	case a.Growth != nil && b.Growth != nil:
+		growth := sum(*a.Growth, *b.Growth)
+		f.Growth = &growth
+	case a.Growth == nil:
+		f.Growth = b.Growth
+	}
+	if a.Allocated >= 0 && b.Allocated >= 0 {
+		f.Allocated += b.Allocated
+	} else {
+		f.Allocated = max(a.Allocated, b.Allocated)
+	}
+	switch a.RateUnit {
+	case "":
+		takeRate(&f, &b)
+	case b.RateUnit:
+		f.RateBytes, f.RateCount, f.Dispersion = a.RateBytes+b.RateBytes, a.RateCount+b.RateCount, max(a.Dispersion, b.Dispersion)
+	}
+	return f
+}
+
+// larger are the larger figures of one leak in two runs.
+func larger(a, b compare.Finding) compare.Finding {
+	f := a
+	judged(&f, &a, &b)
+	if b.Outstanding.Bytes > a.Outstanding.Bytes {
+		f.Outstanding = b.Outstanding
+	}
+	if b.Growth != nil && (a.Growth == nil || b.Growth.Bytes > a.Growth.Bytes) {
+		f.Growth = b.Growth
+	}
+	f.Allocated = max(a.Allocated, b.Allocated)
+	if a.RateUnit == "" && b.RateUnit != "" || a.RateUnit == b.RateUnit && b.RateBytes > a.RateBytes {
+		takeRate(&f, &b)
+	}
+	return f
+}
+
+func takeRate(into, from *compare.Finding) {
+	into.RateUnit, into.RateBytes, into.RateCount, into.Exposure, into.Dispersion = from.RateUnit, from.RateBytes, from.RateCount, from.Exposure, from.Dispersion
+}
+
+func sum(a, b analysis.Amount) analysis.Amount {
+	return analysis.Amount{Count: a.Count + b.Count, Bytes: a.Bytes + b.Bytes}
+}

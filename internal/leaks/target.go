@@ -1,0 +1,90 @@
+package leaks
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Target says where evidence belongs.
+type Target struct {
+	Project  string `json:"project"`
+	Build    string `json:"build"`
+	Sequence *int64 `json:"sequence,omitempty"` // place among the project's builds; nil where not declared
+	Branch   string `json:"branch,omitempty"`
+	Scenario string `json:"scenario"`
+	Run      string `json:"run"`
+	// Work is how much work the process had done when the evidence was taken, counted in WorkUnits; nil where not declared.
+	Work     *float64 `json:"work,omitempty"`
+	WorkUnit string   `json:"work_unit,omitempty"` // "document", "request"; of the whole run
+}
+
+// DefaultScenario is the scenario of evidence that names none.
+const DefaultScenario = "default"
+
+// A nameForm is what a kind of name may look like, as a pattern with a limit in characters, and in words.
+type nameForm struct {
+	pattern *regexp.Regexp
+	limit   int
+	words   string
+}
+
+var (
+	anyName = nameForm{regexp.MustCompile(`^[\pL\pN][\pL\pN ._+@#:/-]*$`), 128, "letters, digits, spaces and . _ + @ # : / -, starting with a letter or digit, at most 128 characters"}
+	// A project's name is one element of an address.
+	projectName = nameForm{regexp.MustCompile(`^[\pL\pN][\pL\pN ._+@-]*$`), 64, "letters, digits, spaces and . _ + @ -, starting with a letter or digit, at most 64 characters"}
+)
+
+func (f nameForm) fits(name string) bool {
+	return utf8.RuneCountInString(name) <= f.limit && f.pattern.MatchString(name)
+}
+
+// Normalize fills defaults in and checks the names. A build whose name is a number is ordered by it unless a
+// sequence is declared.
+func (t *Target) Normalize() error {
+	for _, field := range []struct {
+		name     string
+		value    *string
+		fallback string
+		required bool
+		form     nameForm
+	}{
+		{"project", &t.Project, "", true, projectName}, {"build", &t.Build, "", true, anyName},
+		{"scenario", &t.Scenario, DefaultScenario, true, anyName}, {"run", &t.Run, "1", true, anyName}, {"branch", &t.Branch, "", false, anyName},
+	} {
+		*field.value = strings.TrimSpace(*field.value)
+		if *field.value == "" {
+			*field.value = field.fallback
+		}
+		switch {
+		case *field.value == "" && field.required:
+			return &FieldError{field.name, "is missing"}
+		case *field.value != "" && !field.form.fits(*field.value):
+			return &FieldError{field.name, fmt.Sprintf("%q is not a name: %s", *field.value, field.form.words)}
+		}
+	}
+	if t.Sequence == nil {
+		if n, ok := SequenceOfName(t.Build); ok {
+			t.Sequence = &n
+		}
+	}
+	return t.normalizeWork()
+}
+
+// maxUnit is how long the name of a work counter may be, in characters.
+const maxUnit = 32
+
+func (t *Target) normalizeWork() error {
+	t.WorkUnit = strings.TrimSpace(t.WorkUnit)
+	switch {
+	case t.Work != nil && (math.IsNaN(*t.Work) || math.IsInf(*t.Work, 0) || *t.Work < 0):
+		return &FieldError{"work", "is not a number of 0 or more"}
+	case t.WorkUnit != "" && (!anyName.fits(t.WorkUnit) || utf8.RuneCountInString(t.WorkUnit) > maxUnit):
+		return &FieldError{"work_unit", fmt.Sprintf("%q is not the name of a unit: at most %d letters and digits, as in document", t.WorkUnit, maxUnit)}
+	case t.Work != nil && t.WorkUnit == "":
+		t.WorkUnit = "iteration"
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+package leaks
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Nobody is the actor of changes that do not say whose they are.
+const Nobody = "somebody"
+
+// IsActor reports whether a name can stand in the audit: printable, and not too long for a line.
+func IsActor(name string) bool {
+	return utf8.ValidString(name) && utf8.RuneCountInString(name) <= MaxActor && strings.TrimSpace(name) != "" &&
+		!strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// IsLine reports whether text may stand in a line: valid, without control characters. The database takes no other.
+func IsLine(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+}
+
+// CleanText is a text of several lines with ends as files have them on this side. Its error is a *FieldError that says which line is
+// no text.
+func CleanText(text string) (string, error) {
+	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
+	number := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		number++
+		if !IsLine(strings.ReplaceAll(line, "\t", " ")) {
+			return "", wrongField("body", "line %d is not text in UTF-8, or has control characters", number)
+		}
+	}
+	return text, nil
+}

@@ -1,0 +1,84 @@
+package leaks
+
+import "time"
+
+// A Triage is what the team says of a signature, and the state that follows from it and from the runs.
+type Triage struct {
+	State    State
+	Version  int64 // of the team's word: a change names the one that it was made on
+	Known    *Known
+	FixedBy  string // who said that it is fixed; "" where runs show it
+	Assignee string
+	Ticket   string // URL
+	NotLeak  bool   // the team says that it is not a leak: it counts as known
+	Owner    string // by the project's rules
+	Comments int    // how many
+}
+
+// Known says why a signature is tolerated.
+type Known struct {
+	Reason     string
+	Until      *time.Time // the word ends then; nil for never
+	UntilBuild string     // from this build on it counts again; "" for never
+	Expired    bool
+	Rule       bool // the project's rule file says so
+}
+
+// Responsible is who looks after the signature: who took it, else whom the rules name.
+func (t *Triage) Responsible() string { return firstText(t.Assignee, t.Owner) }
+
+// Record is what is stored of a signature's triage.
+type Record struct {
+	Word
+	Version     int64
+	Course      State  // what the runs show, as Course.State
+	UntilOver   bool   // as Course.UntilOver
+	FixedByRuns bool   // as Course.FixedByRuns
+	RuleKnown   string // why the project's rules tolerate it; "" where they do not
+	Owner       string // by the project's rules
+	Comments    int
+}
+
+// isOver reports whether the time for which the team tolerates the signature is over.
+func (r *Record) isOver(now time.Time) bool {
+	return r.UntilOver || r.Until != nil && !r.Until.After(now)
+}
+
+// Shown is the state at an instant: what the runs show, but for what is tolerated then.
+func (r *Record) Shown(now time.Time) State {
+	switch {
+	case r.Course == StateNone:
+		return StateNone
+	case r.NotLeak || r.RuleKnown != "" || r.Mark == MarkKnown && !r.isOver(now):
+		return StateKnown
+	case r.Mark == MarkKnown && r.Course == StateNew:
+		return StateOngoing
+	}
+	return r.Course
+}
+
+// Tolerance is why the signature is tolerated at an instant; "" where it is not, or where nobody gave a reason.
+func (r *Record) Tolerance(now time.Time) string {
+	if r.Mark == MarkKnown && !r.isOver(now) {
+		return r.Reason
+	}
+	return r.RuleKnown
+}
+
+// Triage is the record as people read it at an instant.
+func (r *Record) Triage(now time.Time) Triage {
+	t := Triage{
+		State: r.Shown(now), Version: r.Version, Assignee: r.Assignee, Ticket: r.Ticket, NotLeak: r.NotLeak, Owner: r.Owner, Comments: r.Comments,
+	}
+	over := r.isOver(now)
+	switch {
+	case r.Mark == MarkKnown && (r.RuleKnown == "" || !over): // else the rules are why it is known
+		t.Known = &Known{Reason: r.Reason, Until: r.Until, UntilBuild: r.UntilBuild, Expired: over}
+	case r.RuleKnown != "":
+		t.Known = &Known{Reason: r.RuleKnown, Rule: true}
+	}
+	if r.Mark == MarkFixed && !r.FixedByRuns {
+		t.FixedBy = r.MarkedBy
+	}
+	return t
+}

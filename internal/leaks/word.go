@@ -1,0 +1,63 @@
+package leaks
+
+import "time"
+
+// The marks that a team may set on a signature.
+const (
+	MarkKnown = "known" // it is tolerated for a reason
+	MarkFixed = "fixed" // a build has the fix
+)
+
+// A Word is what the team says of a signature, as audit rows and merges keep it.
+type Word struct {
+	Mark       string     `json:"mark,omitempty"` // MarkKnown, MarkFixed or ""
+	MarkedBy   string     `json:"marked_by,omitempty"`
+	Reason     string     `json:"reason,omitempty"`      // of MarkKnown
+	Until      *time.Time `json:"until,omitempty"`       // of MarkKnown: it ends then; nil for never
+	UntilBuild string     `json:"until_build,omitempty"` // of MarkKnown: from this build on it counts again; "" for never
+	FixedID    *int64     `json:"fixed_id,omitempty"`    // of MarkFixed: the id of the build that has the fix
+	NotLeak    bool       `json:"not_leak,omitempty"`
+	Assignee   string     `json:"assignee,omitempty"`
+	Ticket     string     `json:"ticket,omitempty"`
+}
+
+// IsSame reports whether two words say the same. Instants are compared, not their zones.
+func (w *Word) IsSame(other *Word) bool {
+	a, b := *w, *other
+	a.Until, b.Until, a.FixedID, b.FixedID = nil, nil, nil, nil
+	sameTime := (w.Until == nil) == (other.Until == nil) && (w.Until == nil || w.Until.Equal(*other.Until))
+	sameBuild := (w.FixedID == nil) == (other.FixedID == nil) && (w.FixedID == nil || *w.FixedID == *other.FixedID)
+	return a == b && sameTime && sameBuild
+}
+
+// isJudged reports whether the word says what the signature is, and not only whose.
+func (w *Word) isJudged() bool { return w.Mark != "" || w.NotLeak }
+
+// Joined is the word of a signature that another becomes part of: its own, completed by the word of that other.
+func (w Word) Joined(part Word) Word {
+	joined := w
+	if !joined.isJudged() {
+		joined = part // whose it is remains below
+	}
+	joined.Assignee, joined.Ticket = firstText(w.Assignee, part.Assignee), firstText(w.Ticket, part.Ticket)
+	return joined
+}
+
+// Marks are the word as places in a calendar.
+func (w *Word) Marks(c *Calendar) Marks {
+	m := Marks{FixedIn: -1, KnownUntil: -1}
+	switch w.Mark {
+	case MarkFixed:
+		m.FixedIn = c.Place(w.FixedID)
+	case MarkKnown:
+		m.KnownUntil = c.From(w.UntilBuild)
+	}
+	return m
+}
+
+func firstText(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,143 @@
+package store
+
+import (
+	"context"
+	"slices"
+)
+
+// A BuildRef names a build.
+type BuildRef struct {
+	Name     string
+	Sequence *int64
+	Branch   string
+	Pinned   bool // a release
+}
+
+// A Build is a version under test with its runs, the newest first.
+type Build struct {
+	BuildRef
+	Runs []Run
+}
+
+// A BuildQuery chooses a page of a project's builds. Builds come in their order, and uploads add new ones: a page is named by the build
+// that stands before it, so that none is shown twice or passed over.
+type BuildQuery struct {
+	Project  string
+	Scenario string // only builds that have a run of it, with those runs; "" for all
+	After    string // name of a build: only older ones; "" for the newest
+	Limit    int
+}
+
+// A BuildPage is a page of builds, the newest first.
+type BuildPage struct {
+	Builds []Build
+	Before int // builds on newer pages
+	Total  int // on all pages
+}
+
+// Next is what After is for the next page; "" where there is none.
+func (p *BuildPage) Next() string {
+	if n := len(p.Builds); n > 0 && p.Before+n < p.Total {
+		return p.Builds[n-1].Name
+	}
+	return ""
+}
+
+// Builds returns a page of a project's builds, newest first: by declared sequence, undeclared ones after those in the order
+// they were first seen. It returns ErrNotFound for a project that does not exist, and for an After that is none of its builds.
+func (v View) Builds(ctx context.Context, q BuildQuery) (*BuildPage, error) {
+	project, err := projectID(ctx, v.q, q.Project)
+	if err != nil {
+		return nil, err
+	}
+	if q.After != "" {
+		if _, err := value[int64](ctx, v.q, `select id from builds where project_id = $1 and name = $2`, project, q.After); err != nil {
+			return nil, wrap("build", err)
+		}
+	}
+	type row struct {
+		BuildRef
+		ID     int64
+		Before int
+		Total  int
+	}
+	// The row number counts builds that are newer, so that a page says where it stands.
+	rows, err := all[row](ctx, v.q, `
+		with listed as (
+			select b.id, b.name, b.sequence, b.branch, b.pinned, row_number() over (order by `+newestFirst+`) as place, count(*) over () as total
+			from builds b where b.project_id = $1
+				and ($2 = '' or exists (select from runs r join scenarios sc on sc.id = r.scenario_id where r.build_id = b.id and sc.name = $2))),
+		mark as (select b.sequence, b.id from builds b where b.project_id = $1 and b.name = $3)
+		select b.id, b.name, b.sequence, b.branch, b.pinned, (b.place - 1)::int as before, b.total::int as total from listed b
+		where $3 = '' or exists (select from mark where (coalesce(b.sequence, $5), b.id) < (coalesce(mark.sequence, $5), mark.id))
+		order by b.place limit $4`, project, q.Scenario, q.After, q.Limit, undeclared)
+	if err != nil {
+		return nil, wrap("builds", err)
+	}
+	page, ids := &BuildPage{}, make([]int64, len(rows))
+	for i, r := range rows {
+		ids[i] = r.ID
+		page.Builds = append(page.Builds, Build{BuildRef: r.BuildRef})
+		page.Total = r.Total
+	}
+	if len(rows) > 0 {
+		page.Before = rows[0].Before
+	}
+	type placedRun struct {
+		Run
+		BuildID int64
+	}
+	runs, err := all[placedRun](ctx, v.q, `select `+runColumns+`, r.build_id`+runTables+`
+		where r.build_id = any($1) and ($2 = '' or sc.name = $2) order by r.id desc`, ids, q.Scenario)
+	if err != nil {
+		return nil, wrap("runs", err)
+	}
+	for _, r := range runs {
+		b := &page.Builds[slices.Index(ids, r.BuildID)]
+		b.Runs = append(b.Runs, r.Run)
+	}
+	return page, nil
+}
+
+// BuildsWithResults lists the newest builds of a project that have a result, oldest first; all for no limit. It returns ErrNotFound for
+// a project that does not exist.
+func (v View) BuildsWithResults(ctx context.Context, project string, limit int) ([]BuildRef, error) {
+	id, err := projectID(ctx, v.q, project)
+	if err != nil {
+		return nil, err
+	}
+	list, err := buildsWithResults(ctx, v.q, id, limit)
+	return list, wrap("builds", err)
+}
+
+func buildsWithResults(ctx context.Context, q querier, project int64, limit int) ([]BuildRef, error) {
+	builds, err := all[BuildRef](ctx, q, `
+		select b.name, b.sequence, b.branch, b.pinned from builds b
+		where b.project_id = $1 and exists (select from runs r where r.build_id = b.id and r.analysed_at is not null)
+		order by `+newestFirst+` limit nullif($2, 0)`, project, limit)
+	slices.Reverse(builds)
+	return builds, err
+}
+
+// Scenarios lists the scenarios that a project has runs of, by name.
+func (v View) Scenarios(ctx context.Context, project string) ([]string, error) {
+	list, err := values[string](ctx, v.q, `
+		select sc.name from scenarios sc join projects p on p.id = sc.project_id
+		where p.name = $1 and exists (select from runs r where r.scenario_id = sc.id) order by sc.name`, project)
+	return list, wrap("scenarios", err)
+}
+
+// ScenariosOfResults lists, for each of the newest builds with a result, the scenarios of its results: of the newest build first, of
+// the newest run first.
+func (v View) ScenariosOfResults(ctx context.Context, project string, limit int) ([][]string, error) {
+	type row struct{ Scenarios []string }
+	rows, err := all[row](ctx, v.q, `
+		select array_agg(sc.name order by r.id desc) as scenarios
+		from builds b join projects p on p.id = b.project_id join runs r on r.build_id = b.id join scenarios sc on sc.id = r.scenario_id
+		where p.name = $1 and r.analysed_at is not null group by b.id order by `+newestFirst+` limit $2`, project, limit)
+	lists := make([][]string, len(rows))
+	for i := range rows {
+		lists[i] = rows[i].Scenarios
+	}
+	return lists, wrap("scenarios of results", err)
+}

@@ -1,0 +1,46 @@
+package store
+
+import (
+	"strings"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
+	"heapdrift/internal/leaks"
+)
+
+// The rules below are those of internal/leaks, in the words of SQL where a query must know one for speed. A test holds each of them
+// against the function that decides.
+
+// classes are the classes of sites and findings in the order of their gravity, the gravest last, for array_position.
+var classes = `array[` + quoted(score.Classes) + `]`
+
+// suspect holds for a class that leaks or grows, as analysis.Class.IsSuspect; behind a column.
+var suspect = ` in (` + quoted(leaks.Suspects) + `)`
+
+// gravestFirst sorts findings f as leaks.CompareGravity does.
+var gravestFirst = `array_position(` + classes + `, f.class) desc, f.certain desc, f.score desc nulls last, f.growth_bytes desc nulls last, f.outstanding_bytes desc`
+
+// newestFirst and oldestFirst sort builds b as leaks.ComparePlaces does.
+const (
+	newestFirst = `b.sequence desc nulls last, b.id desc`
+	oldestFirst = `b.sequence is not null, b.sequence, b.id`
+)
+
+// untilOver says that the time for which the team tolerates a signature s is over.
+const untilOver = `(s.until_over or s.until is not null and s.until <= now())`
+
+// shownState is the state of a signature s, as leaks.Record.Shown.
+const shownState = `case
+	when s.state = '' then ''
+	when s.not_leak or s.known <> '' or s.mark = 'known' and not ` + untilOver + ` then 'known'
+	when s.mark = 'known' and s.state = 'new' then 'ongoing'
+	else s.state end`
+
+// quoted lists classes as SQL has them; they are constants of this program.
+func quoted(list []analysis.Class) string {
+	words := make([]string, len(list))
+	for i, c := range list {
+		words[i] = `'` + string(c) + `'`
+	}
+	return strings.Join(words, `, `)
+}

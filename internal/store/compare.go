@@ -1,0 +1,144 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/compare"
+	"heapdrift/internal/leaks"
+)
+
+// inconclusive is the status of a run whose evidence does not decide.
+const inconclusive = string(analysis.StatusInconclusive)
+
+// Compare compares what a question names. Its error is a *leaks.Refusal where there is nothing to compare with, a *leaks.FieldError
+// where the question is wrong, or ErrNotFound.
+func (v View) Compare(ctx context.Context, q leaks.Question) (*leaks.Compared, error) {
+	c, err := v.Sides(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	c.Comparison = compare.Compare(c.Base, c.Head)
+	return c, nil
+}
+
+// Sides finds what a question names, without comparing it. Errors are those of Compare.
+func (v View) Sides(ctx context.Context, q leaks.Question) (*leaks.Compared, error) {
+	head, err := v.head(ctx, &q)
+	if err != nil {
+		return nil, err
+	}
+	base, why, err := v.base(ctx, &q, head.Build)
+	if err != nil {
+		return nil, err
+	}
+	return &leaks.Compared{Project: q.Project, Scenario: q.Scenario, Base: base, Head: head, Why: why}, leaks.CheckSides(base, head)
+}
+
+func (v View) head(ctx context.Context, q *leaks.Question) (*compare.Side, error) {
+	if q.HeadRun != 0 {
+		return v.questionedRun(ctx, q, q.HeadRun)
+	}
+	if _, err := projectID(ctx, v.q, q.Project); err != nil {
+		return nil, err
+	}
+	name := q.Head
+	if name == "" {
+		var err error
+		if name, err = v.NewestWithResult(ctx, q.Project, q.Scenario); err != nil {
+			return nil, err
+		}
+		if name == "" {
+			return nil, leaks.NoResult(q.Scenario)
+		}
+	}
+	return v.SideOf(ctx, q.Project, q.Scenario, name)
+}
+
+// base finds what a build is compared with, and says how where the question does not name it.
+func (v View) base(ctx context.Context, q *leaks.Question, head string) (side *compare.Side, why string, err error) {
+	switch {
+	case q.BaseRun != 0:
+		side, err = v.questionedRun(ctx, q, q.BaseRun)
+		return side, "", err
+	case q.Base != "":
+		side, err = v.SideOf(ctx, q.Project, q.Scenario, q.Base)
+		return side, "", err
+	}
+	name, err := v.BaselineOf(ctx, q.Project, q.Scenario, head)
+	if errors.Is(err, ErrNotFound) {
+		return nil, "", leaks.NoBaseline(head, q.Scenario)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	side, err = v.SideOf(ctx, q.Project, q.Scenario, name)
+	return side, leaks.WhyBaseline(head), err
+}
+
+// questionedRun is a run that a question names, as a side.
+func (v View) questionedRun(ctx context.Context, q *leaks.Question, id int64) (*compare.Side, error) {
+	run, err := v.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.OfRun(id, run.Project, run.Scenario); err != nil {
+		return nil, err
+	}
+	return v.SideOfRun(ctx, id)
+}
+
+// Verdict says whether a run passes a gate that fails on what is given, against the build named by baseline or, for "", against the
+// one that leaks.Baseline chooses. Its error is a *leaks.FieldError where the baseline cannot be one.
+func (v View) Verdict(ctx context.Context, run *Run, baseline string, on []leaks.FailOn) (leaks.Verdict, error) {
+	result := leaks.RunResult{RunFacts: run.facts(), Status: analysis.Status(run.Status), Sentence: run.Sentence, Error: run.Error}
+	if !result.IsJudged() {
+		var err error
+		if result.Unread > 0 {
+			result.Unreadable, err = v.firstFailure(ctx, run.ID)
+		}
+		return leaks.Judge(&result, on, nil, nil), err
+	}
+	head, err := v.SideOfRun(ctx, run.ID)
+	if err != nil {
+		return leaks.Verdict{}, err
+	}
+	compared, err := v.withBaseline(ctx, run, head, baseline)
+	if err != nil {
+		return leaks.Verdict{}, err
+	}
+	return leaks.Judge(&result, on, head, compared), nil
+}
+
+// withBaseline compares the side of a run with its baseline; nil where there is none to take.
+func (v View) withBaseline(ctx context.Context, run *Run, head *compare.Side, baseline string) (*leaks.Compared, error) {
+	if baseline == run.Build {
+		return nil, &leaks.FieldError{Field: "baseline", Message: fmt.Sprintf("build %s is the run's own; name another", baseline)}
+	}
+	base, why, err := v.base(ctx, &leaks.Question{Project: run.Project, Scenario: run.Scenario, Base: baseline}, run.Build)
+	var none *leaks.Refusal
+	switch {
+	case baseline != "" && errors.Is(err, ErrNotFound):
+		return nil, &leaks.FieldError{Field: "baseline", Message: fmt.Sprintf("there is no build %q with a run of the scenario %s", baseline, run.Scenario)}
+	case errors.As(err, &none) && none.Code == leaks.CodeNoBaseline:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return &leaks.Compared{
+		Project: run.Project, Scenario: run.Scenario, Base: base, Head: head, Why: why, Comparison: compare.Compare(base, head),
+	}, nil
+}
+
+// firstFailure says why the first piece of evidence that failed could not be read; "" where none did.
+func (v View) firstFailure(ctx context.Context, run int64) (string, error) {
+	evidence, err := v.EvidenceOfRun(ctx, run)
+	for _, e := range evidence {
+		if e.State == "failed" {
+			return fmt.Sprintf("%s could not be read: %s", e.Name, e.Error), nil
+		}
+	}
+	return "", err
+}

@@ -1,0 +1,34 @@
+// Package address knows where the server's pages are: in go names and numbers, out come addresses relative to the server. Pages and
+// the API lead to the same places by it.
+package address
+
+import (
+	"net/url"
+	"strconv"
+)
+
+// Run is the page of a run.
+func Run(id int64) string { return "/runs/" + strconv.FormatInt(id, 10) }
+
+// Project is the page of a project.
+func Project(name string) string { return "/projects/" + url.PathEscape(name) }
+
+// Signature is the page of a leak.
+func Signature(project, signature string) string {
+	return Project(project) + "/signatures/" + url.PathEscape(signature)
+}
+
+// Compare is the page that compares two builds; empty names leave the choice to the server.
+func Compare(project, scenario, base, head string) string {
+	q := url.Values{}
+	for name, value := range map[string]string{"scenario": scenario, "base": base, "head": head} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	to := Project(project) + "/compare"
+	if len(q) > 0 {
+		to += "?" + q.Encode()
+	}
+	return to
+}

@@ -1,0 +1,240 @@
+// Package problem turns errors into what clients are told: in goes an error of the domain, of the door or of a handler, out comes a
+// status, a stable code and a sentence. The API sends it as problem+json (RFC 9457), pages show it.
+package problem
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/ingest" //nolint:depguard // the codes of refused evidence; no reader is called from web
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/blame"
+	"heapdrift/internal/intake"
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/store"
+)
+
+// A Problem is an error as clients see it (RFC 9457). Code is stable; Detail is for people.
+type Problem struct {
+	Type     string `json:"type"`
+	Title    string `json:"title"`
+	Status   int    `json:"status"`
+	Detail   string `json:"detail,omitempty"`
+	Code     string `json:"code"`
+	Instance string `json:"instance,omitempty"` // names the request, as the server's log does
+	Field    string `json:"field,omitempty"`    // the part of the request that is wrong
+	State    string `json:"state,omitempty"`    // of the run that is asked for
+	// Lines are what is wrong in a body of lines.
+	Lines []LineProblem `json:"lines,omitempty"`
+}
+
+// A LineProblem is what is wrong with a line of a body, counted from 1.
+type LineProblem struct {
+	Line    int    `json:"line"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+func (p *Problem) Error() string { return p.Code + ": " + p.Detail }
+
+// The codes of requests that are refused; others come with errors of the door, of the readers and of the domain. They are stable.
+const (
+	CodeNotFound    = "not-found"
+	CodeTooLarge    = "too-large"
+	CodeLocked      = "upload-locked"
+	CodeInternal    = "internal"
+	CodeNoReport    = "no-report-yet"
+	CodeOffset      = "offset-mismatch"
+	CodeContentType = "wrong-content-type"
+	CodeTusVersion  = "unsupported-tus-version"
+	CodeBroken      = "upload-broken"
+	CodeStalled     = "upload-stalled"
+	CodeClosing     = "shutting-down"
+	CodePartial     = "partial-put"
+	CodeAcceptable  = "not-acceptable"
+	CodeConflict    = "conflict"
+	CodeBadRules    = "bad-rules"
+
+	// Of windows of traces.
+	CodeNotATrace    = "not-a-trace"
+	CodeTableMissing = "table-missing"
+	CodeBadWindow    = "bad-window"
+	CodeReadAgain    = "read-again"
+	CodeNoWindows    = "no-windows"
+)
+
+// titles say in a few words what a code means.
+var titles = map[string]string{
+	ingest.CodeEmpty:       "The file is empty",
+	ingest.CodeUnknown:     "The format is not known",
+	ingest.CodeKernelDump:  "A kernel dump is not evidence about a process",
+	ingest.CodeUnsupported: "This version does not read the format",
+	ingest.CodeNoHeap:      "The dump holds no heap memory",
+	ingest.CodeOtherSystem: "The dump is of another system than Windows",
+	ingest.CodeBadDump:     "The dump's header is damaged",
+	ingest.CodeBomb:        "The archive unpacks to too much",
+	ingest.CodeDamaged:     "The archive is damaged",
+	ingest.CodeNoEvidence:  "The archive holds no evidence",
+	ingest.CodeNotTrace:    "The file is no trace",
+	intake.CodeNotSymbols:  "The file holds no symbols",
+	intake.CodeNoSymbols:   "The archive holds no symbols",
+	intake.CodeNoID:        "The file has no id",
+	CodeNotFound:           "There is no such thing here",
+	CodeTooLarge:           "The file is too large",
+	CodeLocked:             "Another request is writing to the upload",
+	CodeInternal:           "The server failed",
+	CodeNoReport:           "The run has no report yet",
+	CodeOffset:             "The upload stands at another offset",
+	CodeContentType:        "The content type is wrong",
+	CodeTusVersion:         "The version of the tus protocol is not spoken",
+	CodeBroken:             "The connection broke",
+	CodeStalled:            "The upload stood still",
+	CodeClosing:            "The server is shutting down",
+	CodePartial:            "A part of a file is not taken",
+	CodeAcceptable:         "The report is not written in such a format",
+	CodeConflict:           "Somebody else was faster",
+	leaks.CodeNoBaseline:   "There is nothing to compare with",
+	leaks.CodeNoResult:     "There is no result yet",
+	CodeBadRules:           "The rules cannot be read",
+	CodeNotATrace:          "The run is of no trace",
+	CodeTableMissing:       "The allocation table is gone",
+	CodeBadWindow:          "The window is wrong",
+	CodeReadAgain:          "The trace was read again",
+}
+
+// ingestStatus is the status of refused files; what is not listed is 422: the format is right, the content is not.
+var ingestStatus = map[string]int{
+	ingest.CodeUnknown:     http.StatusUnsupportedMediaType,
+	ingest.CodeUnsupported: http.StatusUnsupportedMediaType,
+	ingest.CodeNotTrace:    http.StatusUnsupportedMediaType,
+
+	// Of symbols: what a reader of PDBs or images does not take for its own.
+	intake.CodeNotSymbols: http.StatusUnsupportedMediaType,
+	"not-a-pdb":           http.StatusUnsupportedMediaType,
+	"not-pe":              http.StatusUnsupportedMediaType,
+	"pdb-2.00":            http.StatusUnsupportedMediaType,
+	"portable-pdb":        http.StatusUnsupportedMediaType,
+	"unsupported":         http.StatusUnsupportedMediaType,
+}
+
+// New makes an error with a code of its own.
+func New(status int, code, format string, args ...any) *Problem {
+	return &Problem{Status: status, Code: code, Detail: fmt.Sprintf(format, args...)}
+}
+
+// Invalid says that a parameter of the request is wrong.
+func Invalid(field, format string, args ...any) *Problem {
+	p := New(http.StatusUnprocessableEntity, "invalid-"+strings.ReplaceAll(field, "_", "-"), format, args...)
+	p.Field = field
+	return p
+}
+
+// Of is the one table from errors to statuses and codes. What it does not know is the server's fault: it
+// becomes "internal" and its text stays in the log.
+func Of(err error) *Problem {
+	p := translate(err)
+	p.Type = "urn:heapdrift:problem:" + p.Code
+	switch p.Title = titles[p.Code]; {
+	case p.Title != "":
+	case p.Field != "":
+		p.Title = "A part of the request is wrong"
+	default:
+		p.Title = http.StatusText(p.Status)
+	}
+	return p
+}
+
+func translate(err error) *Problem {
+	var own *Problem
+	var refused *ingest.Error
+	var field *leaks.FieldError
+	var refusal *leaks.Refusal
+	var window *analysis.Error
+	var routing *echo.HTTPError
+	switch {
+	case errors.As(err, &own):
+		p := *own
+		return &p
+	case errors.As(err, &refused):
+		status := http.StatusUnprocessableEntity
+		if s := ingestStatus[refused.Code]; s != 0 {
+			status = s
+		}
+		return New(status, refused.Code, "%s: %s", refused.File, refused.Message)
+	case errors.As(err, &field):
+		return Invalid(field.Field, "%s", field.Error())
+	case errors.As(err, &refusal):
+		return New(http.StatusNotFound, refusal.Code, "%s", refusal.Message)
+	case errors.As(err, &window) && windowStatus[window.Code] != 0:
+		return New(windowStatus[window.Code], window.Code, "%s", window.Message)
+	case blame.RuleErrors(err) != nil:
+		return ofRules(blame.RuleErrors(err))
+	case errors.Is(err, intake.ErrTooLarge):
+		return New(http.StatusRequestEntityTooLarge, CodeTooLarge, "the file is larger than this server takes")
+	case errors.Is(err, store.ErrNotFound):
+		return New(http.StatusNotFound, CodeNotFound, "nothing is found under this address")
+	case errors.Is(err, store.ErrConflict):
+		return New(http.StatusConflict, CodeConflict, "somebody else changed it meanwhile; look at what is there now, then change that")
+	case errors.Is(err, store.ErrNoProcess):
+		return Invalid("process", "process: the run's evidence does not show it; the run lists those that it does")
+	case errors.Is(err, store.ErrBusy):
+		return New(http.StatusLocked, CodeLocked, "another request is writing to this upload; ask for its offset and try again")
+	case errors.As(err, &routing) && routing.Code < http.StatusInternalServerError:
+		return New(routing.Code, slug(routing.Code), "%v", routing.Message)
+	}
+	return New(http.StatusInternalServerError, CodeInternal, "the server failed to do this; its log says why under the request's id")
+}
+
+// slug is the code of a status that needs no code of its own: "method-not-allowed".
+func slug(status int) string {
+	return strings.ReplaceAll(strings.ToLower(http.StatusText(status)), " ", "-")
+}
+
+// Send answers with the problem.
+func (p *Problem) Send(c echo.Context) error {
+	header := c.Response().Header()
+	header.Set("Content-Type", "application/problem+json")
+	header.Set("Cache-Control", "no-store")
+	header.Del("ETag")
+	header.Del("Content-Disposition")
+	if id := header.Get(echo.HeaderXRequestID); id != "" {
+		p.Instance = "urn:heapdrift:request:" + id
+	}
+	if c.Request().Method == http.MethodHead {
+		return c.NoContent(p.Status)
+	}
+	return c.JSON(p.Status, p)
+}
+
+// ofRules lists what is wrong with a rule file by its lines.
+func ofRules(wrong []*blame.RuleError) *Problem {
+	p := New(http.StatusUnprocessableEntity, CodeBadRules, "line %d: %s", wrong[0].Line, wrong[0].Message)
+	for _, w := range wrong {
+		p.Lines = append(p.Lines, LineProblem{w.Line, w.Code, w.Message})
+	}
+	if n := len(wrong) - 1; n > 0 {
+		p.Detail += fmt.Sprintf("; and %d more", n)
+	}
+	return p
+}
+
+// Rejected lists the lines of another tool's rule file that have no translation.
+func Rejected(made *blame.Imported) []LineProblem {
+	list := make([]LineProblem, len(made.Rejected))
+	for i, r := range made.Rejected {
+		list[i] = LineProblem{r.Line, "not-translated", r.Text + ": " + r.Reason}
+	}
+	return list
+}
+
+// windowStatus is the status of errors that windows give.
+var windowStatus = map[string]int{
+	CodeNotATrace:    http.StatusNotFound,
+	CodeTableMissing: http.StatusGone,
+	CodeBadWindow:    http.StatusUnprocessableEntity,
+	CodeReadAgain:    http.StatusConflict,
+}
