@@ -8,37 +8,41 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/ingest/etl"
+	"heapdrift/ingest/evidence"
 )
 
 // A leftOut is a file of an archive that is no evidence.
 type leftOut struct {
-	name string
-	why  *Error
+	name    string
+	why     *evidence.Error
+	symbols bool // it is a PDB or an image
 }
 
-// evidence visits every piece of evidence in a source. In an archive of several files those that are no evidence are
+// eachEvidence visits every piece of evidence in a source. In an archive of several files those that are no evidence are
 // passed over and returned; at least one must be evidence.
-func evidence(ctx context.Context, src Source, progress func(done, total int64), visit func(Member, Kind) error) (left []leftOut, err error) {
+func eachEvidence(ctx context.Context, src Source, progress func(done, total int64), visit func(Member, *format) error) (left []leftOut, err error) {
 	found := 0
 	w := walker{progress: progress}
+	var symbols bool // of the member that was visited last
 	w.visit = func(m Member) error {
-		kind, refusal := recognise(m.Name, m.Head)
-		if refusal != nil {
-			return refusal
+		symbols = isSymbols(m.Head)
+		f, err := recognise(m.Name, m.Head)
+		if err != nil {
+			return err
 		}
-		w.free = max(w.free, freeOf[kind])
-		if err := visit(m, kind); err != nil {
+		w.free = max(w.free, f.Free)
+		if err := visit(m, f); err != nil {
 			return readError(m.Name, err)
 		}
 		found++
 		return nil
 	}
-	w.pass = func(name string, e *Error) bool {
+	w.pass = func(name string, e *evidence.Error) bool {
 		if !isNoEvidence(e.Code) {
 			return false
 		}
-		left = append(left, leftOut{name, e})
+		left = append(left, leftOut{name, e, symbols})
+		symbols = false // the next may not even be opened
 		return true
 	}
 	switch err := w.walk(ctx, src); {
@@ -54,8 +58,8 @@ func evidence(ctx context.Context, src Source, progress func(done, total int64),
 	return left, noEvidence(src.Name, left[len(left)-1].why)
 }
 
-func noEvidence(archive string, last *Error) *Error {
-	e := &Error{Code: CodeNoEvidence, File: archive, Message: "the archive holds no evidence that this version reads"}
+func noEvidence(archive string, last *evidence.Error) *evidence.Error {
+	e := &evidence.Error{Code: evidence.CodeNoEvidence, File: archive, Message: "the archive holds no evidence that this version reads"}
 	if last != nil {
 		e.Err = last
 	}
@@ -65,11 +69,14 @@ func noEvidence(archive string, last *Error) *Error {
 // isNoEvidence reports whether a code says that a file is something else, rather than that it is harmful or damaged.
 func isNoEvidence(code string) bool {
 	switch code {
-	case CodeEmpty, CodeUnknown, CodeUnsupported, CodeKernelDump, CodeNotTrace, CodeNoHeap, CodeOtherSystem:
+	case evidence.CodeEmpty, evidence.CodeUnknown, evidence.CodeUnsupported, evidence.CodeKernelDump, evidence.CodeNotTrace, evidence.CodeNoHeap, evidence.CodeOtherSystem:
 		return true
 	}
 	return false
 }
+
+// isOfArchive reports whether a code says that an archive cannot be unpacked any further, so that no file of it can be read.
+func isOfArchive(code string) bool { return code == evidence.CodeBomb || code == evidence.CodeDamaged }
 
 // leftOutOf says that files of an archive of logs are no evidence.
 func leftOutOf(archive string, left []leftOut) []capture.Warning {
@@ -86,9 +93,9 @@ func leftBeside(archive string, left []leftOut) (list []capture.Warning) {
 	var symbols, missed []leftOut
 	for _, l := range left {
 		switch {
-		case l.why.symbols:
+		case l.symbols:
 			symbols = append(symbols, l)
-		case l.why.Code != CodeUnknown && (l.why.Code != CodeEmpty || isNamedTrace(l.name)):
+		case l.why.Code != evidence.CodeUnknown && (l.why.Code != evidence.CodeEmpty || promised(l.name) != nil):
 			missed = append(missed, l)
 		}
 	}
@@ -112,21 +119,14 @@ func shortList(files []leftOut) string {
 	return strings.Join(names, ", ")
 }
 
-// readError gives errors of a format reader the file's name; those that already say it, and the context's, pass.
+// readError gives errors of a format's reader the file's name; the context's pass as they are.
 func readError(name string, err error) error {
-	var ours *Error
-	var trace *etl.Error
-	switch refused := refusalOf(err); {
-	case err == nil || errors.As(err, &ours) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
-	case refused != nil:
-		return &Error{Code: refused.code, File: name, Message: refused.message}
-	case errors.As(err, &trace) && trace.Code != etl.CodeReadFailed:
-		e := &Error{Code: trace.Code, File: cmp.Or(trace.File, name), Message: trace.Message, Err: trace.Err}
-		if trace.Offset > 0 {
-			e.Message += fmt.Sprintf(" (offset %#x)", trace.Offset)
-		}
-		return e
+	}
+	if refused := evidence.Refusal(err); refused != nil {
+		refused.File = cmp.Or(refused.File, name)
+		return refused
 	}
 	return fmt.Errorf("ingest: read %s: %w", name, err)
 }

@@ -10,40 +10,116 @@ import (
 	"heapdrift/ingest/debugdiag"
 	"heapdrift/ingest/dump"
 	"heapdrift/ingest/etl"
-	"heapdrift/ingest/minidump"
+	"heapdrift/ingest/etl/tracecapture"
+	"heapdrift/ingest/evidence"
 	"heapdrift/ingest/umdh"
 	"heapdrift/ingest/vmmap"
 	"heapdrift/ingest/windbg"
 )
 
-// A format is a kind of evidence with its reader. Traces have none here: all of an archive are read as one.
+// A format is one row: what there is to know about a format, and its reader. Nothing outside of the row and the reader's
+// package names a format; docs/adding-a-format.md says how a row comes in.
 type format struct {
-	kind  Kind
-	sniff func(head []byte) bool
-	read  func(ctx context.Context, m Member, opt Options) ([]*capture.Capture, error)
+	evidence.Format
+	// read makes captures of one file. Formats whose files are read Together have none: those of an archive are one trace.
+	read func(ctx context.Context, m Member, opt Options) ([]*capture.Capture, error)
+	// check looks closer, at the door, at a file that is not packed; nil where the first bytes say enough.
+	check func(ctx context.Context, r io.ReaderAt, size int64) error
+	// lacks says why a file with an extension of the format is not of it; nil where others use the extension too.
+	lacks func(head []byte) *evidence.Error
 }
 
 // formats are tried in this order: what is told by a signature goes before what is told by words.
 var formats = []format{
-	{KindMinidump, dump.Sniff, readDump},
-	{KindUMDH, umdh.Sniff, func(ctx context.Context, m Member, opt Options) ([]*capture.Capture, error) {
-		return umdh.Read(ctx, m, umdh.Options{Base: opt.Base})
-	}},
-	{KindETL, etl.Sniff, nil},
-	{KindAppVerifier, appverifier.Sniff, streamed(appverifier.Read)},
-	{KindVMMap, vmmap.Sniff, streamed(vmmap.Read)},
-	{KindDebugDiag, debugdiag.Sniff, streamed(debugdiag.Read)},
-	{KindWinDbg, windbg.Sniff, streamed(windbg.Read)},
+	{
+		Format: evidence.Format{
+			Kind: "minidump", Name: "a dump", Plural: "full dumps", Extensions: []string{".dmp"}, Tools: "procdump -ma, DebugDiag, Task Manager",
+			Captures: kinds(dump.Kind), Rank: 4, Leads: 1, Random: true, Free: 4 << 30, // dumps are mostly zeros
+			Sniff: dump.Sniff,
+		},
+		read: readDump, check: dump.Check,
+	},
+	{
+		Format: evidence.Format{
+			Kind: "umdh", Name: "a UMDH log", Plural: "UMDH logs and differences", Tools: "umdh.exe",
+			Captures: kinds(umdh.KindSnapshot, umdh.KindDifference), Sniff: umdh.Sniff,
+		},
+		read: func(ctx context.Context, m Member, opt Options) ([]*capture.Capture, error) {
+			return umdh.Read(ctx, m, umdh.Options{Base: opt.Base})
+		},
+	},
+	{
+		Format: evidence.Format{
+			Kind: "etl", Name: "a trace", Plural: "ETW traces", Extensions: []string{".etl"}, Tools: "xperf, wpr, PerfView, Visual Studio",
+			Captures: kinds(tracecapture.Kind), Leads: 2, Together: true, Random: true, Free: 1 << 30, // idle buffers are filled with 0xFF
+			Sniff: etl.Sniff,
+		},
+		lacks: etl.Lacks,
+	},
+	{
+		Format: evidence.Format{
+			Kind: "appverifier-log", Name: "a log of Application Verifier", Plural: "logs of Application Verifier", Extensions: []string{".xml"},
+			Tools: "appverif -export log", Captures: kinds(appverifier.Kind), Sniff: appverifier.Sniff,
+		},
+		read: streamed(appverifier.Read),
+	},
+	{
+		Format: evidence.Format{
+			Kind: "vmmap", Name: "a file of VMMap", Plural: "files of VMMap", Extensions: []string{".mmp"},
+			Tools: "VMMap, File, Save As", Captures: kinds(vmmap.Kind), Rank: 3, Sniff: vmmap.Sniff,
+		},
+		read: streamed(vmmap.Read),
+	},
+	{
+		Format: evidence.Format{
+			Kind: "debugdiag-report", Name: "a report of DebugDiag", Plural: "reports of DebugDiag", Extensions: []string{".mht", ".html"},
+			Tools: "DebugDiag Analysis", Captures: kinds(debugdiag.Kind), Rank: 2, Sniff: debugdiag.Sniff,
+		},
+		read: streamed(debugdiag.Read),
+	},
+	{
+		Format: evidence.Format{
+			Kind: "windbg-log", Name: "a log of WinDbg", Plural: "logs of WinDbg", Tools: "WinDbg and cdb, .logopen",
+			Captures: kinds(windbg.Kind), Rank: 1, // somebody pasted it, and it may be of any process
+			Sniff: windbg.Sniff,
+		},
+		read: streamed(windbg.Read),
+	},
 }
 
-// formatOf finds the format of a kind.
-func formatOf(kind Kind) *format {
+// Formats are the facts of all formats that are read, in the order in which a file is tried for them.
+func Formats() evidence.Formats {
+	list := make(evidence.Formats, len(formats))
 	for i := range formats {
-		if formats[i].kind == kind {
+		list[i] = formats[i].Format
+	}
+	return list
+}
+
+// sniffed is the format of a file that begins with head; nil where none is known.
+func sniffed(head []byte) *format {
+	return formatOf(func(f *format) bool { return f.Sniff(head) })
+}
+
+// promised is the format that a file's name promises; nil where the name promises nothing.
+func promised(name string) *format {
+	return formatOf(func(f *format) bool { return f.lacks != nil && f.HasExtension(name) })
+}
+
+func formatOf(is func(*format) bool) *format {
+	for i := range formats {
+		if is(&formats[i]) {
 			return &formats[i]
 		}
 	}
 	return nil
+}
+
+func kinds(list ...capture.Kind) (names []string) {
+	for _, k := range list {
+		names = append(names, string(k))
+	}
+	return names
 }
 
 // streamed is the reader of a format that is read from its beginning to its end.
@@ -70,44 +146,4 @@ func readDump(ctx context.Context, m Member, opt Options) (_ []*capture.Capture,
 		return nil, err
 	}
 	return []*capture.Capture{c}, nil
-}
-
-// check looks closer at a file that lies as it is.
-func check(ctx context.Context, m Member, kind Kind) error {
-	if kind != KindMinidump {
-		return nil
-	}
-	return dump.Check(ctx, m.w.in, m.w.src.Size)
-}
-
-// A refusal is what the reader of a format says of a file that it cannot read.
-type refusal struct{ code, message string }
-
-// refusalOf is what a reader found wrong with a file; nil for errors of reading itself, which another try may not meet.
-func refusalOf(err error) *refusal {
-	var log *umdh.Error
-	var memory *minidump.Error
-	var report *debugdiag.Error
-	var session *windbg.Error
-	var regions *vmmap.Error
-	var stops *appverifier.Error
-	r := &refusal{}
-	switch {
-	case errors.As(err, &log):
-		r = &refusal{log.Code, log.Error()}
-	case errors.As(err, &memory):
-		r = &refusal{memory.Code, memory.Message}
-	case errors.As(err, &report):
-		r = &refusal{report.Code, report.Error()}
-	case errors.As(err, &session):
-		r = &refusal{session.Code, session.Error()}
-	case errors.As(err, &regions):
-		r = &refusal{regions.Code, regions.Error()}
-	case errors.As(err, &stops):
-		r = &refusal{stops.Code, stops.Error()}
-	}
-	if r.code == "" || r.code == minidump.CodeReadFailed {
-		return nil
-	}
-	return r
 }

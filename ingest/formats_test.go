@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/debugdiag/debugdiagtest"
 	"heapdrift/ingest/dump/dumptest"
+	"heapdrift/ingest/evidence"
 	"heapdrift/ingest/ntheap/ntheaptest"
 )
 
@@ -28,16 +30,16 @@ func dumpOf(seed uint64) []byte {
 func TestFormats(t *testing.T) {
 	for name, test := range map[string]struct {
 		data  []byte
-		kind  ingest.Kind
+		kind  evidence.Kind
 		gives capture.Kind
 	}{
-		"app.dmp":     {dumpOf(1), ingest.KindMinidump, capture.KindMinidump},
-		"report.mht":  {debugdiagtest.Walkthrough().MIME(), ingest.KindDebugDiag, capture.KindDebugDiag},
-		"report.html": {debugdiagtest.Walkthrough().HTML(), ingest.KindDebugDiag, capture.KindDebugDiag},
-		"session.log": {[]byte(heapLog), ingest.KindWinDbg, capture.KindWinDbg},
-		"app.mmp":     {[]byte(regions), ingest.KindVMMap, capture.KindVMMap},
-		"app.xml":     {[]byte(stops), ingest.KindAppVerifier, capture.KindAppVerifier},
-		"app.log":     {log(8), ingest.KindUMDH, capture.KindUMDHSnapshot},
+		"app.dmp":     {dumpOf(1), "minidump", "minidump"},
+		"report.mht":  {debugdiagtest.Walkthrough().MIME(), "debugdiag-report", "debugdiag-report"},
+		"report.html": {debugdiagtest.Walkthrough().HTML(), "debugdiag-report", "debugdiag-report"},
+		"session.log": {[]byte(heapLog), "windbg-log", "windbg-log"},
+		"app.mmp":     {[]byte(regions), "vmmap", "vmmap"},
+		"app.xml":     {[]byte(stops), "appverifier-log", "appverifier-log"},
+		"app.log":     {log(8), "umdh", "umdh-snapshot"},
 	} {
 		for _, packed := range []struct {
 			name string
@@ -59,7 +61,7 @@ func TestFormats(t *testing.T) {
 // An archive of dumps is a series in the order of their names, and what lies beside them is read as well.
 func TestArchiveOfDumps(t *testing.T) {
 	src := source("all.zip", zipped(file{"app-10.dmp", dumpOf(3)}, file{"app-9.dmp", dumpOf(2)}, file{"session.log", []byte(heapLog)}))
-	if kind, err := ingest.Inspect(t.Context(), src); err != nil || kind != ingest.KindMinidump {
+	if kind, err := ingest.Inspect(t.Context(), src); err != nil || kind != "minidump" {
 		t.Errorf("%q %v", kind, err)
 	}
 	r, err := ingest.Read(t.Context(), src, ingest.Options{})
@@ -85,11 +87,11 @@ func TestArchiveWithADumpOfACrash(t *testing.T) {
 		code     string
 	}{
 		"beside a full dump": {[]file{{"a-crash.dmp", crash.Bytes()}, {"b.dmp", dumpOf(3)}}, 1, ""},
-		"alone":              {[]file{{"a-crash.dmp", crash.Bytes()}}, 0, ingest.CodeNoHeap},
-		"beside another":     {[]file{{"a-crash.dmp", crash.Bytes()}, {"b-crash.dmp", crash.Bytes()}}, 0, ingest.CodeNoEvidence},
+		"alone":              {[]file{{"a-crash.dmp", crash.Bytes()}}, 0, evidence.CodeNoHeap},
+		"beside another":     {[]file{{"a-crash.dmp", crash.Bytes()}, {"b-crash.dmp", crash.Bytes()}}, 0, evidence.CodeNoEvidence},
 	} {
 		r, err := ingest.Read(t.Context(), source("all.zip", zipped(test.files...)), ingest.Options{})
-		var refused *ingest.Error
+		var refused *evidence.Error
 		if errors.As(err, &refused) != (test.code != "") || refused != nil && refused.Code != test.code || len(r.Captures) != test.captures {
 			t.Errorf("%s: %v, %d captures", name, err, len(r.Captures))
 		}
@@ -99,10 +101,35 @@ func TestArchiveWithADumpOfACrash(t *testing.T) {
 	}
 }
 
-func TestKindsThatAreReadAtRandom(t *testing.T) {
-	for kind, want := range map[ingest.Kind]bool{ingest.KindMinidump: true, ingest.KindETL: true, ingest.KindUMDH: false, ingest.KindWinDbg: false} {
-		if kind.IsRandom() != want {
-			t.Errorf("%s", kind)
+// Every row is whole: pages, the API and documents rely on its words.
+func TestRows(t *testing.T) {
+	formats, captures := ingest.Formats(), map[string]bool{}
+	for _, f := range formats {
+		if f.Kind == "" || f.Name == "" || f.Plural == "" || f.Tools == "" || len(f.Captures) == 0 || f.Sniff == nil {
+			t.Errorf("%q lacks facts: %+v", f.Kind, f)
 		}
+		if first := formats.Of(f.Kind); !slices.Equal(first.Captures, f.Captures) {
+			t.Errorf("two formats are called %q", f.Kind)
+		}
+		for _, kind := range f.Captures {
+			if captures[kind] {
+				t.Errorf("two formats give captures of the kind %q", kind)
+			}
+			captures[kind] = true
+		}
+	}
+	random := map[evidence.Kind]bool{"minidump": true, "etl": true, "umdh": false, "windbg-log": false}
+	for kind, want := range random {
+		if formats.Of(kind).Random != want {
+			t.Errorf("%s: read at random %v", kind, !want)
+		}
+	}
+	for kind, want := range map[string]int{"minidump": 4, "vmmap": 3, "debugdiag-report": 2, "windbg-log": 1, "etl": 0, "umdh-diff": 0, "unknown": 0} {
+		if got := formats.Rank(kind); got != want {
+			t.Errorf("rank of %s: %d, want %d", kind, got, want)
+		}
+	}
+	if got := formats.Name("etl") + ", " + formats.Name("unknown"); got != "a trace, unknown" {
+		t.Errorf("names %s", got)
 	}
 }

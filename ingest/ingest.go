@@ -11,26 +11,10 @@ import (
 	"context"
 	"io"
 
+	"heapdrift/ingest/evidence"
 	"heapdrift/ingest/ntheap"
 	"heapdrift/ingest/umdh"
 )
-
-// A Kind is a format of evidence that there is a reader for.
-type Kind string
-
-// The kinds of evidence.
-const (
-	KindUMDH        Kind = "umdh" // a log or a difference that umdh.exe wrote
-	KindETL         Kind = "etl"  // an event trace log
-	KindMinidump    Kind = "minidump"
-	KindDebugDiag   Kind = "debugdiag-report"
-	KindWinDbg      Kind = "windbg-log"
-	KindVMMap       Kind = "vmmap"
-	KindAppVerifier Kind = "appverifier-log"
-)
-
-// IsRandom reports whether evidence of this kind is read at random: it should lie on a disk nearby.
-func (k Kind) IsRandom() bool { return k == KindETL || k == KindMinidump }
 
 // A Source is a file that may be evidence.
 type Source struct {
@@ -47,22 +31,23 @@ type Options struct {
 	Progress func(done, total int64) // bytes of the sources consumed; may be nil
 }
 
-// Inspect looks whether a source is evidence, without reading what it says; of a dump that is not packed also whether it tells
-// about heaps. Archives are unpacked to nowhere, so
-// that one that would never end is refused here. An archive of traces and other evidence is a trace, one of dumps and logs is
-// dumps. Its error is an *Error
-// unless reading itself failed.
-func Inspect(ctx context.Context, src Source) (Kind, error) {
-	var found Kind
-	_, err := evidence(ctx, src, nil, func(m Member, kind Kind) error {
-		if found == "" || kind == KindETL || found != KindETL && kind == KindMinidump {
-			found = kind
+// Inspect says which format a source is of, without reading what it says; where it is not packed, it takes the closer look
+// that some formats have. Archives are unpacked to nowhere, so that one that would never end is refused here; what they are
+// called is that of their files which leads most. Its error is an *evidence.Error unless reading itself failed.
+func Inspect(ctx context.Context, src Source) (evidence.Kind, error) {
+	found := &evidence.Format{Leads: -1}
+	_, err := eachEvidence(ctx, src, nil, func(m Member, f *format) error {
+		if f.Leads > found.Leads {
+			found = &f.Format
 		}
-		if !m.Packed {
-			return check(ctx, m, kind)
+		switch {
+		case m.Packed:
+			_, err := io.Copy(io.Discard, m)
+			return err
+		case f.check != nil:
+			return f.check(ctx, m.w.in, m.w.src.Size)
 		}
-		_, err := io.Copy(io.Discard, m)
-		return err
+		return nil
 	})
-	return found, err
+	return found.Kind, err
 }

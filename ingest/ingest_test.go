@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"heapdrift/ingest"
+	"heapdrift/ingest/evidence"
 )
 
 // log is a small raw log; its only block has the given number of bytes.
@@ -119,7 +120,7 @@ func TestWrappings(t *testing.T) {
 			t.Errorf("%s: warnings %q, want %q", name, warnings, test.left)
 		}
 		kind, err := ingest.Inspect(t.Context(), source(name, test.data))
-		if err != nil || kind != ingest.KindUMDH {
+		if err != nil || kind != "umdh" {
 			t.Errorf("%s: inspected as %q, %v", name, kind, err)
 		}
 	}
@@ -134,23 +135,23 @@ func TestRefusals(t *testing.T) {
 		code string
 		says string
 	}{
-		"empty.txt":     {nil, ingest.CodeEmpty, "empty"},
-		"empty.txt.gz":  {gz(nil), ingest.CodeEmpty, "empty"},
-		"photo.txt":     {[]byte("\xff\xd8\xff\xe0\x00\x10JFIF"), ingest.CodeUnknown, "JPEG"},
-		"MEMORY.DMP":    {[]byte("PAGEDU64" + strings.Repeat("\x00", 100)), ingest.CodeKernelDump, "kernel memory dump"},
-		"MEMORY.DMP.gz": {gz([]byte("PAGEDUMP")), ingest.CodeKernelDump, "kernel memory dump"},
-		"old.hdmp":      {[]byte("USERDUMP\x00"), ingest.CodeUnsupported, "procdump -ma"},
-		"trace.etl":     {[]byte("\x00\x00\x01\x00\x48\x00"), ingest.CodeNotTrace, "ends inside the header"},
-		"notes.txt":     {[]byte("We saw the leak on Tuesday.\n"), ingest.CodeUnknown, "not known"},
-		"bomb.zip":      {bomb(), ingest.CodeBomb, "200 times"},
-		"bomb.gz":       {filled(log(8), 0), ingest.CodeBomb, "200 times"},
-		"inner.zip":     {zipped(file{"b.zip", zipped(file{"a.txt", log(8)})}), ingest.CodeUnsupported, "archive inside an archive"},
-		"deep.gz":       {gz(gz(gz(log(8)))), ingest.CodeUnsupported, "archive inside an archive"},
-		"cut.gz":        {gz(bytes.Repeat(log(8), 99))[:150], ingest.CodeDamaged, "damaged or cut short"},
-		"cut.zip":       {zipped(file{"a.txt", log(8)})[:200], ingest.CodeDamaged, "damaged or cut short"},
-		"cut.zst":       {zst(log(8))[:60], ingest.CodeDamaged, "damaged or cut short"},
-		"nothing.zip":   {zipped(file{"a.md", []byte("# a")}, file{"b.md", []byte("# b")}), ingest.CodeNoEvidence, "no evidence"},
-		"hollow.zip":    {zipped(), ingest.CodeNoEvidence, "no evidence"},
+		"empty.txt":     {nil, evidence.CodeEmpty, "empty"},
+		"empty.txt.gz":  {gz(nil), evidence.CodeEmpty, "empty"},
+		"photo.txt":     {[]byte("\xff\xd8\xff\xe0\x00\x10JFIF"), evidence.CodeUnknown, "JPEG"},
+		"MEMORY.DMP":    {[]byte("PAGEDU64" + strings.Repeat("\x00", 100)), evidence.CodeKernelDump, "kernel memory dump"},
+		"MEMORY.DMP.gz": {gz([]byte("PAGEDUMP")), evidence.CodeKernelDump, "kernel memory dump"},
+		"old.hdmp":      {[]byte("USERDUMP\x00"), evidence.CodeUnsupported, "procdump -ma"},
+		"trace.etl":     {[]byte("\x00\x00\x01\x00\x48\x00"), evidence.CodeNotTrace, "ends inside the header"},
+		"notes.txt":     {[]byte("We saw the leak on Tuesday.\n"), evidence.CodeUnknown, "not known"},
+		"bomb.zip":      {bomb(), evidence.CodeBomb, "200 times"},
+		"bomb.gz":       {filled(log(8), 0), evidence.CodeBomb, "200 times"},
+		"inner.zip":     {zipped(file{"b.zip", zipped(file{"a.txt", log(8)})}), evidence.CodeUnsupported, "archive inside an archive"},
+		"deep.gz":       {gz(gz(gz(log(8)))), evidence.CodeUnsupported, "archive inside an archive"},
+		"cut.gz":        {gz(bytes.Repeat(log(8), 99))[:150], evidence.CodeDamaged, "damaged or cut short"},
+		"cut.zip":       {zipped(file{"a.txt", log(8)})[:200], evidence.CodeDamaged, "damaged or cut short"},
+		"cut.zst":       {zst(log(8))[:60], evidence.CodeDamaged, "damaged or cut short"},
+		"nothing.zip":   {zipped(file{"a.md", []byte("# a")}, file{"b.md", []byte("# b")}), evidence.CodeNoEvidence, "no evidence"},
+		"hollow.zip":    {zipped(), evidence.CodeNoEvidence, "no evidence"},
 	} {
 		for call, do := range map[string]func() error{
 			"inspect": func() error { _, err := ingest.Inspect(t.Context(), source(name, test.data)); return err },
@@ -159,11 +160,11 @@ func TestRefusals(t *testing.T) {
 				return err
 			},
 		} {
-			if underRace && test.code == ingest.CodeBomb && call == "read" {
+			if underRace && test.code == evidence.CodeBomb && call == "read" {
 				continue
 			}
 			err := do()
-			var refused *ingest.Error
+			var refused *evidence.Error
 			if !errors.As(err, &refused) || refused.Code != test.code || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("%s %s: got %v, want %s saying %q", call, name, err, test.code, test.says)
 			}

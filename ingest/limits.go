@@ -7,21 +7,19 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+
+	"heapdrift/ingest/evidence"
 )
 
 // Limits of what is unpacked. They count bytes that come out, never what an archive's headers claim.
 const (
 	maxUnpacked = 64 << 30 // bytes in all
 	maxRatio    = 200      // bytes out per byte in …
-	freeRatio   = 16 << 20 // … after this many bytes out,
+	freeRatio   = 16 << 20 // … after this many bytes out, or Free of a format,
 	maxEntries  = 10_000   // files in an archive
 	maxDepth    = 2        // wrappings around a file
 	maxWindow   = 128 << 20
 )
-
-// freeOf is how many bytes may come out at any ratio of evidence that packs to nothing: traces, whose idle buffers are filled
-// with 0xFF, and dumps, which are mostly zeros.
-var freeOf = map[Kind]int64{KindETL: 1 << 30, KindMinidump: 4 << 30}
 
 // unpacking counts what comes out of a wrapping and stops at the limits.
 type unpacking struct {
@@ -34,7 +32,7 @@ func (u *unpacking) Read(p []byte) (int, error) {
 	n, err := u.r.Read(p)
 	u.w.out += int64(n)
 	if out := u.w.out; out > maxUnpacked || out > u.w.free && out/maxRatio > u.w.in.done.Load() {
-		return n, &Error{Code: CodeBomb, File: u.name, Message: fmt.Sprintf("the archive unpacks to more than %d times its size; it is refused", maxRatio)}
+		return n, &evidence.Error{Code: evidence.CodeBomb, File: u.name, Message: fmt.Sprintf("the archive unpacks to more than %d times its size; it is refused", maxRatio)}
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = u.w.damaged(u.name, err)

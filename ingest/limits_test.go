@@ -4,16 +4,18 @@ import (
 	"errors"
 	"io"
 	"testing"
+
+	"heapdrift/ingest/evidence"
 )
 
 // Much more may come out where a trace is among it, and not without end.
 func TestLimits(t *testing.T) {
-	for _, free := range []int64{freeRatio, freeOf[KindETL]} {
+	for _, free := range []int64{freeRatio, Formats().Of("etl").Free} {
 		w := walker{in: &meter{}, free: free}
 		w.in.done.Store(100_000)
 		n, err := io.Copy(io.Discard, &unpacking{w: &w, r: nothing{}, name: "a"})
-		var refused *Error
-		if !errors.As(err, &refused) || refused.Code != CodeBomb || n < max(free, 100_000*maxRatio) || n > free+100_000*maxRatio {
+		var refused *evidence.Error
+		if !errors.As(err, &refused) || refused.Code != evidence.CodeBomb || n < max(free, 100_000*maxRatio) || n > free+100_000*maxRatio {
 			t.Errorf("free %d: %v after %d bytes", free, err, n)
 		}
 	}

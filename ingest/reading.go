@@ -76,7 +76,7 @@ func (t *Traces) read(ctx context.Context, apart bool) (*Reading, error) {
 		return &Reading{}, readError(t.Files[0].Name, err)
 	}
 	result, err := tracecapture.Read(ctx, t.Files, tracecapture.Options{})
-	if apart && isTraceError(err, etl.CodeOtherBoot) {
+	if apart && isRefused(err, etl.CodeOtherBoot) {
 		result, err = t.readApart(ctx)
 	}
 	if err != nil {

@@ -2,13 +2,13 @@ package ingest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/etl"
 	"heapdrift/ingest/etl/tracecapture"
+	"heapdrift/ingest/evidence"
 )
 
 // readApart reads the only one of several recordings in an archive that holds memory events.
@@ -26,12 +26,12 @@ func (t *Traces) readApart(ctx context.Context) (found *tracecapture.Result, err
 		}
 		result, err := tracecapture.Read(ctx, files, tracecapture.Options{})
 		switch {
-		case isTraceError(err, tracecapture.CodeNoMemory):
+		case isRefused(err, tracecapture.CodeNoMemory):
 			without, none = append(without, names...), err
 			continue
 		case err == nil && found != nil:
 			_ = result.Close() // the error says more
-			err = &Error{Code: etl.CodeOtherBoot, File: names[0], Message: fmt.Sprintf("this trace and %s were recorded in different boots of Windows, or on different clocks, and both hold memory events; analyse them one by one", holder[0])}
+			err = &evidence.Error{Code: etl.CodeOtherBoot, File: names[0], Message: fmt.Sprintf("this trace and %s were recorded in different boots of Windows, or on different clocks, and both hold memory events", holder[0]), Do: "analyse them one by one"}
 		}
 		if err != nil {
 			if found != nil {
@@ -59,7 +59,7 @@ next:
 				groups[i] = append(g, f)
 				continue next
 			}
-			if !isTraceError(err, etl.CodeOtherBoot) {
+			if !isRefused(err, etl.CodeOtherBoot) {
 				return nil, err
 			}
 		}
@@ -68,8 +68,8 @@ next:
 	return groups, nil
 }
 
-// isTraceError reports whether the reader of traces gave this code.
-func isTraceError(err error, code string) bool {
-	var trace *etl.Error
-	return errors.As(err, &trace) && trace.Code == code
+// isRefused reports whether evidence was refused with this code.
+func isRefused(err error, code string) bool {
+	refused := evidence.Refusal(err)
+	return refused != nil && refused.Code == code
 }

@@ -8,6 +8,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/etl"
+	"heapdrift/ingest/evidence"
 )
 
 // A Relation says how traces stand to a recording.
@@ -25,8 +26,7 @@ const (
 // mostly: to read both would count everything twice.
 func (t *Traces) Compare(ctx context.Context, other *Traces) (Relation, error) {
 	trace, err := etl.Open(ctx, append(append([]etl.Source{}, t.Files...), other.Files...), etl.Options{})
-	var refused *etl.Error
-	if errors.As(err, &refused) && refused.Code != etl.CodeReadFailed {
+	if evidence.Refusal(err) != nil {
 		return OtherRecording, nil
 	}
 	if err != nil {
@@ -57,7 +57,7 @@ func (t *Traces) readOnce(ctx context.Context) error {
 		return nil
 	}
 	trace, err := etl.Open(ctx, t.Files, etl.Options{})
-	if isTraceError(err, etl.CodeOtherBoot) { // reading them says so
+	if isRefused(err, etl.CodeOtherBoot) { // reading them says so
 		return nil
 	}
 	if err != nil {

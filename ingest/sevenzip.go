@@ -1,12 +1,15 @@
 package ingest
 
 import (
+	"cmp"
 	"errors"
 	"hash"
 	"hash/crc32"
 	"io"
 
 	"github.com/bodgit/sevenzip"
+
+	"heapdrift/ingest/evidence"
 )
 
 // open7z takes the files of a 7z apart in the order in which they lie in it: several make one stream, a folder, which can
@@ -56,8 +59,7 @@ func (w *walker) open7zFile(archive string, f *sevenzip.File, more bool) (whole 
 	defer func() { _ = r.Close() }()
 	counted := &unpacking{w: w, r: r, name: archive}
 	if err = w.open(name, counted, 1); err != nil {
-		var refused *Error
-		if !errors.As(err, &refused) || refused.Code == CodeBomb {
+		if refused := evidence.Refusal(err); refused == nil || refused.Code == evidence.CodeBomb {
 			return false, err
 		}
 	}
@@ -66,8 +68,7 @@ func (w *walker) open7zFile(archive string, f *sevenzip.File, more bool) (whole 
 	}
 	// The library would pass over what was not read without counting it.
 	if _, rest := io.Copy(io.Discard, &cancellable{w.ctx, counted}); rest != nil {
-		var limit *Error
-		if err == nil || errors.As(rest, &limit) && limit.Code == CodeBomb || w.ctx.Err() != nil {
+		if err == nil || isRefused(rest, evidence.CodeBomb) || w.ctx.Err() != nil {
 			err = rest
 		}
 		return false, err
@@ -77,9 +78,8 @@ func (w *walker) open7zFile(archive string, f *sevenzip.File, more bool) (whole 
 
 // damaged7z is damaged, for errors that do not know the archive's name.
 func (w *walker) damaged7z(name string, err error) error {
-	var ours *Error
-	if errors.As(err, &ours) && ours.File == "" {
-		ours.File = name
+	if ours := evidence.Refusal(err); ours != nil {
+		ours.File = cmp.Or(ours.File, name)
 	}
 	return w.damaged(name, err)
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+
+	"heapdrift/ingest/evidence"
 )
 
 // The ids in a 7z header (7zFormat.txt of the LZMA SDK, "Property IDs").
@@ -118,7 +120,7 @@ func (h *header7z) check() (encoded bool, err error) {
 	}
 	if id == idFiles { // what follows this count is bounded by it
 		if n := h.number(); n > maxEntries && h.err == nil {
-			h.fail(&Error{Code: CodeBomb, Message: fmt.Sprintf("the archive claims to hold %d files; at most %d are taken", n, maxEntries)})
+			h.fail(&evidence.Error{Code: evidence.CodeBomb, Message: fmt.Sprintf("the archive claims to hold %d files; at most %d are taken", n, maxEntries)})
 		}
 	} else if id != idEnd {
 		h.fail(errHeaderClaims) // archive properties and additional streams, which no tool writes

@@ -3,6 +3,8 @@ package ingest
 import (
 	"encoding/binary"
 	"fmt"
+
+	"heapdrift/ingest/evidence"
 )
 
 // maxDictionary is the memory that all coders of a folder are given together, in bytes: the largest dictionary that
@@ -10,7 +12,7 @@ import (
 const maxDictionary = 256 << 20
 
 func tooLarge7z(dictionary uint64) error {
-	return &Error{Code: CodeUnsupported, Message: fmt.Sprintf("the archive needs a dictionary of %d MB to unpack; at most %d MB are given: pack it with a smaller one (7z a -md=64m)", dictionary>>20, maxDictionary>>20)}
+	return &evidence.Error{Code: evidence.CodeUnsupported, Message: fmt.Sprintf("the archive needs a dictionary of %d MB to unpack; at most %d MB are given", dictionary>>20, maxDictionary>>20), Do: "pack it with a smaller one (7z a -md=64m)"}
 }
 
 // methods7z are the coders that are read, by their ids, with the bytes of memory that their properties ask for. Those of
@@ -37,7 +39,7 @@ func coder7z(method string, properties []byte) (uint64, error) {
 	memory, known := methods7z[method]
 	switch {
 	case !known:
-		return 0, &Error{Code: CodeUnsupported, Message: fmt.Sprintf("the archive is packed by a method that is not read (%x); pack it with 7-Zip's own settings, or as zip", method)}
+		return 0, &evidence.Error{Code: evidence.CodeUnsupported, Message: fmt.Sprintf("the archive is packed by a method that is not read (%x)", method), Do: "pack it with 7-Zip's own settings, or as zip"}
 	case memory == nil:
 		return 0, nil
 	}
@@ -68,5 +70,5 @@ func delta7z(properties []byte) (uint64, error) {
 }
 
 func encrypted7z([]byte) (uint64, error) {
-	return 0, &Error{Code: CodeUnsupported, Message: "the archive is packed with a password; pack it without one"}
+	return 0, &evidence.Error{Code: evidence.CodeUnsupported, Message: "the archive is packed with a password", Do: "pack it without one"}
 }

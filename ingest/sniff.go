@@ -2,10 +2,8 @@ package ingest
 
 import (
 	"bytes"
-	"fmt"
-	"strings"
 
-	"heapdrift/ingest/etl"
+	"heapdrift/ingest/evidence"
 )
 
 // sniffBytes is how much of a file's beginning tells what it is.
@@ -30,36 +28,53 @@ var wrappings = []struct {
 // A foreigner is a kind of file that people upload and that is not read.
 type foreigner struct {
 	magic, code string
-	message     string // what it is and what to do
+	message, do string // what it is and what to do
 	symbols     bool   // it is a PDB or an image
 }
 
 const (
-	kernelDump = "this is a kernel memory dump; heapdrift analyses user-mode processes: make a full user dump of the process (procdump -ma PID)"
-	unpackIt   = "; this version unpacks zip, 7z, gz and zst: unpack it first"
-	sendIt     = ", not evidence; upload it as symbols: heapdrift symbols add, or PUT /api/v1/symbols"
-	notIt      = ", not evidence; upload the log that umdh -f wrote, the .etl file that xperf or wpr wrote, or a full dump"
-	oldDump    = "this is a user dump in the format before minidumps, which is not read; make a full minidump: procdump -ma PID"
+	kernelDump = "this is a kernel memory dump; heapdrift analyses user-mode processes"
+	fullDump   = "make a full user dump of the process: procdump -ma PID"
+	unpackIt   = "unpack it first: this version unpacks zip, 7z, gz and zst"
+	sendIt     = "upload it as symbols: heapdrift symbols add, or PUT /api/v1/symbols"
+	notIt      = "upload the log that umdh -f wrote, the .etl file that xperf or wpr wrote, or a full dump"
+	oldDump    = "this is a user dump in the format before minidumps, which is not read"
 )
 
 var foreign = []foreigner{
-	{magic: "PAGEDU64", code: CodeKernelDump, message: kernelDump},
-	{magic: "PAGEDUMP", code: CodeKernelDump, message: kernelDump},
-	{magic: "USERDUMP", code: CodeUnsupported, message: oldDump},
-	{magic: "HDMP", code: CodeUnsupported, message: oldDump},
-	{magic: "\x7fELF", code: CodeUnsupported, message: "this is a program or a core dump of Linux; heapdrift analyses Windows processes"},
-	{magic: "MSCF", code: CodeUnsupported, message: "this is a CAB archive" + unpackIt + ". A compressed PDB or image is uploaded as symbols: PUT /api/v1/symbols"},
-	{magic: "Rar!", code: CodeUnsupported, message: "this is a RAR archive" + unpackIt},
-	{magic: "\xfd7zXZ\x00", code: CodeUnsupported, message: "this is an xz file" + unpackIt},
-	{magic: "BZh", code: CodeUnsupported, message: "this is a bzip2 file" + unpackIt},
-	{magic: "Microsoft C/C++ MSF 7.00", code: CodeUnsupported, message: "this is a PDB" + sendIt, symbols: true},
-	{magic: "Microsoft MSFZ Container", code: CodeUnsupported, message: "this is a PDB" + sendIt, symbols: true},
-	{magic: "BSJB", code: CodeUnsupported, message: "this is a portable PDB of managed code" + sendIt, symbols: true},
-	{magic: "MZ", code: CodeUnsupported, message: "this is an executable image" + sendIt, symbols: true},
-	{magic: "\xff\xd8\xff", code: CodeUnknown, message: "this is a JPEG picture" + notIt},
-	{magic: "\x89PNG", code: CodeUnknown, message: "this is a PNG picture" + notIt},
-	{magic: "%PDF", code: CodeUnknown, message: "this is a PDF document" + notIt},
-	{magic: "SQLite format 3", code: CodeUnknown, message: "this is an SQLite database" + notIt},
+	{"PAGEDU64", evidence.CodeKernelDump, kernelDump, fullDump, false},
+	{"PAGEDUMP", evidence.CodeKernelDump, kernelDump, fullDump, false},
+	{"USERDUMP", evidence.CodeUnsupported, oldDump, fullDump, false},
+	{"HDMP", evidence.CodeUnsupported, oldDump, fullDump, false},
+	{"\x7fELF", evidence.CodeUnsupported, "this is a program or a core dump of Linux; heapdrift analyses Windows processes", "", false},
+	{"MSCF", evidence.CodeUnsupported, "this is a CAB archive", unpackIt + ". A compressed PDB or image is uploaded as symbols: PUT /api/v1/symbols", false},
+	{"Rar!", evidence.CodeUnsupported, "this is a RAR archive", unpackIt, false},
+	{"\xfd7zXZ\x00", evidence.CodeUnsupported, "this is an xz file", unpackIt, false},
+	{"BZh", evidence.CodeUnsupported, "this is a bzip2 file", unpackIt, false},
+	{"Microsoft C/C++ MSF 7.00", evidence.CodeUnsupported, "this is a PDB, not evidence", sendIt, true},
+	{"Microsoft MSFZ Container", evidence.CodeUnsupported, "this is a PDB, not evidence", sendIt, true},
+	{"BSJB", evidence.CodeUnsupported, "this is a portable PDB of managed code, not evidence", sendIt, true},
+	{"MZ", evidence.CodeUnsupported, "this is an executable image, not evidence", sendIt, true},
+	{"\xff\xd8\xff", evidence.CodeUnknown, "this is a JPEG picture, not evidence", notIt, false},
+	{"\x89PNG", evidence.CodeUnknown, "this is a PNG picture, not evidence", notIt, false},
+	{"%PDF", evidence.CodeUnknown, "this is a PDF document, not evidence", notIt, false},
+	{"SQLite format 3", evidence.CodeUnknown, "this is an SQLite database, not evidence", notIt, false},
+}
+
+// foreignerOf is the kind of file that is not read and that begins with head; nil for none that is known.
+func foreignerOf(head []byte) *foreigner {
+	for i := range foreign {
+		if bytes.HasPrefix(head, []byte(foreign[i].magic)) {
+			return &foreign[i]
+		}
+	}
+	return nil
+}
+
+// isSymbols reports whether a file begins as a PDB or an image.
+func isSymbols(head []byte) bool {
+	f := foreignerOf(head)
+	return f != nil && f.symbols
 }
 
 // wrappingOf says how a file is packed by its beginning.
@@ -72,38 +87,22 @@ func wrappingOf(head []byte) wrapping {
 	return plain
 }
 
-// recognise says what kind of evidence a file is by its beginning, or why none.
-func recognise(name string, head []byte) (Kind, *Error) {
+// recognise says which format a file is of by its beginning, or why of none.
+func recognise(name string, head []byte) (*format, error) {
 	if len(head) == 0 {
-		return "", &Error{Code: CodeEmpty, File: name, Message: "the file is empty; check that the tool that made it ran to its end"}
+		return nil, &evidence.Error{Code: evidence.CodeEmpty, File: name, Message: "the file is empty", Do: "check that the tool that made it ran to its end"}
 	}
-	for _, f := range foreign {
-		if bytes.HasPrefix(head, []byte(f.magic)) {
-			return "", &Error{Code: f.code, File: name, Message: f.message, symbols: f.symbols}
-		}
+	if f := foreignerOf(head); f != nil {
+		return nil, &evidence.Error{Code: f.code, File: name, Message: f.message, Do: f.do}
 	}
-	for i := range formats {
-		if formats[i].sniff(head) {
-			return formats[i].kind, nil
-		}
+	if f := sniffed(head); f != nil {
+		return f, nil
 	}
-	if isNamedTrace(name) {
-		return "", &Error{Code: CodeNotTrace, File: name, Message: "this is named as an ETW trace and is none: " + missing(head)}
+	if f := promised(name); f != nil {
+		e := f.lacks(head)
+		e.File = name
+		return nil, e
 	}
-	return "", &Error{Code: CodeUnknown, File: name, Message: "the format is not known; heapdrift reads UMDH logs and differences, ETW traces (.etl), full dumps (.dmp), reports of DebugDiag (.mht, .html), " +
-		"logs of WinDbg, files of VMMap (.mmp) and logs of Application Verifier (.xml), also as zip, 7z, gz or zst"}
-}
-
-// isNamedTrace reports whether a file is called a trace.
-func isNamedTrace(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".etl") }
-
-// missing says what a file lacks that should be a trace.
-func missing(head []byte) string {
-	switch {
-	case len(bytes.Trim(head, "\x00")) == 0:
-		return fmt.Sprintf("its first %d bytes are all zero, as of a file whose copy or download was broken off; copy it again", len(head))
-	case len(head) < etl.SniffSize:
-		return fmt.Sprintf("it has %d bytes and ends inside the header of its first buffer; copy it again after the session was stopped", len(head))
-	}
-	return fmt.Sprintf("it does not begin with the header of a trace (its first bytes are % x)", head[:min(len(head), 16)])
+	return nil, &evidence.Error{Code: evidence.CodeUnknown, File: name,
+		Message: "the format is not known; heapdrift reads " + Formats().Files() + ", also as zip, 7z, gz or zst"}
 }

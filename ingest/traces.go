@@ -8,6 +8,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/etl"
+	"heapdrift/ingest/evidence"
 )
 
 // Traces are .etl files out of whatever they were packed in.
@@ -33,14 +34,14 @@ func (t *Traces) Close() error {
 }
 
 // OpenTraces takes the traces out of sources, each of which must hold at least one. The sources must stay open as long
-// as the traces. Its error is an *Error unless reading itself failed; report may be nil.
+// as the traces. Its error is an *evidence.Error unless reading itself failed; report may be nil.
 func OpenTraces(ctx context.Context, srcs []Source, report func(done, total int64)) (*Traces, error) {
 	t := &Traces{progress: newProgress(report, srcs...)}
 	for _, src := range srcs {
 		held := len(t.Files)
 		err := t.gather(ctx, src, nil)
 		if err == nil && len(t.Files) == held {
-			err = &Error{Code: CodeNoEvidence, File: src.Name, Message: "this holds no trace; give traces (.etl) only"}
+			err = &evidence.Error{Code: evidence.CodeNoEvidence, File: src.Name, Message: "this holds no trace", Do: "give traces (.etl) only"}
 		}
 		if err != nil {
 			_ = t.Close() // the error says more
@@ -55,16 +56,16 @@ func OpenTraces(ctx context.Context, srcs []Source, report func(done, total int6
 func (t *Traces) gather(ctx context.Context, src Source, read func(Member, *format) error) error {
 	others, held := 0, len(t.Files)
 	var refused error // by a reader, and none is asked any more
-	left, err := evidence(ctx, src, t.progress.source(), func(m Member, kind Kind) error {
-		if kind == KindETL {
+	left, err := eachEvidence(ctx, src, t.progress.source(), func(m Member, f *format) error {
+		if f.Together {
 			return t.add(src, m)
 		}
 		others++
 		if read == nil || len(t.Files) > held {
 			return nil
 		}
-		err := read(m, formatOf(kind))
-		if r := refusalOf(err); r != nil && !isNoEvidence(r.code) {
+		err := read(m, f)
+		if r := evidence.Refusal(err); r != nil && !isNoEvidence(r.Code) && !isOfArchive(r.Code) {
 			refused, read, err = readError(m.Name, err), nil, nil
 		}
 		return err

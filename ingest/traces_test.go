@@ -15,6 +15,7 @@ import (
 	"heapdrift/ingest/etl"
 	"heapdrift/ingest/etl/etltest"
 	"heapdrift/ingest/etl/tracecapture"
+	"heapdrift/ingest/evidence"
 )
 
 // scenario is what all traces of these tests show, unless they say other.
@@ -129,7 +130,7 @@ func TestWrappedTraces(t *testing.T) {
 			t.Errorf("%s: warned %q, want %q", name, said, test.warning)
 		}
 		kind, err := ingest.Inspect(t.Context(), source(name, test.data))
-		if err != nil || kind != ingest.KindETL {
+		if err != nil || kind != "etl" {
 			t.Errorf("%s: inspected as %q, %v", name, kind, err)
 		}
 	}
@@ -147,19 +148,19 @@ func TestRefusedTraces(t *testing.T) {
 		data       []byte
 		code, says string
 	}{
-		"empty.etl":      {nil, ingest.CodeEmpty, "empty"},
-		"zeros.etl":      {make([]byte, 70000), ingest.CodeNotTrace, "first 65536 bytes are all zero"},
-		"cut.etl":        {whole[:50], ingest.CodeNotTrace, "50 bytes and ends inside the header"},
-		"text.etl":       {[]byte(strings.Repeat("not a trace\n", 20)), ingest.CodeNotTrace, "6e 6f 74 20 61"},
+		"empty.etl":      {nil, evidence.CodeEmpty, "empty"},
+		"zeros.etl":      {make([]byte, 70000), evidence.CodeNotTrace, "first 65536 bytes are all zero"},
+		"cut.etl":        {whole[:50], evidence.CodeNotTrace, "50 bytes and ends inside the header"},
+		"text.etl":       {[]byte(strings.Repeat("not a trace\n", 20)), evidence.CodeNotTrace, "6e 6f 74 20 61"},
 		"cut-header.etl": {whole[:0x100], etl.CodeBadHeader, "cut short"},
 		"twoboots.zip":   {zipped(file{"a.etl", whole}, file{"b.etl", alien(true)}), etl.CodeOtherBoot, "twoboots.zip/a.etl were recorded in different boots"},
 		"none.etl":       {alien(false), tracecapture.CodeNoMemory, "neither heap nor VirtualAlloc"},
 		"none.zip":       {zipped(file{"a.etl", alien(false)}), tracecapture.CodeNoMemory, "neither heap nor VirtualAlloc"},
-		"cut.etl.gz":     {gz(whole)[:900], ingest.CodeDamaged, "damaged or cut short"},
-		"inner.zip":      {zipped(file{"a.etl.zip", zipped(file{"a.etl", whole})}), ingest.CodeUnsupported, "archive inside an archive"},
+		"cut.etl.gz":     {gz(whole)[:900], evidence.CodeDamaged, "damaged or cut short"},
+		"inner.zip":      {zipped(file{"a.etl.zip", zipped(file{"a.etl", whole})}), evidence.CodeUnsupported, "archive inside an archive"},
 	} {
 		_, _, err := read(t, source(name, test.data))
-		var refused *ingest.Error
+		var refused *evidence.Error
 		if !errors.As(err, &refused) || refused.Code != test.code || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %v, want %s saying %q", name, err, test.code, test.says)
 		}
@@ -168,13 +169,13 @@ func TestRefusedTraces(t *testing.T) {
 		sources    []ingest.Source
 		code, says string
 	}{
-		"a log among them": {[]ingest.Source{source("kernel.etl", kernel), source("a.txt", log(8))}, ingest.CodeNoEvidence, "a.txt: this holds no trace"},
+		"a log among them": {[]ingest.Source{source("kernel.etl", kernel), source("a.txt", log(8))}, evidence.CodeNoEvidence, "a.txt: this holds no trace"},
 		"other boots":      {[]ingest.Source{source("a.etl", whole), source("b.etl.gz", gz(alien(true)))}, etl.CodeOtherBoot, "b.etl.gz: this file and a.etl"},
-		"one is damaged":   {[]ingest.Source{source("h.gz", gz(heap)), source("k.gz", gz(kernel)[:700])}, ingest.CodeDamaged, "k.gz: the archive is damaged"},
-		"nothing":          {[]ingest.Source{source("a.etl.gz", gz(nil)), source("b.etl", heap)}, ingest.CodeEmpty, "a.etl.gz"},
+		"one is damaged":   {[]ingest.Source{source("h.gz", gz(heap)), source("k.gz", gz(kernel)[:700])}, evidence.CodeDamaged, "k.gz: the archive is damaged"},
+		"nothing":          {[]ingest.Source{source("a.etl.gz", gz(nil)), source("b.etl", heap)}, evidence.CodeEmpty, "a.etl.gz"},
 	} {
 		_, _, err := read(t, test.sources...)
-		var refused *ingest.Error
+		var refused *evidence.Error
 		if !errors.As(err, &refused) || refused.Code != test.code || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %v, want %s saying %q", name, err, test.code, test.says)
 		}

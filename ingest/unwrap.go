@@ -9,6 +9,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"heapdrift/ingest/evidence"
 )
 
 // A Member is a file as it comes out of its wrappings.
@@ -27,11 +29,11 @@ func (m Member) Unpacking(r io.Reader) io.Reader { return &unpacking{w: m.w, r: 
 
 // Unpack visits the files in a source, whatever they are: the source itself, what a gz or zst holds, those of a zip in
 // the order of their names, or those of a 7z as they lie in it. What it cannot read of an archive, and files for which
-// visit returns an *Error, go to refuse, by their names in the archive; one that unpacks to too much ends everything,
+// visit returns an *evidence.Error, go to refuse, by their names in the archive; one that unpacks to too much ends everything,
 // and so does any other error.
-func Unpack(ctx context.Context, src Source, visit func(Member) error, refuse func(name string, e *Error)) error {
-	w := walker{visit: visit, pass: func(name string, e *Error) bool {
-		if e.Code == CodeBomb {
+func Unpack(ctx context.Context, src Source, visit func(Member) error, refuse func(name string, e *evidence.Error)) error {
+	w := walker{visit: visit, pass: func(name string, e *evidence.Error) bool {
+		if e.Code == evidence.CodeBomb {
 			return false
 		}
 		refuse(name, e)
@@ -43,8 +45,8 @@ func Unpack(ctx context.Context, src Source, visit func(Member) error, refuse fu
 // A walker visits every file in a source.
 type walker struct {
 	visit    func(Member) error
-	pass     func(name string, e *Error) bool // reports whether a file of an archive may be refused and the others taken
-	progress func(done, total int64)          // may be nil
+	pass     func(name string, e *evidence.Error) bool // reports whether a file of an archive may be refused and the others taken
+	progress func(done, total int64)                   // may be nil
 
 	ctx     context.Context //nolint:containedctx // lives as long as one call of walk
 	src     Source
@@ -72,7 +74,7 @@ func (w *walker) open(name string, r io.Reader, depth int) error {
 	case wrap == plain:
 		return w.visit(Member{Reader: buffered, Name: name, Head: head, Packed: depth > 0, w: w})
 	case depth == maxDepth || archive && depth > 0:
-		return &Error{Code: CodeUnsupported, File: name, Message: "this is an archive inside an archive; unpack the outer one first"}
+		return &evidence.Error{Code: evidence.CodeUnsupported, File: name, Message: "this is an archive inside an archive", Do: "unpack the outer one first"}
 	}
 	switch wrap {
 	case wrapGzip:
@@ -98,8 +100,7 @@ func (w *walker) open(name string, r io.Reader, depth int) error {
 // taken takes a file of an archive out of the way of the others: it returns err, unless that refuses only the file and
 // the walk may pass it over.
 func (w *walker) taken(entry string, err error) error {
-	var refused *Error
-	if errors.As(err, &refused) && w.pass(entry, refused) {
+	if refused := evidence.Refusal(err); refused != nil && w.pass(entry, refused) {
 		return nil
 	}
 	return err
@@ -107,12 +108,11 @@ func (w *walker) taken(entry string, err error) error {
 
 // damaged says that unpacking failed, unless the cause is the context, a limit, or that the source cannot be read.
 func (w *walker) damaged(name string, err error) error {
-	var ours *Error
-	if errors.As(err, &ours) || w.ctx.Err() != nil {
+	if evidence.Refusal(err) != nil || w.ctx.Err() != nil {
 		return err
 	}
 	if failed := w.in.failure(); failed != nil {
 		return fmt.Errorf("ingest: read %s: %w", w.src.Name, failed)
 	}
-	return &Error{Code: CodeDamaged, File: name, Message: "the archive is damaged or cut short; pack and upload it again", Err: err}
+	return &evidence.Error{Code: evidence.CodeDamaged, File: name, Message: "the archive is damaged or cut short", Do: "pack and upload it again", Err: err}
 }

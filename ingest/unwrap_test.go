@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"heapdrift/ingest"
+	"heapdrift/ingest/evidence"
 )
 
 // unpacked lists what Unpack visits as name=content, and what is refused as name!code. Files that begin with "no" are
@@ -18,12 +19,12 @@ import (
 func unpacked(ctx context.Context, name string, data []byte) (list []string, err error) {
 	err = ingest.Unpack(ctx, source(name, data), func(m ingest.Member) error {
 		if bytes.HasPrefix(m.Head, []byte("no")) {
-			return &ingest.Error{Code: "not-wanted", File: m.Name}
+			return &evidence.Error{Code: "not-wanted", File: m.Name}
 		}
 		text, err := io.ReadAll(m)
 		list = append(list, fmt.Sprintf("%s=%s %t", m.Name, text, m.Packed))
 		return err
-	}, func(name string, e *ingest.Error) { list = append(list, name+"!"+e.Code) })
+	}, func(name string, e *evidence.Error) { list = append(list, name+"!"+e.Code) })
 	return list, err
 }
 
@@ -48,7 +49,7 @@ func TestUnpack(t *testing.T) {
 	} {
 		got, err := unpacked(t.Context(), test.name, test.data)
 		code := ""
-		var refused *ingest.Error
+		var refused *evidence.Error
 		if errors.As(err, &refused) {
 			code = refused.Code
 		} else if err != nil {
@@ -69,8 +70,8 @@ func TestUnpackingFurther(t *testing.T) {
 		total = n
 		return err
 	}, nil)
-	var refused *ingest.Error
-	if !errors.As(err, &refused) || refused.Code != ingest.CodeBomb || total > 32<<20 {
+	var refused *evidence.Error
+	if !errors.As(err, &refused) || refused.Code != evidence.CodeBomb || total > 32<<20 {
 		t.Errorf("%v after %d bytes", err, total)
 	}
 }
@@ -81,8 +82,8 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 func TestUnpackBombAmongOthers(t *testing.T) {
 	got, err := unpacked(t.Context(), "a.zip", zipped(file{"a", []byte("x")}, file{"b.gz", filled(nil, 0)}, file{"c", []byte("y")}))
-	var refused *ingest.Error
-	if !errors.As(err, &refused) || refused.Code != ingest.CodeBomb || slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "a.zip/c") }) {
+	var refused *evidence.Error
+	if !errors.As(err, &refused) || refused.Code != evidence.CodeBomb || slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "a.zip/c") }) {
 		t.Errorf("%v", err)
 	}
 }
@@ -114,7 +115,7 @@ func TestUnreadableSource(t *testing.T) {
 		"a.7z": sevenZipped(file{"a.txt", log(8)}), "a.etl": trace(), "a.etl.gz": gz(trace()),
 	} {
 		_, err := ingest.Read(t.Context(), ingest.Source{Name: name, ReaderAt: failing{bytes.NewReader(data)}, Size: int64(len(data))}, ingest.Options{})
-		var refused *ingest.Error
+		var refused *evidence.Error
 		if !errors.Is(err, errStore) || errors.As(err, &refused) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -132,8 +133,8 @@ func TestZipMethods(t *testing.T) {
 	locked[directory+8] |= 1
 	for says, data := range map[string][]byte{"method of zip that is not read (9)": method, "with a password": locked} {
 		_, err := ingest.Inspect(t.Context(), source("a.zip", data))
-		var refused *ingest.Error
-		if !errors.As(err, &refused) || refused.Code != ingest.CodeUnsupported || !strings.Contains(err.Error(), says) {
+		var refused *evidence.Error
+		if !errors.As(err, &refused) || refused.Code != evidence.CodeUnsupported || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}
@@ -145,7 +146,7 @@ func ExampleUnpack() {
 		text, err := io.ReadAll(m)
 		fmt.Printf("%s: %s\n", m.Name, text)
 		return err
-	}, func(name string, e *ingest.Error) { fmt.Println(name, e.Code) })
+	}, func(name string, e *evidence.Error) { fmt.Println(name, e.Code) })
 	fmt.Println(err)
 	// Output:
 	// all.zip/a.txt: first
@@ -161,7 +162,7 @@ func FuzzUnpack(f *testing.F) {
 	f.Add(zipped(file{"a.txt", []byte("text")}, file{"b.gz", gz([]byte("text"))}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		_, err := unpacked(t.Context(), "x", data)
-		var refused *ingest.Error
+		var refused *evidence.Error
 		if err != nil && !errors.As(err, &refused) {
 			t.Error(err)
 		}

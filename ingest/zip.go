@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/klauspost/compress/zip"
+
+	"heapdrift/ingest/evidence"
 )
 
 // openZip takes the files of a zip apart in the order of their names, which is the order of a series.
@@ -32,11 +34,11 @@ func (w *walker) openZip(name string) error {
 func (w *walker) openZipped(archive string, f *zip.File) error {
 	const encrypted = 0x1 // general purpose bit flag, APPNOTE 4.4.4
 	if f.Flags&encrypted != 0 {
-		return &Error{Code: CodeUnsupported, File: archive + "/" + f.Name, Message: "it is packed with a password; pack it without one"}
+		return &evidence.Error{Code: evidence.CodeUnsupported, File: archive + "/" + f.Name, Message: "it is packed with a password", Do: "pack it without one"}
 	}
 	r, err := f.Open()
 	if errors.Is(err, zip.ErrAlgorithm) { // 9 is Deflate64, which the Windows Explorer takes above 2 GB
-		return &Error{Code: CodeUnsupported, File: archive + "/" + f.Name, Message: fmt.Sprintf("it is packed by a method of zip that is not read (%d); pack it as 7z, gz or zst", f.Method)}
+		return &evidence.Error{Code: evidence.CodeUnsupported, File: archive + "/" + f.Name, Message: fmt.Sprintf("it is packed by a method of zip that is not read (%d)", f.Method), Do: "pack it as 7z, gz or zst"}
 	}
 	if err != nil {
 		return w.damaged(f.Name, err)
@@ -48,7 +50,7 @@ func (w *walker) openZipped(archive string, f *zip.File) error {
 // count notes how many files an archive holds, and refuses too many.
 func (w *walker) count(name string, files int) error {
 	if files > maxEntries {
-		return &Error{Code: CodeBomb, File: name, Message: fmt.Sprintf("the archive holds %d files; at most %d are taken", files, maxEntries)}
+		return &evidence.Error{Code: evidence.CodeBomb, File: name, Message: fmt.Sprintf("the archive holds %d files; at most %d are taken", files, maxEntries)}
 	}
 	w.entries = files
 	return nil

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"heapdrift/ingest"
 	"heapdrift/ingest/debugdiag/debugdiagtest"
 	"heapdrift/ingest/dump/dumptest"
+	"heapdrift/ingest/evidence"
 	"heapdrift/ingest/ntheap/ntheaptest"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store/storetest"
@@ -67,8 +67,8 @@ func TestDumpsThatTellNothingAreRefused(t *testing.T) {
 	made.Small, made.Flags, made.Memory = true, 0x1000, made.Memory[:1]
 	data := made.Bytes()
 	_, err := p.Intake.Accept(t.Context(), leaks.Target{Project: "p", Build: "1"}, "crash.dmp", bytes.NewReader(data))
-	var refused *ingest.Error
-	if !errors.As(err, &refused) || refused.Code != ingest.CodeNoHeap || !strings.Contains(refused.Message, "procdump -ma") {
+	var refused *evidence.Error
+	if !errors.As(err, &refused) || refused.Code != evidence.CodeNoHeap || !strings.Contains(refused.Error(), "procdump -ma") {
 		t.Errorf("at the door: %v", err)
 	}
 	// One that is packed is looked at when it is read.

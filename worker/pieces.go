@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"heapdrift/ingest"
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/queue"
 	"heapdrift/internal/store"
 )
@@ -104,9 +105,8 @@ func (p *pieces) take(ctx context.Context, e store.Evidence) (piece, error) {
 
 // unlessRefused is nil for the error of a file that cannot be read, whose own job says why.
 func unlessRefused(err error) error {
-	var refused *ingest.Error
 	var failed *queue.Error
-	if errors.As(err, &refused) || errors.As(err, &failed) {
+	if evidence.Refusal(err) != nil || errors.As(err, &failed) {
 		return nil
 	}
 	return err

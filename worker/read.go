@@ -8,23 +8,27 @@ import (
 
 	"heapdrift/ingest"
 	"heapdrift/ingest/capture/allocations"
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/queue"
 	"heapdrift/internal/store"
 )
 
+// formats are those that evidence may be of.
+var formats = ingest.Formats()
+
 // read turns a piece of evidence into captures.
 func (w *Worker) read(ctx context.Context, job *queue.Job) error {
-	evidence, err := store.Read(ctx, w.Store, func(v store.View) (store.Evidence, error) { return v.EvidenceByID(ctx, *job.EvidenceID) })
+	e, err := store.Read(ctx, w.Store, func(v store.View) (store.Evidence, error) { return v.EvidenceByID(ctx, *job.EvidenceID) })
 	if err != nil {
 		return err
 	}
 	var reading *ingest.Reading
 	var together []int64
-	if evidence.Kind == string(ingest.KindETL) {
-		reading, together, err = w.readTrace(ctx, job, evidence)
+	if formats.Of(evidence.Kind(e.Kind)).Together {
+		reading, together, err = w.readTrace(ctx, job, e)
 	} else {
-		reading, err = w.readSnapshots(ctx, job, evidence)
+		reading, err = w.readSnapshots(ctx, job, e)
 	}
 	defer func() { _ = reading.Close() }() // temporary disk
 	if err != nil {
@@ -65,7 +69,7 @@ func (w *Worker) store(ctx context.Context, job *queue.Job, reading *ingest.Read
 
 func (w *Worker) readSnapshots(ctx context.Context, job *queue.Job, e store.Evidence) (*ingest.Reading, error) {
 	r, err := w.openEvidence(ctx, e)
-	if err == nil && ingest.Kind(e.Kind).IsRandom() {
+	if err == nil && formats.Of(evidence.Kind(e.Kind)).Random {
 		r, err = local(ctx, r, w.Remote)
 	}
 	if err != nil {
@@ -100,8 +104,7 @@ func progress(job *queue.Job, from, to int, stage string) func(done, total int64
 
 // refusal is the error of a file that reading it again does not make better.
 func refusal(err error) error {
-	var refused *ingest.Error
-	if errors.As(err, &refused) {
+	if refused := evidence.Refusal(err); refused != nil {
 		return &queue.Error{Code: refused.Code, Message: refused.Error(), Final: true}
 	}
 	return err

@@ -50,7 +50,7 @@ func readEvidence(ctx context.Context, paths []string, opt ingest.Options, s str
 		}
 		e.files = append(e.files, f)
 		if len(paths) > 1 {
-			if kind, err := ingest.Inspect(ctx, f.source()); err == nil && kind == ingest.KindETL {
+			if kind, err := ingest.Inspect(ctx, f.source()); err == nil && ingest.Formats().Of(kind).Together {
 				traces = append(traces, f)
 				continue
 			}

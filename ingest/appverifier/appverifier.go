@@ -23,13 +23,17 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/evidence"
 	"heapdrift/ingest/markup"
 )
+
+// Kind is that of captures of logs of Application Verifier.
+const Kind capture.Kind = "appverifier-log"
 
 // Read reads a log: one capture for each session with stops, in their order. It holds one element of the log and what the captures
 // hold, which is bounded.
 //
-// Damage gives warnings, not an error. The error is an *Error when r holds no stop or when r fails, and the context's when that
+// Damage gives warnings, not an error. The error is an *evidence.Error when r holds no stop or when r fails, and the context's when that
 // ends; what was read until then is returned beside it.
 func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	if ctx.Err() != nil {
@@ -41,14 +45,14 @@ func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	case ctx.Err() != nil:
 		return l.done, context.Cause(ctx)
 	case err != nil:
-		return l.done, &Error{CodeReadFailed, l.in.Line(), "reading the log failed", err}
+		return l.done, &evidence.Error{Code: CodeReadFailed, Message: "reading the log failed", Line: l.in.Line(), Err: err}
 	case len(l.done) > 0:
 		return l.done, nil
 	case l.sessions > 0 && !l.damaged:
-		return nil, &Error{CodeNoStops, l.in.Line(), "the log has no stops: nothing was found while the process ran; leaks are found when a module " +
-			"is unloaded, with appverif -enable Leak -for app.exe", nil}
+		return nil, &evidence.Error{Code: CodeNoStops, Message: "the log has no stops: nothing was found while the process ran", Line: l.in.Line(),
+			Do: "run it with appverif -enable Leak -for app.exe until the module is unloaded, which is when leaks are found"}
 	}
-	return nil, &Error{CodeNoData, l.in.Line(), "no whole stop of Application Verifier was found; export the log with appverif -export log -for app.exe -with to=log.xml", nil}
+	return nil, &evidence.Error{Code: CodeNoData, Message: "no whole stop of Application Verifier was found", Line: l.in.Line(), Do: "export the log with appverif -export log -for app.exe -with to=log.xml"}
 }
 
 // Sniff reports whether head, the first bytes of a file, looks like a log of Application Verifier: up to 64 KiB in UTF-8 or UTF-16.

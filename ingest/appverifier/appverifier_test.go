@@ -16,6 +16,7 @@ import (
 
 	"heapdrift/ingest/appverifier"
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/corpus"
 )
 
@@ -162,7 +163,7 @@ func TestCutAnywhere(t *testing.T) {
 	whole := read(t, sample)
 	for n := range strings.LastIndex(sample, "</avrf:logfile>") {
 		captures, err := appverifier.Read(t.Context(), strings.NewReader(sample[:n]))
-		var ours *appverifier.Error
+		var ours *evidence.Error
 		if len(captures) == 0 {
 			if !errors.As(err, &ours) || ours.Code != appverifier.CodeNoData {
 				t.Fatalf("cut at %d: %v", n, err)
@@ -229,7 +230,7 @@ func TestEntitiesAreNotExpanded(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	var ours *appverifier.Error
+	var ours *evidence.Error
 	for log, code := range map[string]string{
 		"": appverifier.CodeNoData, "<root/>": appverifier.CodeNoData, "hello": appverifier.CodeNoData, `<logfile><logSession PID="1">`: appverifier.CodeNoData,
 		`<logfile><logSession PID="1"></logSession></logfile>`: appverifier.CodeNoStops,

@@ -45,7 +45,7 @@ type session struct {
 }
 
 func newSession(attributes []xml.Attr, room *int) *session {
-	s := &session{room: room, notes: map[string]int{}, c: &capture.Capture{Kind: capture.KindAppVerifier, Shape: capture.ShapeFacts,
+	s := &session{room: room, notes: map[string]int{}, c: &capture.Capture{Kind: Kind, Shape: capture.ShapeFacts,
 		Snapshots: make([]capture.Snapshot, 1), Memory: &capture.Memory{Source: "Application Verifier"}}}
 	for _, a := range attributes {
 		switch a.Name.Local {

@@ -10,20 +10,8 @@ import (
 	"time"
 )
 
-// A Kind names the kind of evidence a capture was read from, as reports print it.
+// A Kind names the kind of evidence a capture was read from, as reports print it. Each reader names its own.
 type Kind string
-
-// The kinds of evidence.
-const (
-	KindUMDHSnapshot Kind = "umdh-snapshot"
-	KindUMDHDiff     Kind = "umdh-diff"
-	KindETL          Kind = "etl"
-	KindMinidump     Kind = "minidump"
-	KindDebugDiag    Kind = "debugdiag-report"
-	KindWinDbg       Kind = "windbg-log"
-	KindVMMap        Kind = "vmmap"
-	KindAppVerifier  Kind = "appverifier-log"
-)
 
 // A Shape says what the numbers of a capture mean. Analysis goes by the shape, never by the Kind.
 type Shape uint8

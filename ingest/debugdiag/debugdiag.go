@@ -26,12 +26,16 @@ import (
 	"io"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/evidence"
 )
+
+// Kind is that of captures of reports of DebugDiag.
+const Kind capture.Kind = "debugdiag-report"
 
 // Read reads a report: one capture for each dump that it is about, in its order. A dump of whose allocations it tells gives a
 // snapshot, any other one facts. It holds one buffer of the report and what the captures hold.
 //
-// Damage gives warnings, not an error. The error is an *Error when r is no report of DebugDiag's or when r fails, and the context's
+// Damage gives warnings, not an error. The error is an *evidence.Error when r is no report of DebugDiag's or when r fails, and the context's
 // when that ends; what was read until then is returned beside it.
 func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	if ctx.Err() != nil {
@@ -47,13 +51,13 @@ func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	case src.err != nil && ctx.Err() != nil:
 		return report.finish(), context.Cause(ctx)
 	case src.err != nil:
-		return report.finish(), &Error{CodeReadFailed, src.offset, "reading the report failed", src.err}
+		return report.finish(), &evidence.Error{Code: CodeReadFailed, Message: "reading the report failed", Offset: src.offset, Err: src.err}
 	case err != nil:
 		return nil, err
 	}
 	captures := report.finish()
 	if len(captures) == 0 {
-		return nil, &Error{CodeNoData, src.offset, "nothing that DebugDiag reports was found; upload the .mht file that its analysis wrote", nil}
+		return nil, &evidence.Error{Code: CodeNoData, Message: "nothing that DebugDiag reports was found", Do: "upload the .mht file that its analysis wrote", Offset: src.offset}
 	}
 	return captures, nil
 }

@@ -83,7 +83,7 @@ type managed struct {
 
 func newDraft(dump string) *draft {
 	return &draft{
-		c: &capture.Capture{Kind: capture.KindDebugDiag}, memory: &capture.Memory{}, name: parseDumpName(dump), openHeap: -1,
+		c: &capture.Capture{Kind: Kind}, memory: &capture.Memory{}, name: parseDumpName(dump), openHeap: -1,
 		heapAt: map[capture.Address]int{}, heapGroups: map[heapSize]*capture.Group{}, managers: map[string]*managed{}, spaceUses: map[capture.UseName]span{}, known: map[[2]string]frame{},
 		total: totals{count: -1, handles: -1, byModule: -1, byHandles: -1, byType: -1}, open: opened{module: -1},
 	}

@@ -15,6 +15,7 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/debugdiag"
 	"heapdrift/ingest/debugdiag/debugdiagtest"
+	"heapdrift/ingest/evidence"
 )
 
 // wide is text as UTF-16 with a byte order mark.
@@ -72,7 +73,7 @@ func TestCut(t *testing.T) {
 	for name, report := range map[string][]byte{"page": r.HTML()[:page+7], "MIME": r.MIME()[:page]} {
 		for n := 0; n < len(report); n += 1 + n/300 {
 			captures, err := debugdiag.Read(t.Context(), bytes.NewReader(report[:n]))
-			var coded *debugdiag.Error
+			var coded *evidence.Error
 			if err != nil && !errors.As(err, &coded) || err == nil && len(captures) == 0 {
 				t.Fatalf("%s cut at %d: %d captures, %v", name, n, len(captures), err)
 			}
@@ -110,13 +111,13 @@ func TestErrors(t *testing.T) {
 		"a header": {"MIME-Version: 1.0\r\nX: " + strings.Repeat("y", 1<<20), debugdiag.CodeNoPage},
 	} {
 		_, err := debugdiag.Read(t.Context(), strings.NewReader(c.text))
-		var coded *debugdiag.Error
+		var coded *evidence.Error
 		if !errors.As(err, &coded) || coded.Code != c.code {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	captures, err := debugdiag.Read(t.Context(), failing{bytes.NewReader(report[:len(report)/2])})
-	var coded *debugdiag.Error
+	var coded *evidence.Error
 	if !errors.As(err, &coded) || coded.Code != debugdiag.CodeReadFailed || !errors.Is(err, io.ErrClosedPipe) || len(captures) != 1 {
 		t.Errorf("%d captures, %v", len(captures), err)
 	}

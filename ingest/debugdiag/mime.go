@@ -11,6 +11,8 @@ import (
 	"mime/quotedprintable"
 	"net/textproto"
 	"strings"
+
+	"heapdrift/ingest/evidence"
 )
 
 const (
@@ -20,11 +22,11 @@ const (
 )
 
 // unwrap finds the page of a report: the file itself, or the first text/html part of a MIME document. What it returns is UTF-8
-// without a byte order mark. Of its errors those that the source has not given itself are an *Error.
+// without a byte order mark. Of its errors those that the source has not given itself are an *evidence.Error.
 func unwrap(src *source) (io.Reader, error) {
 	in := bufio.NewReaderSize(src, sourceBlock)
 	if err := skipBlank(in); err != nil {
-		return nil, &Error{CodeNoData, src.offset, "the report is empty", nil}
+		return nil, &evidence.Error{Code: CodeNoData, Message: "the report is empty", Do: "upload the .mht file that its analysis wrote", Offset: src.offset}
 	}
 	start, _ := in.Peek(256)
 	if !isHeader(start) {
@@ -32,7 +34,7 @@ func unwrap(src *source) (io.Reader, error) {
 	}
 	part := htmlPart(documentHeader(in), in, 0)
 	if part == nil {
-		return nil, &Error{CodeNoPage, src.offset, "the MIME document has no part that is text/html; upload the .mht file as DebugDiag's analysis wrote it", nil}
+		return nil, &evidence.Error{Code: CodeNoPage, Message: "the MIME document has no part that is text/html", Do: "upload the .mht file as DebugDiag's analysis wrote it", Offset: src.offset}
 	}
 	return decodeText(bufio.NewReaderSize(part, sourceBlock)), nil
 }

@@ -15,6 +15,9 @@ import (
 	"heapdrift/ingest/ntheap"
 )
 
+// Kind is that of captures of dumps.
+const Kind capture.Kind = "minidump"
+
 // Options tune reading.
 type Options struct {
 	// Types finds the structures of an ntdll by its PDB; nil, or a nil result, for the embedded table.
@@ -44,7 +47,7 @@ func isWOW(m *minidump.Module) bool {
 // Sniff reports whether a file begins as a minidump, be it damaged: Read says better what is wrong then.
 func Sniff(head []byte) bool { return bytes.HasPrefix(head, []byte("MDMP")) }
 
-// Read makes the capture of the process that a dump is of. Its error is a *minidump.Error where the file is no dump that tells
+// Read makes the capture of the process that a dump is of. Its error is an *evidence.Error where the file is no dump that tells
 // about heaps, else the context's or that of reading. What cannot be read of a dump that does tell is said in the capture.
 func Read(ctx context.Context, r io.ReaderAt, size int64, opt Options) (*capture.Capture, error) {
 	d, err := minidump.Open(ctx, r, size)
@@ -108,7 +111,7 @@ func (p *process) capture() *capture.Capture {
 	info, err := p.dump.Process()
 	p.failed("the process id", err)
 	c := &capture.Capture{
-		Kind: capture.KindMinidump, Shape: capture.ShapeSnapshot,
+		Kind: Kind, Shape: capture.ShapeSnapshot,
 		Process:   capture.Process{PID: info.PID, Bits: uint8(p.bits())},
 		Snapshots: []capture.Snapshot{{TakenAt: localTime(p.dump.Header().Time, info.Bias)}},
 		Memory:    &capture.Memory{Source: "dump"},

@@ -14,6 +14,7 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/dump"
 	"heapdrift/ingest/dump/dumptest"
+	"heapdrift/ingest/evidence"
 	"heapdrift/ingest/minidump"
 	"heapdrift/ingest/minidump/minidumptest"
 	"heapdrift/ingest/ntheap/ntheaptest"
@@ -300,7 +301,7 @@ func TestRefusals(t *testing.T) {
 		"kernel":         {append([]byte("PAGEDU64"), make([]byte, 4096)...), minidump.CodeKernelDump, "kernel"},
 	} {
 		_, err := dump.Read(t.Context(), bytes.NewReader(test.data), int64(len(test.data)), dump.Options{})
-		var refused *minidump.Error
+		var refused *evidence.Error
 		if !errors.As(err, &refused) || refused.Code != test.code || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -93,7 +93,7 @@ var damageCodes = map[string]capture.Code{
 }
 
 // damaged passes on what is wrong with a stream, once for each kind of damage.
-func (b *builder) damaged(what string, e *minidump.Error) {
+func (b *builder) damaged(what string, e *minidump.Problem) {
 	code, ok := damageCodes[e.Code]
 	if !ok {
 		return

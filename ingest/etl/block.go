@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"slices"
+
+	"heapdrift/ingest/evidence"
 )
 
 // A block is one buffer that was read, decoded and framed, and how far it has been delivered.
@@ -48,7 +50,7 @@ func (rd *reader) load(b *block, r *ref) {
 		if err == nil || errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
-		b.err = &Error{Code: CodeReadFailed, File: source.Name, Offset: r.offset, Message: "cannot read a buffer", Err: err}
+		b.err = &evidence.Error{Code: CodeReadFailed, File: source.Name, Offset: r.offset, Message: "cannot read a buffer", Err: err}
 		return
 	}
 	if compressed {

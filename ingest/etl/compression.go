@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"heapdrift/ingest/etl/xpress"
+	"heapdrift/ingest/evidence"
 )
 
 // A decoder fills dst from a compressed buffer and returns how many bytes it made.
@@ -25,6 +26,6 @@ func decoderOf(state uint32, mode LogFileMode, file string) (decoder, error) {
 	case format == formatXPRESSHuffman:
 		return xpress.DecodeHuffman, nil
 	default:
-		return nil, &Error{Code: CodeUnsupported, File: file, Offset: 0x2C, Message: fmt.Sprintf("the trace is compressed in format %d, which is not supported; merge it again without -compress (xperf -merge)", format)}
+		return nil, &evidence.Error{Code: CodeUnsupported, File: file, Offset: 0x2C, Message: fmt.Sprintf("the trace is compressed in format %d, which is not supported", format), Do: "merge it again without -compress (xperf -merge)"}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"heapdrift/ingest/etl"
+	"heapdrift/ingest/evidence"
 )
 
 // session is a small trace of three buffers on two CPUs, with stacks by key.
@@ -48,7 +49,7 @@ func TestCut(t *testing.T) {
 		for n := range file {
 			trace, err := etl.Open(t.Context(), sources(file[:n]), etl.Options{})
 			if err != nil {
-				var e *etl.Error
+				var e *evidence.Error
 				if !errors.As(err, &e) || e.Code != etl.CodeNotETL && e.Code != etl.CodeBadHeader || n > 0x200 {
 					t.Fatalf("cut at %d: %v", n, err)
 				}

@@ -1,6 +1,11 @@
 package etl
 
-import "fmt"
+import (
+	"bytes"
+	"fmt"
+
+	"heapdrift/ingest/evidence"
+)
 
 // open reads a file's first buffer, which holds the log-file header event and is never compressed.
 func (s *scanner) open() error {
@@ -12,7 +17,7 @@ func (s *scanner) open() error {
 	}
 	payload, bits, stamp := headerEvent(s.head[:n])
 	if payload == 0 {
-		return &Error{Code: CodeNotETL, File: f.Name, Message: "this is not an .etl file: it does not begin with the header of a trace"}
+		return &evidence.Error{Code: CodeNotETL, File: f.Name, Message: "this is not an .etl file: it does not begin with the header of a trace"}
 	}
 	h := parseBufferHeader(s.head[:])
 	size := min(h.size, h.filled, maxBuffer)
@@ -27,10 +32,10 @@ func (s *scanner) open() error {
 	end := min(bufferHeaderSize+length, len(first))
 	log, ok := parseLogFile(first[payload:max(end, payload)], bits, stamp)
 	if !ok {
-		return &Error{Code: CodeBadHeader, File: f.Name, Offset: int64(payload), Message: fmt.Sprintf("the log-file header is cut short: %d bytes are there", max(0, end-payload))}
+		return &evidence.Error{Code: CodeBadHeader, File: f.Name, Offset: int64(payload), Message: fmt.Sprintf("the log-file header is cut short: %d bytes are there", max(0, end-payload)), Do: "copy the file again after the session was stopped"}
 	}
 	if log.stampFrequency() <= 0 || stamp < 0 {
-		return &Error{Code: CodeBadClock, File: f.Name, Offset: int64(payload), Message: fmt.Sprintf("the trace's clock is unknown: type %d, %d ticks per second, start %d", log.Clock, log.Frequency, stamp)}
+		return &evidence.Error{Code: CodeBadClock, File: f.Name, Offset: int64(payload), Message: fmt.Sprintf("the trace's clock is unknown: type %d, %d ticks per second, start %d", log.Clock, log.Frequency, stamp)}
 	}
 	if s.decode, err = decoderOf(le.Uint32(first[0x2C:]), log.Mode, f.Name); err != nil {
 		return err
@@ -69,4 +74,20 @@ const SniffSize = bufferHeaderSize + 0x20
 func Sniff(head []byte) bool {
 	payload, _, _ := headerEvent(head)
 	return payload != 0
+}
+
+// Lacks says why a file that is named as a trace, and that Sniff does not take for one, is none.
+func Lacks(head []byte) *evidence.Error {
+	e := &evidence.Error{Code: CodeNotETL, Message: "this is named as an ETW trace and is none: "}
+	switch {
+	case len(bytes.Trim(head, "\x00")) == 0:
+		e.Message += fmt.Sprintf("its first %d bytes are all zero, as of a file whose copy or download was broken off", len(head))
+		e.Do = "copy it again"
+	case len(head) < SniffSize:
+		e.Message += fmt.Sprintf("it has %d bytes and ends inside the header of its first buffer", len(head))
+		e.Do = "copy it again after the session was stopped"
+	default:
+		e.Message += fmt.Sprintf("it does not begin with the header of a trace (its first bytes are % x)", head[:min(len(head), 16)])
+	}
+	return e
 }

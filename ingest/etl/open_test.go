@@ -9,6 +9,7 @@ import (
 
 	"heapdrift/ingest/etl"
 	"heapdrift/ingest/etl/etltest"
+	"heapdrift/ingest/evidence"
 )
 
 // TestOpenErrors checks what is said of files that are no trace, or not one.
@@ -37,7 +38,7 @@ func TestOpenErrors(t *testing.T) {
 		"other clock":   {[][]byte{good, change(payload+0x100, 3_000_000)}, etl.CodeOtherBoot},
 	} {
 		_, err := etl.Open(t.Context(), sources(test.files...), etl.Options{})
-		var e *etl.Error
+		var e *evidence.Error
 		if !errors.As(err, &e) || e.Code != test.code {
 			t.Errorf("%s: %v, want %s", name, err, test.code)
 		}
@@ -71,7 +72,7 @@ func TestReadFails(t *testing.T) {
 		if err == nil {
 			err = trace.Events(t.Context(), func(*etl.Event) error { return nil })
 		}
-		var e *etl.Error
+		var e *evidence.Error
 		if !errors.Is(err, errDisk) || !errors.As(err, &e) || e.Code != etl.CodeReadFailed {
 			t.Fatalf("from %#x: %v", from, err)
 		}

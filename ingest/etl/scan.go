@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+
+	"heapdrift/ingest/evidence"
 )
 
 // A ref places one buffer and says enough of it to put the buffers of a trace in order without reading them.
@@ -116,7 +118,7 @@ func (s *scanner) add(h bufferHeader, at int64, start []byte) error {
 	}
 	s.file.Bytes += int64(r.filled) - bufferHeaderSize
 	if len(s.refs) == maxBuffers {
-		return &Error{Code: CodeTooMany, File: s.source.Name, Offset: at, Message: "more than 4 million buffers; split the trace, or record with larger buffers"}
+		return &evidence.Error{Code: CodeTooMany, File: s.source.Name, Offset: at, Message: "more than 4 million buffers", Do: "split the trace, or record with larger buffers"}
 	}
 	r.first = s.firstStamp(&r, start[:min(len(start), int(r.size)-bufferHeaderSize)])
 	s.refs = append(s.refs, r)
@@ -157,10 +159,10 @@ func (s *scanner) firstStamp(r *ref, start []byte) int64 {
 func (s *scanner) read(b []byte, at int64) (int, error) {
 	n, err := s.source.ReaderAt.ReadAt(b, at)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return n, &Error{Code: CodeReadFailed, File: s.source.Name, Offset: at, Message: "cannot read the trace", Err: err}
+		return n, &evidence.Error{Code: CodeReadFailed, File: s.source.Name, Offset: at, Message: "cannot read the trace", Err: err}
 	}
 	if n < len(b) && at+int64(n) < s.source.Size {
-		return n, &Error{Code: CodeReadFailed, File: s.source.Name, Offset: at + int64(n), Message: "the file ends before its size; was it changed meanwhile?", Err: io.ErrUnexpectedEOF}
+		return n, &evidence.Error{Code: CodeReadFailed, File: s.source.Name, Offset: at + int64(n), Message: "the file ends before its size; was it changed meanwhile?", Err: io.ErrUnexpectedEOF}
 	}
 	return n, nil
 }

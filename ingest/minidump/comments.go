@@ -5,8 +5,8 @@ func (d *Dump) Comments() []string { return d.comments }
 
 // readComments reads the streams CommentA, of bytes, and CommentW, of UTF-16. They are short, and Open reads them, so that what is wrong
 // with them is said with the rest.
-func (d *Dump) readComments() []*Error {
-	var damage []*Error
+func (d *Dump) readComments() []*Problem {
+	var damage []*Problem
 	for _, s := range d.streams {
 		if s.Type != StreamCommentA && s.Type != StreamCommentW {
 			continue

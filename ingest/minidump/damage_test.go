@@ -334,7 +334,7 @@ func TestProblems(t *testing.T) {
 	if len(problems) != 2 || problems[0].Code != minidump.CodeTruncated || problems[0].Count != 5 || problems[1].Code != minidump.CodeBadName {
 		t.Errorf("got %v", err)
 	}
-	var first *minidump.Error
+	var first *minidump.Problem
 	if !errors.As(err, &first) || first != problems[0] || !strings.Contains(err.Error(), "; minidump: a name lies outside the file (ModuleList, entry 0, offset 0xfffffff0)") {
 		t.Errorf("got %v", err)
 	}

@@ -3,32 +3,35 @@ package minidump
 import (
 	"errors"
 	"fmt"
+
+	"heapdrift/ingest/evidence"
 )
 
 // The codes of errors. They are stable: callers tell cases apart by them. Those of the first group are given by Open only, and
 // nothing is returned beside them.
 const (
-	CodeNotMinidump = "not-minidump"  // the file is something else
-	CodeKernelDump  = "kernel-dump"   // memory of the kernel, not of a process
-	CodeOldUserDump = "old-user-dump" // a dump of a process in the format before minidumps
-	CodeOtherSystem = "other-system"  // a minidump of a process on another system than Windows
-	CodeBadHeader   = "bad-header"    // the header leads nowhere
+	CodeNotMinidump = "not-minidump"           // the file is something else
+	CodeKernelDump  = evidence.CodeKernelDump  // memory of the kernel, not of a process
+	CodeOldUserDump = "old-user-dump"          // a dump of a process in the format before minidumps
+	CodeOtherSystem = evidence.CodeOtherSystem // a minidump of a process on another system than Windows
+	CodeBadHeader   = evidence.CodeBadDump     // the header leads nowhere
 
-	CodeReadFailed  = "read-failed"  // the reader that was passed in failed; the cause is wrapped
-	CodeTruncated   = "truncated"    // the file or a stream ends before what it says it holds
-	CodeBadStream   = "bad-stream"   // a stream contradicts itself, and was not read
-	CodeBadEntry    = "bad-entry"    // an entry of a list makes no sense, and was left out
-	CodeBadName     = "bad-name"     // a name lies outside the file, and was left empty
-	CodeTooMany     = "too-many"     // more than is read of one dump; the rest was left out
-	CodeOverlap     = "overlap"      // ranges of memory overlap; the first was taken
-	CodeRepeated    = "repeated"     // a stream that should be there once is there again; the first was taken
-	CodeNoStream    = "no-stream"    // the dump does not have the stream
-	CodeNoRegisters = "no-registers" // the dump does not have the registers that were asked for
-	CodeNoHeap      = "no-heap"      // see WithoutHeap
+	CodeReadFailed  = evidence.CodeReadFailed
+	CodeTruncated   = "truncated"         // the file or a stream ends before what it says it holds
+	CodeBadStream   = "bad-stream"        // a stream contradicts itself, and was not read
+	CodeBadEntry    = "bad-entry"         // an entry of a list makes no sense, and was left out
+	CodeBadName     = "bad-name"          // a name lies outside the file, and was left empty
+	CodeTooMany     = "too-many"          // more than is read of one dump; the rest was left out
+	CodeOverlap     = "overlap"           // ranges of memory overlap; the first was taken
+	CodeRepeated    = "repeated"          // a stream that should be there once is there again; the first was taken
+	CodeNoStream    = "no-stream"         // the dump does not have the stream
+	CodeNoRegisters = "no-registers"      // the dump does not have the registers that were asked for
+	CodeNoHeap      = evidence.CodeNoHeap // see WithoutHeap
 )
 
-// An Error says what is wrong with a dump, or with part of it.
-type Error struct {
+// A Problem is damage to a part of a dump that is read in spite of it. What keeps a file from being read at all is an
+// evidence.Error.
+type Problem struct {
 	Code    string
 	Stream  StreamType // 0 where no stream is concerned
 	Entry   int64      // of the stream's list, from 0: the first that is concerned; −1 where none is
@@ -38,7 +41,7 @@ type Error struct {
 	Err     error // cause, or nil
 }
 
-func (e *Error) Error() string {
+func (e *Problem) Error() string {
 	s := "minidump: " + e.Message + " ("
 	if e.Stream != 0 {
 		s += e.Stream.String() + ", "
@@ -53,26 +56,26 @@ func (e *Error) Error() string {
 	return s
 }
 
-func (e *Error) Unwrap() error { return e.Err }
+func (e *Problem) Unwrap() error { return e.Err }
 
 // Problems are all that an error of a method of Dump says, in the order of the file: a stream may have several kinds of damage.
 // It is empty for nil and for errors of others.
-func Problems(err error) []*Error {
+func Problems(err error) []*Problem {
 	switch e := err.(type) { //nolint:errorlint // the shape of this package's own errors, not what they wrap
-	case *Error:
-		return []*Error{e}
+	case *Problem:
+		return []*Problem{e}
 	case *several:
 		return e.list
 	}
-	var first *Error
+	var first *Problem
 	if errors.As(err, &first) {
-		return []*Error{first}
+		return []*Problem{first}
 	}
 	return nil
 }
 
 // several is more than one error of a stream.
-type several struct{ list []*Error }
+type several struct{ list []*Problem }
 
 func (s *several) Error() string {
 	text := s.list[0].Error()
@@ -93,7 +96,7 @@ func (s *several) Unwrap() []error {
 // problems collects what is wrong with a stream: one error for each code, the first with the number of all.
 type problems struct {
 	stream StreamType
-	list   []*Error
+	list   []*Problem
 }
 
 // add notes a problem of count entries, names or bytes. Of further ones with the same code only the number counts.
@@ -113,12 +116,12 @@ func (p *problems) addCaused(cause error, code string, entry, offset, count int6
 			return
 		}
 	}
-	p.list = append(p.list, &Error{
+	p.list = append(p.list, &Problem{
 		Code: code, Stream: p.stream, Entry: entry, Offset: offset, Count: count, Message: fmt.Sprintf(format, args...), Err: cause,
 	})
 }
 
-// err is nil, an *Error, or several of them.
+// err is nil, a *Problem, or several of them.
 func (p *problems) err() error {
 	switch len(p.list) {
 	case 0:

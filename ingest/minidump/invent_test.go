@@ -2,11 +2,13 @@ package minidump_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"heapdrift/ingest/evidence"
 	"heapdrift/ingest/minidump"
 	"heapdrift/ingest/minidump/minidumptest"
 )
@@ -85,6 +87,10 @@ func open(t testing.TB, b []byte) *minidump.Dump {
 func code(err error) string {
 	if p := minidump.Problems(err); len(p) > 0 {
 		return p[0].Code
+	}
+	var refused *evidence.Error
+	if errors.As(err, &refused) {
+		return refused.Code
 	}
 	return ""
 }

@@ -52,7 +52,7 @@ func (m *Memory) ReadMemory(p []byte, addr uint64) (int, error) {
 		}
 		n = min(n, want)
 		if err := m.read(p[done:done+int(n)], at); err != nil {
-			return done, &Error{Code: CodeReadFailed, Entry: -1, Offset: at, Count: 1, Message: "reading the dump failed", Err: err}
+			return done, &Problem{Code: CodeReadFailed, Entry: -1, Offset: at, Count: 1, Message: "reading the dump failed", Err: err}
 		}
 		done += int(n)
 		if done == len(p) {

@@ -22,8 +22,8 @@ const (
 )
 
 // readMemoryLists makes the index of all memory that the dump has.
-func (d *Dump) readMemoryLists() []*Error {
-	var damage []*Error
+func (d *Dump) readMemoryLists() []*Problem {
+	var damage []*Problem
 	for _, t := range []StreamType{StreamMemory64List, StreamMemoryList} { // the fuller one is the first, and wins
 		p := problems{stream: t}
 		for _, s := range d.streams {
@@ -41,7 +41,7 @@ func (d *Dump) readMemoryLists() []*Error {
 		// Small dumps list stacks and what registers point to apart, and both may have the same bytes: that is no damage.
 		_, some := d.stream(StreamMemoryList)
 		if _, full := d.stream(StreamMemory64List); full && !some {
-			damage = append(damage, &Error{Code: CodeOverlap, Stream: StreamMemory64List, Entry: -1, Count: overlap, Message: "ranges of memory overlap; the lower one was taken"})
+			damage = append(damage, &Problem{Code: CodeOverlap, Stream: StreamMemory64List, Entry: -1, Count: overlap, Message: "ranges of memory overlap; the lower one was taken"})
 		}
 	}
 	return damage

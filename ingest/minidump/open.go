@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"heapdrift/ingest/evidence"
 )
 
 // A Dump is a minidump that was opened. Its methods may be called from several goroutines.
@@ -15,18 +17,18 @@ type Dump struct {
 	streams  []Stream
 	comments []string
 	memory   *Memory
-	damage   []*Error
+	damage   []*Problem
 }
 
 // Open reads the header, the directory, what system the dump is of, comments, and where memory lies. Of a file that is no minidump of a
-// Windows process it returns an *Error that says what it is and what to do; damage to a dump is no error (see Damage). The context
+// Windows process it returns an *evidence.Error that says what it is and what to do; damage to a dump is no error (see Damage). The context
 // rules all reading from the dump, also by its methods and after Open has returned.
 func Open(ctx context.Context, r io.ReaderAt, size int64) (*Dump, error) {
 	d := &Dump{src: &source{ctx: ctx, r: r, size: max(size, 0)}, memory: &Memory{}}
 	d.memory.src = d.src
 	head := make([]byte, d.src.room(0, headerSize))
 	if err := d.src.read(head, 0); err != nil && len(head) > 0 {
-		return nil, &Error{Code: CodeReadFailed, Entry: -1, Message: "reading the dump failed", Err: err}
+		return nil, &evidence.Error{Code: CodeReadFailed, Message: "reading the dump failed", Err: err}
 	}
 	if err := refuse(head); err != nil {
 		return nil, err
@@ -34,14 +36,14 @@ func Open(ctx context.Context, r io.ReaderAt, size int64) (*Dump, error) {
 	d.header = parseHeader(head)
 	at := int64(le.Uint32(head[0x0C:]))
 	if d.header.Streams == 0 || d.src.room(at, directoryEntrySize) < directoryEntrySize {
-		return nil, &Error{Code: CodeBadHeader, Entry: -1, Offset: 0x08, Message: fmt.Sprintf(
-			"the header tells of %d streams, listed at offset %#x of %d bytes: the dump is cut short or was not finished; make or upload it again",
-			d.header.Streams, at, d.src.size)}
+		return nil, &evidence.Error{Code: CodeBadHeader, Offset: 0x08, Message: fmt.Sprintf(
+			"the header tells of %d streams, listed at offset %#x of %d bytes: the dump is cut short or was not finished",
+			d.header.Streams, at, d.src.size), Do: "make or upload it again"}
 	}
 	directory := problems{}
 	d.directory(at, &directory)
-	if unread := func(e *Error) bool { return e.Code == CodeReadFailed }; len(d.streams) == 0 && slices.ContainsFunc(directory.list, unread) {
-		return nil, directory.err()
+	if unread := func(p *Problem) bool { return p.Code == CodeReadFailed }; len(d.streams) == 0 && slices.ContainsFunc(directory.list, unread) {
+		return nil, &evidence.Error{Code: CodeReadFailed, Offset: at, Message: "reading the directory of the dump failed", Err: directory.err()}
 	}
 	system := problems{stream: StreamSystemInfo}
 	d.readSystem(&system)
@@ -70,26 +72,26 @@ func (d *Dump) Streams() []Stream { return d.streams }
 func (d *Dump) Memory() *Memory { return d.memory }
 
 // Damage is what was wrong with the parts that Open reads. Errors of other parts are returned by their methods.
-func (d *Dump) Damage() []*Error { return d.damage }
+func (d *Dump) Damage() []*Problem { return d.damage }
 
 // WithoutHeap says why the dump cannot tell about heaps, and what to do; it is nil where it may hold their memory. That is told by the
 // memory that is there, as writers other than Windows' own leave the flags 0.
-func (d *Dump) WithoutHeap() *Error {
+func (d *Dump) WithoutHeap() *evidence.Error {
 	const howTo = "make a full dump: procdump -ma PID, or Create memory dump file of Task Manager"
 	_, full := d.stream(StreamMemory64List)
 	_, some := d.stream(StreamMemoryList)
-	e := &Error{Code: CodeNoHeap, Entry: -1, Offset: 0x18}
+	e := &evidence.Error{Code: CodeNoHeap, Offset: 0x18, Do: "upload it again, or make it where the disk has room"}
 	switch held := len(d.memory.ranges) > 0; {
 	case held && (full || d.header.Flags&(FlagFullMemory|FlagPrivateWritable) != 0):
 		return nil
 	case d.header.FullMemory && d.memory.missing > 0:
-		e.Message = fmt.Sprintf("the dump is cut short before its memory: %d bytes of it are missing; upload it again, or make it where the disk has room", d.memory.missing)
+		e.Message = fmt.Sprintf("the dump is cut short before its memory: %d bytes of it are missing", d.memory.missing)
 	case d.header.FullMemory || full:
-		e.Message = "the dump has no list of memory although it should hold all of it: it is cut short or was not finished; upload it again, or make it where the disk has room"
+		e.Message = "the dump has no list of memory although it should hold all of it: it is cut short or was not finished"
 	case some:
-		e.Message = fmt.Sprintf("this dump has thread stacks and little else (flags %s); %s", d.header.Flags, howTo)
+		e.Message, e.Do = fmt.Sprintf("this dump has thread stacks and little else (flags %s)", d.header.Flags), howTo
 	default:
-		e.Message = fmt.Sprintf("this dump has no memory (flags %s); %s", d.header.Flags, howTo)
+		e.Message, e.Do = fmt.Sprintf("this dump has no memory (flags %s)", d.header.Flags), howTo
 	}
 	return e
 }

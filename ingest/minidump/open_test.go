@@ -72,7 +72,7 @@ func TestWithoutHeap(t *testing.T) {
 		"full":                       {whole, ""},
 		"full, of another writer":    {minidumptest.Dump{Flags: 1, Memory: memory}.Bytes(), ""},
 		"private memory":             {minidumptest.Dump{Flags: 0x200, Memory: memory, Small: true}.Bytes(), ""},
-		"stacks":                     {minidumptest.Dump{Flags: 0x1000, Memory: memory, Small: true}.Bytes(), "thread stacks and little else (flags 0x1000); make a full dump: procdump -ma PID"},
+		"stacks":                     {minidumptest.Dump{Flags: 0x1000, Memory: memory, Small: true}.Bytes(), "thread stacks and little else (flags 0x1000) (offset 0x18); make a full dump: procdump -ma PID"},
 		"nothing":                    {minidumptest.Dump{}.Bytes(), "no memory (flags 0x0)"},
 		"full, cut before memory":    {whole[:len(whole)-0x100], "256 bytes of it are missing"},
 		"full, without its own list": {unlisted.Bytes(), "has no list of memory"},
@@ -81,7 +81,7 @@ func TestWithoutHeap(t *testing.T) {
 		switch {
 		case c.says == "" && e != nil:
 			t.Errorf("%s: got %v", name, e)
-		case c.says != "" && (e == nil || e.Code != minidump.CodeNoHeap || !strings.Contains(e.Message, c.says)):
+		case c.says != "" && (e == nil || e.Code != minidump.CodeNoHeap || !strings.Contains(e.Error(), c.says)):
 			t.Errorf("%s: got %v", name, e)
 		}
 	}

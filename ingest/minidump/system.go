@@ -1,6 +1,10 @@
 package minidump
 
-import "fmt"
+import (
+	"fmt"
+
+	"heapdrift/ingest/evidence"
+)
 
 // An Arch is a processor architecture, as the process sees it.
 type Arch uint16
@@ -119,5 +123,5 @@ func refuseSystem(s System) error {
 	if !ok {
 		name = fmt.Sprintf("an unknown system (platform %#x)", s.platform)
 	}
-	return &Error{Code: CodeOtherSystem, Stream: StreamSystemInfo, Entry: -1, Message: "this minidump is of a process on " + name + ", not on Windows; heapdrift reads dumps of Windows processes"}
+	return &evidence.Error{Code: CodeOtherSystem, Message: "this minidump is of a process on " + name + ", not on Windows; heapdrift reads dumps of Windows processes"}
 }

@@ -83,7 +83,7 @@ func (d *Dump) Threads() ([]Thread, error) {
 	return threads, p.err()
 }
 
-func (d *Dump) threadNames(threads []Thread, known map[uint32]int) []*Error {
+func (d *Dump) threadNames(threads []Thread, known map[uint32]int) []*Problem {
 	s, ok := d.stream(StreamThreadNames)
 	if !ok {
 		return nil
@@ -99,7 +99,7 @@ func (d *Dump) threadNames(threads []Thread, known map[uint32]int) []*Error {
 	return p.list
 }
 
-func (d *Dump) threadInfos(threads []Thread, known map[uint32]int) []*Error {
+func (d *Dump) threadInfos(threads []Thread, known map[uint32]int) []*Problem {
 	s, ok := d.stream(StreamThreadInfoList)
 	if !ok {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/evidence"
 )
 
 // mostHeaps is how many heaps a PEB may list; Windows keeps their number in 16 bits.
@@ -24,7 +25,7 @@ type opening struct {
 // Open finds the heaps of a process. It reads their headers, and nothing in them. An error comes with what was found.
 func Open(ctx context.Context, p Process) (*Heaps, error) {
 	if p.Memory == nil || p.Bits != 32 && p.Bits != 64 {
-		return &Heaps{}, &Error{CodeBadProcess, p.PEB, fmt.Sprintf("a process of %d bits cannot be opened; give its memory, and 32 or 64", p.Bits), nil}
+		return &Heaps{}, &evidence.Error{Code: CodeBadProcess, Message: fmt.Sprintf("a process of %d bits cannot be opened", p.Bits), Do: "give its memory, and 32 or 64", Address: p.PEB}
 	}
 	hs := &Heaps{process: p, stacks: newTraces(p.Bits == 64)}
 	o := &opening{ctx: ctx, p: &hs.process, hs: hs, w: newWindow(p.Memory, p.Bits == 64, randomWindow), seen: map[uint64]bool{}}
@@ -50,7 +51,7 @@ func Open(ctx context.Context, p Process) (*Heaps, error) {
 		return hs, err
 	}
 	if len(hs.List) == 0 && len(hs.Gaps) == 0 {
-		return hs, &Error{CodeNoHeaps, p.PEB, "no heap was found, by the PEB or by what reservations begin with; the evidence may lack the memory of the process (MiniDumpWithFullMemory has it)", nil}
+		return hs, &evidence.Error{Code: CodeNoHeaps, Message: "no heap was found, by the PEB or by what reservations begin with; the evidence may lack the memory of the process", Do: "make a dump that has it (MiniDumpWithFullMemory)", Address: p.PEB}
 	}
 	return hs, nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/evidence"
 	"heapdrift/ingest/ntheap"
 	"heapdrift/ingest/ntheap/ntheaptest"
 )
@@ -87,7 +88,7 @@ func TestAtOnce(t *testing.T) {
 }
 
 func TestNoHeaps(t *testing.T) {
-	var coded *ntheap.Error
+	var coded *evidence.Error
 	if _, err := ntheap.Open(t.Context(), ntheap.Process{Bits: 64}); !errors.As(err, &coded) || coded.Code != ntheap.CodeBadProcess {
 		t.Errorf("no memory: %v", err)
 	}

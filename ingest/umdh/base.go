@@ -3,6 +3,8 @@ package umdh
 import (
 	"bytes"
 	"fmt"
+
+	"heapdrift/ingest/evidence"
 )
 
 // A Base is the number base of the counters in a difference. umdh -d changes it and the file does not say so.
@@ -22,7 +24,7 @@ func ParseBase(name string) (Base, error) {
 			return b, nil
 		}
 	}
-	return BaseAuto, &Error{Code: CodeBadBase, Message: fmt.Sprintf("%q is not a number base; use auto, dec or hex", name)}
+	return BaseAuto, &evidence.Error{Code: CodeBadBase, Message: fmt.Sprintf("%q is not a number base", name), Do: "use auto, dec or hex"}
 }
 
 func (b Base) String() string {
@@ -60,9 +62,9 @@ func (d digits) letters() bool {
 	return (d&high)&(d<<1|d<<2) != 0
 }
 
-// evidence gathers what a difference shows about its base, in the order in which it counts: letters; the widths to
+// baseProof gathers what a difference shows about its base, in the order in which it counts: letters; the widths to
 // which umdh pads the two numbers in parentheses, 6 for decimal and 5 for hexadecimal; sums that only hold in one.
-type evidence struct {
+type baseProof struct {
 	numbers tally // that differ between the bases, so that it matters
 	letters tally
 	commas  tally // thousands separators, which only people and decimal numbers have
@@ -73,7 +75,7 @@ type evidence struct {
 }
 
 // merge adds what later lines show.
-func (e *evidence) merge(later *evidence) {
+func (e *baseProof) merge(later *baseProof) {
 	e.numbers.merge(later.numbers)
 	e.letters.merge(later.letters)
 	e.commas.merge(later.commas)
@@ -84,7 +86,7 @@ func (e *evidence) merge(later *evidence) {
 }
 
 // number reads a counter at the head of b; commas are passed over.
-func (e *evidence) number(b []byte, line int64) (d digits, rest []byte, ok bool) {
+func (e *baseProof) number(b []byte, line int64) (d digits, rest []byte, ok bool) {
 	n := 0
 	for ; n < len(b); n++ {
 		if b[n] == ',' && n > 0 {
@@ -110,7 +112,7 @@ func (e *evidence) number(b []byte, line int64) (d digits, rest []byte, ok bool)
 }
 
 // padded reads a counter that may be padded on its left, and notes how wide it is with the padding.
-func (e *evidence) padded(b []byte, line int64) (d digits, rest []byte, ok bool) {
+func (e *baseProof) padded(b []byte, line int64) (d digits, rest []byte, ok bool) {
 	blank := len(b) - len(bytes.TrimLeft(b, " "))
 	d, rest, ok = e.number(b[blank:], line)
 	if blank == 0 || !ok {
@@ -126,7 +128,7 @@ func (e *evidence) padded(b []byte, line int64) (d digits, rest []byte, ok bool)
 }
 
 // sum notes an equation that the file claims.
-func (e *evidence) sum(decimal, hex bool, line int64) {
+func (e *baseProof) sum(decimal, hex bool, line int64) {
 	switch {
 	case decimal && !hex:
 		e.sumsDec.add(line)
@@ -136,7 +138,7 @@ func (e *evidence) sum(decimal, hex bool, line int64) {
 }
 
 // proof says which base the file proves, why, and where; BaseAuto if none.
-func (e *evidence) proof() (b Base, why string, line int64) {
+func (e *baseProof) proof() (b Base, why string, line int64) {
 	switch dec, hex := e.sumsDec.n, e.sumsHex.n; {
 	case e.letters.n > 0:
 		return BaseHex, "counters have letters", e.letters.line

@@ -19,7 +19,7 @@ type counter struct {
 }
 
 // parseCounter reads a counter and notes what it shows about the base, which only counts if ok.
-func parseCounter(line []byte, e *evidence, number int64) (c counter, ok bool) {
+func parseCounter(line []byte, e *baseProof, number int64) (c counter, ok bool) {
 	if len(line) == 0 || line[0] != '+' && line[0] != '-' {
 		return c, false
 	}
@@ -83,7 +83,7 @@ type total struct {
 }
 
 // parseTotal reads the last line and notes what its sum shows about the base, which only counts if ok.
-func parseTotal(line []byte, e *evidence, number int64) (t total, ok bool) {
+func parseTotal(line []byte, e *baseProof, number int64) (t total, ok bool) {
 	f := fields{rest: line}
 	f.word("Total")
 	if !f.try("decrease") {

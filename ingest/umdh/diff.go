@@ -11,7 +11,7 @@ import (
 // any line may prove their base.
 type difference struct {
 	d        *draft
-	evidence evidence
+	evidence baseProof
 	deltas   []delta
 	total    total
 	frames   map[string]capture.FrameID // by their line
@@ -37,7 +37,7 @@ func newDifference(d *draft) *difference {
 func (f *difference) begun() bool { return len(f.deltas) > 0 || f.total.line > 0 || f.orphans.n > 0 }
 
 // counter takes one of the two lines that an entry begins with. It reports false where it has no place.
-func (f *difference) counter(c counter, seen *evidence) bool {
+func (f *difference) counter(c counter, seen *baseProof) bool {
 	line := f.d.in.number
 	if !c.isBytes {
 		last := len(f.deltas) - 1
@@ -56,7 +56,7 @@ func (f *difference) counter(c counter, seen *evidence) bool {
 }
 
 // end takes the total.
-func (f *difference) end(t total, seen *evidence) {
+func (f *difference) end(t total, seen *baseProof) {
 	f.endStack()
 	f.evidence.merge(seen)
 	f.total = t

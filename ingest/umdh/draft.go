@@ -42,7 +42,7 @@ func newDraft(in *lines) *draft {
 func (d *draft) snapshot() *snapshot {
 	if d.raw == nil {
 		d.raw = newSnapshot(d.c, &d.gathering)
-		d.c.Kind, d.c.Shape = capture.KindUMDHSnapshot, capture.ShapeSnapshot
+		d.c.Kind, d.c.Shape = KindSnapshot, capture.ShapeSnapshot
 		d.c.Snapshots = make([]capture.Snapshot, 1)
 	}
 	return d.raw
@@ -52,7 +52,7 @@ func (d *draft) snapshot() *snapshot {
 func (d *draft) difference() *difference {
 	if d.diff == nil {
 		d.diff = newDifference(d)
-		d.c.Kind, d.c.Shape = capture.KindUMDHDiff, capture.ShapeDifference
+		d.c.Kind, d.c.Shape = KindDifference, capture.ShapeDifference
 		d.c.Snapshots = make([]capture.Snapshot, 2)
 	}
 	return d.diff

@@ -15,6 +15,7 @@ import (
 	"unicode/utf16"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/evidence"
 	"heapdrift/ingest/umdh"
 	"heapdrift/ingest/umdh/umdhtest"
 	"heapdrift/internal/corpus"
@@ -211,7 +212,7 @@ func cutAnywhere(t *testing.T, name string, log []byte, step int) {
 	for n := 0; n < len(log); n += step {
 		captures, err := umdh.Read(t.Context(), bytes.NewReader(log[:n]), umdh.Options{})
 		if err != nil {
-			var refused *umdh.Error
+			var refused *evidence.Error
 			if !errors.As(err, &refused) {
 				t.Fatalf("%s cut at %d: %v", name, n, err)
 			}

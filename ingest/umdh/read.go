@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/evidence"
 )
 
 // A reader decides for each line what it is and whose. The draft does the rest.
@@ -49,9 +50,9 @@ func (r *reader) read() ([]*capture.Capture, error) {
 	case r.in.err != nil && r.in.ctx.Err() != nil:
 		return r.done, r.in.err
 	case r.in.err != nil:
-		return r.done, &Error{CodeReadFailed, r.in.number, r.in.src.offset, "reading the log failed", r.in.err}
+		return r.done, &evidence.Error{Code: CodeReadFailed, Message: "reading the log failed", Line: r.in.number, Offset: r.in.src.offset, Err: r.in.err}
 	case len(r.done) == 0:
-		return nil, &Error{CodeNoData, r.in.number, r.in.src.offset, "nothing that UMDH writes was found; upload the text file that umdh -f wrote", nil}
+		return nil, &evidence.Error{Code: CodeNoData, Message: "nothing that UMDH writes was found", Do: "upload the text file that umdh -f wrote", Line: r.in.number, Offset: r.in.src.offset}
 	}
 	return r.done, nil
 }
@@ -125,7 +126,7 @@ func (r *reader) structure(text []byte) bool {
 	case '+', '-':
 		return r.counter(text)
 	case 'T':
-		var seen evidence
+		var seen baseProof
 		t, ok := parseTotal(text, &seen, r.in.number)
 		if !ok {
 			return false
@@ -152,7 +153,7 @@ func (r *reader) structure(text []byte) bool {
 
 // counter takes a line that may be one of the first two of an entry of a difference.
 func (r *reader) counter(text []byte) bool {
-	var seen evidence
+	var seen baseProof
 	c, ok := parseCounter(text, &seen, r.in.number)
 	if !ok {
 		return false
@@ -174,7 +175,7 @@ func (r *reader) whole(line []byte) bool {
 	if mark, _ := parseMarker(text); mark == markEnd {
 		return true
 	}
-	if t, ok := parseTotal(text, &evidence{}, 1); ok {
+	if t, ok := parseTotal(text, &baseProof{}, 1); ok {
 		return t.hasParts && (t.adds(BaseDecimal) || t.adds(BaseHex)) // a sum that lost digits does not add up
 	}
 	if isBrokenSDK(text) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/evidence"
 	"heapdrift/ingest/umdh"
 )
 
@@ -116,7 +117,7 @@ func codes(c *capture.Capture) string {
 }
 
 func code(err error) string {
-	var ours *umdh.Error
+	var ours *evidence.Error
 	if errors.As(err, &ours) {
 		return ours.Code
 	}

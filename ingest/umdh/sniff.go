@@ -83,10 +83,10 @@ func isOurs(text []byte) bool {
 		mark, _ := parseMarker(text)
 		return mark != markNone
 	case '+', '-':
-		_, ok := parseCounter(text, &evidence{}, 0)
+		_, ok := parseCounter(text, &baseProof{}, 0)
 		return ok || len(unflatten(text)) > 1
 	case 'T':
-		if _, ok := parseTotal(text, &evidence{}, 0); ok {
+		if _, ok := parseTotal(text, &baseProof{}, 0); ok {
 			return true
 		}
 	}

@@ -43,6 +43,12 @@ import (
 	"heapdrift/ingest/capture"
 )
 
+// The kinds of captures that logs give.
+const (
+	KindSnapshot   capture.Kind = "umdh-snapshot"
+	KindDifference capture.Kind = "umdh-diff"
+)
+
 // Options tune Read. The zero value is right for logs that come with nothing but themselves.
 type Options struct {
 	Base Base // of the counters of differences
@@ -51,7 +57,7 @@ type Options struct {
 // Read reads a log: one capture for each snapshot or difference in it, in their order. It holds one buffer of the
 // log and what the captures hold.
 //
-// Damage gives warnings, not an error. The error is an *Error when there is nothing of UMDH's in r or when r fails,
+// Damage gives warnings, not an error. The error is an *evidence.Error when there is nothing of UMDH's in r or when r fails,
 // and the context's when that ends; what was read until then is returned beside it.
 func Read(ctx context.Context, r io.Reader, opt Options) ([]*capture.Capture, error) {
 	if ctx.Err() != nil {

@@ -203,7 +203,7 @@ func (s *snapshot) finish() *capture.Capture {
 	if s.unknown.n > 0 {
 		m.Notes = append(m.Notes, capture.Note{Topic: capture.TopicMethod, Text: fmt.Sprintf("%d regions are of a use that is not known; they count as the system's", s.unknown.n)})
 	}
-	c := &capture.Capture{Kind: capture.KindVMMap, Shape: capture.ShapeFacts, Process: s.process.Process, Memory: m,
+	c := &capture.Capture{Kind: Kind, Shape: capture.ShapeFacts, Process: s.process.Process, Memory: m,
 		Snapshots: []capture.Snapshot{{TakenAt: s.process.takenAt, LowerBound: s.cut > 0}}}
 	s.warn(c)
 	return c

@@ -19,13 +19,17 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/evidence"
 	"heapdrift/ingest/markup"
 )
+
+// Kind is that of captures of files of VMMap.
+const Kind capture.Kind = "vmmap"
 
 // Read reads a file: one capture for each snapshot in it, in their order. It holds one element of the file and what the captures
 // hold, which is bounded.
 //
-// Damage gives warnings, not an error. The error is an *Error when r holds no region or when r fails, and the context's when that
+// Damage gives warnings, not an error. The error is an *evidence.Error when r holds no region or when r fails, and the context's when that
 // ends; what was read until then is returned beside it.
 func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	if ctx.Err() != nil {
@@ -37,9 +41,9 @@ func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	case ctx.Err() != nil:
 		return f.done, context.Cause(ctx)
 	case err != nil:
-		return f.done, &Error{CodeReadFailed, f.in.Line(), "reading the file failed", err}
+		return f.done, &evidence.Error{Code: CodeReadFailed, Message: "reading the file failed", Line: f.in.Line(), Err: err}
 	case len(f.done) == 0:
-		return nil, &Error{CodeNoData, f.in.Line(), "no region was found; save the file with File, Save As in VMMap, as *.mmp", nil}
+		return nil, &evidence.Error{Code: CodeNoData, Message: "no region was found", Do: "save the file with File, Save As in VMMap, as *.mmp", Line: f.in.Line()}
 	}
 	return f.done, nil
 }

@@ -14,6 +14,7 @@ import (
 	"unicode/utf16"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/evidence"
 	"heapdrift/ingest/vmmap"
 )
 
@@ -164,7 +165,7 @@ func TestCutAnywhere(t *testing.T) {
 	end := strings.LastIndex(sample, "</root>")
 	for n := range end {
 		captures, err := vmmap.Read(t.Context(), strings.NewReader(sample[:n]))
-		var ours *vmmap.Error
+		var ours *evidence.Error
 		if len(captures) == 0 {
 			if !errors.As(err, &ours) || ours.Code != vmmap.CodeNoData {
 				t.Fatalf("cut at %d: %v", n, err)
@@ -241,7 +242,7 @@ func TestManyOfEverything(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	var ours *vmmap.Error
+	var ours *evidence.Error
 	for _, file := range []string{"", "<root/>", "hello", "<Snapshot><Region/></Snapshot>"} {
 		if _, err := vmmap.Read(t.Context(), strings.NewReader(file)); !errors.As(err, &ours) || ours.Code != vmmap.CodeNoData || !strings.Contains(err.Error(), "Save As") {
 			t.Errorf("%q: %v", file, err)

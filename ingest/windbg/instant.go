@@ -39,7 +39,7 @@ type finding struct {
 func newInstant() *instant {
 	m := &capture.Memory{}
 	return &instant{
-		c: &capture.Capture{Kind: capture.KindWinDbg, Shape: capture.ShapeFacts, Memory: m, Snapshots: make([]capture.Snapshot, 1)},
+		c: &capture.Capture{Kind: Kind, Shape: capture.ShapeFacts, Memory: m, Snapshots: make([]capture.Snapshot, 1)},
 		m: m, keys: map[string]bool{}, groups: map[groupKey]int{}, heaps: map[capture.Address]bool{},
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"unicode/utf16"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/evidence"
 	"heapdrift/ingest/windbg"
 )
 
@@ -41,7 +42,7 @@ func TestCutAnywhere(t *testing.T) {
 	for n := range len(log) {
 		captures, err := windbg.Read(t.Context(), strings.NewReader(log[:n]))
 		if len(captures) == 0 {
-			var ours *windbg.Error
+			var ours *evidence.Error
 			if !errors.As(err, &ours) || ours.Code != windbg.CodeNoData {
 				t.Fatalf("cut at %d: %v", n, err)
 			}
@@ -236,7 +237,7 @@ func TestLimits(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	failed := errors.New("the disk is gone")
-	var ours *windbg.Error
+	var ours *evidence.Error
 	captures, err := windbg.Read(t.Context(), io.MultiReader(strings.NewReader(invent(1, 2, 0).summary()), iotest.ErrReader(failed)))
 	if len(captures) != 1 || !errors.As(err, &ours) || ours.Code != windbg.CodeReadFailed || !errors.Is(err, failed) {
 		t.Errorf("a reader that fails: %d captures, %v", len(captures), err)

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/evidence"
 )
 
 // A section reads the output of one command.
@@ -59,10 +60,10 @@ func (r *reader) read() ([]*capture.Capture, error) {
 	case r.in.err != nil && r.in.ctx.Err() != nil:
 		return r.done, r.in.err
 	case r.in.err != nil:
-		return r.done, &Error{CodeReadFailed, r.in.number, "reading the log failed", r.in.err}
+		return r.done, &evidence.Error{Code: CodeReadFailed, Message: "reading the log failed", Line: r.in.number, Err: r.in.err}
 	case len(r.done) == 0:
-		return nil, &Error{CodeNoData, r.in.number, "no whole output of !heap -s, -stat, -flt, -l or -p -a, !address -summary or !eeheap was found; " +
-			"open a log with .logopen before these commands, and upload that", nil}
+		return nil, &evidence.Error{Code: CodeNoData, Message: "no whole output of !heap -s, -stat, -flt, -l or -p -a, !address -summary or !eeheap was found",
+			Do: "open a log with .logopen before these commands, and upload that", Line: r.in.number}
 	}
 	return r.done, nil
 }

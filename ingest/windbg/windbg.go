@@ -25,10 +25,13 @@ import (
 	"heapdrift/ingest/capture"
 )
 
+// Kind is that of captures of logs of WinDbg.
+const Kind capture.Kind = "windbg-log"
+
 // Read reads a log: one capture for each instant in it, in their order. It holds one buffer of the log and what the captures hold,
 // which is bounded.
 //
-// Damage gives warnings, not an error. The error is an *Error when r holds no output that is known or when r fails, and the
+// Damage gives warnings, not an error. The error is an *evidence.Error when r holds no output that is known or when r fails, and the
 // context's when that ends; what was read until then is returned beside it.
 func Read(ctx context.Context, r io.Reader) ([]*capture.Capture, error) {
 	if ctx.Err() != nil {

@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"heapdrift/ingest"
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
@@ -31,7 +32,13 @@ const recordTimeout = 5 * time.Minute
 // ErrTooLarge says that a file is larger than this server takes.
 var ErrTooLarge = errors.New("intake: the file is larger than this server takes")
 
-// Accept reads a file to its end and stores it under its target. Its error is an *ingest.Error where the file is
+// formats are those that evidence may be of.
+var formats = ingest.Formats()
+
+// Formats are the facts of all formats that are read, for pages and the API, which know no reader.
+func Formats() evidence.Formats { return ingest.Formats() }
+
+// Accept reads a file to its end and stores it under its target. Its error is an *evidence.Error where the file is
 // not evidence that can be read, a *leaks.FieldError where the target is wrong, or ErrTooLarge.
 func (in *Intake) Accept(ctx context.Context, t leaks.Target, name string, body io.Reader) (store.Evidence, error) {
 	if err := t.Normalize(); err != nil {
@@ -71,7 +78,7 @@ func (in *Intake) Accept(ctx context.Context, t leaks.Target, name string, body 
 	return e, nil
 }
 
-func (in *Intake) inspect(ctx context.Context, key, name string) (ingest.Kind, error) {
+func (in *Intake) inspect(ctx context.Context, key, name string) (evidence.Kind, error) {
 	r, err := in.Blobs.Open(ctx, key)
 	if err != nil {
 		return "", fmt.Errorf("intake: look at %s: %w", name, err)

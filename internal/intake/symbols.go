@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest"
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
@@ -39,7 +40,7 @@ const maxGroup = 64
 
 // AcceptSymbols reads a file to its end and stores the PDBs and images that it is or holds: plain, in a cabinet of a
 // symbol store, in gz or zst, or many in a zip. Files of one group came together; those of a zip share one of their own
-// where none is given. The same files may be sent again. Its error is an *ingest.Error where nothing could be taken, a
+// where none is given. The same files may be sent again. Its error is an *evidence.Error where nothing could be taken, a
 // *leaks.FieldError where group or name is wrong, or ErrTooLarge; then nothing is kept.
 func (in *Intake) AcceptSymbols(ctx context.Context, group, name string, body io.Reader) (Symbols, error) {
 	if err := CheckGroup(group); err != nil {
@@ -85,12 +86,12 @@ func (s *staging) take(ctx context.Context, name string, whole content) error {
 		s.archive = s.archive || strings.HasPrefix(m.Name, name+"/")
 		return s.member(ctx, m, whole)
 	}
-	refuse := func(member string, e *ingest.Error) {
-		s.refused = append(s.refused, RefusedFile{Name: printable(member), Code: e.Code, Message: e.Message})
+	refuse := func(member string, e *evidence.Error) {
+		s.refused = append(s.refused, RefusedFile{Name: printable(member), Code: e.Code, Message: e.Sentence()})
 	}
 	err = ingest.Unpack(ctx, ingest.Source{Name: name, ReaderAt: r, Size: r.Size()}, visit, refuse)
 	if err == nil && len(s.files) == 0 {
-		err = &ingest.Error{Code: CodeNoSymbols, File: name, Message: "the archive holds no PDB or image that is read: " + s.reasons()}
+		err = &evidence.Error{Code: CodeNoSymbols, File: name, Message: "the archive holds no PDB or image that is read: " + s.reasons()}
 	}
 	return err
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"heapdrift/ingest"
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/symbols/pe/petest"
 )
 
@@ -32,7 +32,7 @@ func TestSymbolsDamaged(t *testing.T) {
 		changed := bytes.Clone(whole)
 		changed[at] ^= 1 << (at % 8)
 		_, err := d.send("changed.zip", changed)
-		var refused *ingest.Error
+		var refused *evidence.Error
 		if err != nil && !errors.As(err, &refused) {
 			t.Fatalf("bit at %d: %v", at, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest"
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/symbols"
 	"heapdrift/internal/symbols/cab"
@@ -30,17 +31,17 @@ func (s *staging) stored(ctx context.Context, m ingest.Member, form form, c cont
 func (s *staging) identify(ctx context.Context, file, name string, r blob.Reader, c content) error {
 	name, err := cleanName(name)
 	if err != nil {
-		return &ingest.Error{Code: CodeNoName, File: file, Message: "its name has nothing that can be kept"}
+		return &evidence.Error{Code: CodeNoName, File: file, Message: "its name has nothing that can be kept"}
 	}
 	id, err := symbols.Identify(ctx, name, r, r.Size())
 	var refused *symbols.IdentityError
 	switch {
 	case errors.As(err, &refused):
-		return &ingest.Error{Code: refused.Code, File: file, Message: strings.TrimPrefix(refused.Message, name+": ")}
+		return &evidence.Error{Code: refused.Code, File: file, Message: strings.TrimPrefix(refused.Message, name+": ")}
 	case err != nil:
 		return fmt.Errorf("intake: look at %s: %w", file, err)
 	case id.Key() == "":
-		return &ingest.Error{Code: CodeNoID, File: file, Message: "it has no debug id, so no evidence and no debugger can ever ask for it"}
+		return &evidence.Error{Code: CodeNoID, File: file, Message: "it has no debug id, so no evidence and no debugger can ever ask for it"}
 	}
 	id.Name = restored(id.Name, id.Kind)
 	if id.Kind == symbols.KindPDB {
@@ -58,7 +59,7 @@ func (s *staging) cabinet(ctx context.Context, m ingest.Member, packed blob.Read
 	}
 	files := open.Files()
 	if len(files) != 1 {
-		return &ingest.Error{Code: ingest.CodeUnsupported, File: m.Name, Message: fmt.Sprintf("the cabinet holds %d files; those of symbol stores hold one: unpack it first, or pack a zip", len(files))}
+		return &evidence.Error{Code: evidence.CodeUnsupported, File: m.Name, Message: fmt.Sprintf("the cabinet holds %d files; those of symbol stores hold one", len(files)), Do: "unpack it first, or pack a zip"}
 	}
 	body, err := files[0].Open()
 	if err != nil {
@@ -87,7 +88,7 @@ func damagedCabinet(file string, err error) error {
 	if !errors.As(err, &wrong) || wrong.Code == cab.CodeReadFailed {
 		return fmt.Errorf("intake: look at %s: %w", file, err)
 	}
-	return &ingest.Error{Code: ingest.CodeDamaged, File: file, Message: "the cabinet cannot be unpacked: " + wrong.Error()}
+	return &evidence.Error{Code: evidence.CodeDamaged, File: file, Message: "the cabinet cannot be unpacked: " + wrong.Error()}
 }
 
 // withoutWrapping is the name that a file has when it is unpacked.

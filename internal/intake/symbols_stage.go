@@ -3,12 +3,11 @@ package intake
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
 	"heapdrift/ingest"
-	"heapdrift/ingest/umdh"
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/store"
 	"heapdrift/internal/symbols"
@@ -105,21 +104,21 @@ func (s *staging) member(ctx context.Context, m ingest.Member, whole content) er
 
 // recognised refuses what does not begin as symbols do.
 func recognised(m ingest.Member) error {
-	switch {
-	case len(m.Head) == 0:
-		return &ingest.Error{Code: ingest.CodeEmpty, File: m.Name, Message: "the file is empty; check that it was copied to its end"}
-	case formOf(m.Head) != other:
-		return nil
-	case umdh.Sniff(m.Head):
-		return &ingest.Error{Code: CodeNotSymbols, File: m.Name, Message: "this is a UMDH log, not symbols; upload it as evidence: PUT /api/v1/evidence"}
+	if len(m.Head) == 0 {
+		return &evidence.Error{Code: evidence.CodeEmpty, File: m.Name, Message: "the file is empty", Do: "check that it was copied to its end"}
 	}
-	return &ingest.Error{Code: CodeNotSymbols, File: m.Name, Message: "this is neither a PDB nor an image (EXE, DLL, SYS, OCX), nor a cabinet of one"}
+	if formOf(m.Head) != other {
+		return nil
+	}
+	if f := formats.Sniffed(m.Head); f != nil {
+		return &evidence.Error{Code: CodeNotSymbols, File: m.Name, Message: "this is " + f.Name + ", not symbols", Do: "upload it as evidence: PUT /api/v1/evidence"}
+	}
+	return &evidence.Error{Code: CodeNotSymbols, File: m.Name, Message: "this is neither a PDB nor an image (EXE, DLL, SYS, OCX), nor a cabinet of one"}
 }
 
 // asRefusal lets an error that says what is wrong with a file through as that alone.
 func asRefusal(err error) error {
-	var refused *ingest.Error
-	if errors.As(err, &refused) {
+	if refused := evidence.Refusal(err); refused != nil {
 		return refused
 	}
 	return err

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"heapdrift/ingest"
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
@@ -149,7 +149,7 @@ func TestSymbolsRefused(t *testing.T) {
 		{"inner.zip", zipOf(packedFile{"app.pdb", pdb}, packedFile{"bomb.dl_", cabinetBomb}), "archive-bomb"},
 	} {
 		_, err := d.send(test.name, test.body)
-		var refused *ingest.Error
+		var refused *evidence.Error
 		if !errors.As(err, &refused) || refused.Code != test.code || refused.File == "" || strings.HasPrefix(refused.Message, test.name) {
 			t.Errorf("%s: %v, want the code %s", test.name, err, test.code)
 		}

@@ -7,14 +7,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// kindTrace is the kind of evidence of which several files may be one trace.
-const kindTrace = "etl"
-
-// TraceFiles lists the evidence of a run that is there and may be of one trace with e: e first, the other traces in the order of upload.
+// TraceFiles lists the evidence of a run that is there and may be one trace with e: e first, the others of its kind in the order of upload.
 // Those that failed are among them: half of a trace may be none. done says that all are stored as one trace already.
 func (v View) TraceFiles(ctx context.Context, e Evidence) (files []Evidence, done bool, err error) {
 	files, err = all[Evidence](ctx, v.q, `
-		select `+evidenceColumns+` from evidence where run_id = $1 and (id = $2 or kind = $3 and expired_at is null) order by id <> $2, id`, e.RunID, e.ID, kindTrace)
+		select `+evidenceColumns+` from evidence where run_id = $1 and (id = $2 or kind = $3 and expired_at is null) order by id <> $2, id`, e.RunID, e.ID, e.Kind)
 	if err != nil || len(files) < 2 {
 		return files, false, wrap("files of a trace", err)
 	}

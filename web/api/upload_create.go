@@ -10,7 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"heapdrift/ingest" //nolint:depguard // the code of an empty file; no reader is called from web
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
@@ -44,7 +44,7 @@ func (a *API) uploadCreate(c echo.Context) error {
 		return err
 	}
 	if length == 0 {
-		return &ingest.Error{Code: ingest.CodeEmpty, File: upload.Name, Message: "the file is empty; check that the tool that made it ran to its end"}
+		return &evidence.Error{Code: evidence.CodeEmpty, File: upload.Name, Message: "the file is empty", Do: "check that the tool that made it ran to its end"}
 	}
 	if limit := a.intake.MaxBytes; limit > 0 && length > limit {
 		return intake.ErrTooLarge

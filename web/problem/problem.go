@@ -3,6 +3,7 @@
 package problem
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,7 +11,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"heapdrift/ingest" //nolint:depguard // the codes of refused evidence; no reader is called from web
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/intake"
@@ -69,48 +70,48 @@ const (
 
 // titles say in a few words what a code means.
 var titles = map[string]string{
-	ingest.CodeEmpty:       "The file is empty",
-	ingest.CodeUnknown:     "The format is not known",
-	ingest.CodeKernelDump:  "A kernel dump is not evidence about a process",
-	ingest.CodeUnsupported: "This version does not read the format",
-	ingest.CodeNoHeap:      "The dump holds no heap memory",
-	ingest.CodeOtherSystem: "The dump is of another system than Windows",
-	ingest.CodeBadDump:     "The dump's header is damaged",
-	ingest.CodeBomb:        "The archive unpacks to too much",
-	ingest.CodeDamaged:     "The archive is damaged",
-	ingest.CodeNoEvidence:  "The archive holds no evidence",
-	ingest.CodeNotTrace:    "The file is no trace",
-	intake.CodeNotSymbols:  "The file holds no symbols",
-	intake.CodeNoSymbols:   "The archive holds no symbols",
-	intake.CodeNoID:        "The file has no id",
-	CodeNotFound:           "There is no such thing here",
-	CodeTooLarge:           "The file is too large",
-	CodeLocked:             "Another request is writing to the upload",
-	CodeInternal:           "The server failed",
-	CodeNoReport:           "The run has no report yet",
-	CodeOffset:             "The upload stands at another offset",
-	CodeContentType:        "The content type is wrong",
-	CodeTusVersion:         "The version of the tus protocol is not spoken",
-	CodeBroken:             "The connection broke",
-	CodeStalled:            "The upload stood still",
-	CodeClosing:            "The server is shutting down",
-	CodePartial:            "A part of a file is not taken",
-	CodeAcceptable:         "The report is not written in such a format",
-	CodeConflict:           "Somebody else was faster",
-	leaks.CodeNoBaseline:   "There is nothing to compare with",
-	leaks.CodeNoResult:     "There is no result yet",
-	CodeBadRules:           "The rules cannot be read",
-	CodeNotATrace:          "The run is of no trace",
-	CodeTableMissing:       "The allocation table is gone",
-	CodeBadWindow:          "The window is wrong",
-	CodeReadAgain:          "The trace was read again",
+	evidence.CodeEmpty:       "The file is empty",
+	evidence.CodeUnknown:     "The format is not known",
+	evidence.CodeKernelDump:  "A kernel dump is not evidence about a process",
+	evidence.CodeUnsupported: "This version does not read the format",
+	evidence.CodeNoHeap:      "The dump holds no heap memory",
+	evidence.CodeOtherSystem: "The dump is of another system than Windows",
+	evidence.CodeBadDump:     "The dump's header is damaged",
+	evidence.CodeBomb:        "The archive unpacks to too much",
+	evidence.CodeDamaged:     "The archive is damaged",
+	evidence.CodeNoEvidence:  "The archive holds no evidence",
+	evidence.CodeNotTrace:    "The file is no trace",
+	intake.CodeNotSymbols:    "The file holds no symbols",
+	intake.CodeNoSymbols:     "The archive holds no symbols",
+	intake.CodeNoID:          "The file has no id",
+	CodeNotFound:             "There is no such thing here",
+	CodeTooLarge:             "The file is too large",
+	CodeLocked:               "Another request is writing to the upload",
+	CodeInternal:             "The server failed",
+	CodeNoReport:             "The run has no report yet",
+	CodeOffset:               "The upload stands at another offset",
+	CodeContentType:          "The content type is wrong",
+	CodeTusVersion:           "The version of the tus protocol is not spoken",
+	CodeBroken:               "The connection broke",
+	CodeStalled:              "The upload stood still",
+	CodeClosing:              "The server is shutting down",
+	CodePartial:              "A part of a file is not taken",
+	CodeAcceptable:           "The report is not written in such a format",
+	CodeConflict:             "Somebody else was faster",
+	leaks.CodeNoBaseline:     "There is nothing to compare with",
+	leaks.CodeNoResult:       "There is no result yet",
+	CodeBadRules:             "The rules cannot be read",
+	CodeNotATrace:            "The run is of no trace",
+	CodeTableMissing:         "The allocation table is gone",
+	CodeBadWindow:            "The window is wrong",
+	CodeReadAgain:            "The trace was read again",
 }
 
-// ingestStatus is the status of refused files; what is not listed is 422: the format is right, the content is not.
-var ingestStatus = map[string]int{
-	ingest.CodeUnknown:     http.StatusUnsupportedMediaType,
-	ingest.CodeUnsupported: http.StatusUnsupportedMediaType,
-	ingest.CodeNotTrace:    http.StatusUnsupportedMediaType,
+// refusedStatus is the status of refused files; what is not listed is 422: the format is right, the content is not.
+var refusedStatus = map[string]int{
+	evidence.CodeUnknown:     http.StatusUnsupportedMediaType,
+	evidence.CodeUnsupported: http.StatusUnsupportedMediaType,
+	evidence.CodeNotTrace:    http.StatusUnsupportedMediaType,
 
 	// Of symbols: what a reader of PDBs or images does not take for its own.
 	intake.CodeNotSymbols: http.StatusUnsupportedMediaType,
@@ -150,7 +151,7 @@ func Of(err error) *Problem {
 
 func translate(err error) *Problem {
 	var own *Problem
-	var refused *ingest.Error
+	refused := evidence.Refusal(err)
 	var field *leaks.FieldError
 	var refusal *leaks.Refusal
 	var window *analysis.Error
@@ -159,12 +160,8 @@ func translate(err error) *Problem {
 	case errors.As(err, &own):
 		p := *own
 		return &p
-	case errors.As(err, &refused):
-		status := http.StatusUnprocessableEntity
-		if s := ingestStatus[refused.Code]; s != 0 {
-			status = s
-		}
-		return New(status, refused.Code, "%s: %s", refused.File, refused.Message)
+	case refused != nil:
+		return New(cmp.Or(refusedStatus[refused.Code], http.StatusUnprocessableEntity), refused.Code, "%s", refused.Error())
 	case errors.As(err, &field):
 		return Invalid(field.Field, "%s", field.Error())
 	case errors.As(err, &refusal):

@@ -1,9 +1,6 @@
 package allocations
 
-import (
-	"context"
-	"fmt"
-)
+import "context"
 
 // A Question asks for the numbers of a window.
 type Question struct {
@@ -85,11 +82,11 @@ func ask(ctx context.Context, rows Scanner, q Question, atOnce int64) (*Answer, 
 
 func (q *Question) check() error {
 	if q.To < q.From || q.Sites < 0 || q.Samples < 0 {
-		return &Error{Code: CodeBounds, Message: fmt.Sprintf("a window from %d to %d with %d sites and %d samples", q.From, q.To, q.Sites, q.Samples)}
+		return failure(CodeBounds, nil, "a window from %d to %d with %d sites and %d samples", q.From, q.To, q.Sites, q.Samples)
 	}
 	for i, groups := range q.Peaks {
 		if len(groups) != q.Sites {
-			return &Error{Code: CodeBounds, Message: fmt.Sprintf("grouping %d has groups for %d sites of %d", i, len(groups), q.Sites)}
+			return failure(CodeBounds, nil, "grouping %d has groups for %d sites of %d", i, len(groups), q.Sites)
 		}
 	}
 	return q.Survivals.check(q.Sites)

@@ -1,5 +1,11 @@
 package allocations
 
+import (
+	"fmt"
+
+	"heapdrift/ingest/evidence"
+)
+
 // The codes of errors. They are stable: callers tell cases apart by them.
 const (
 	CodeSite    = "unknown-site"  // a row of a site that a scan was not made for
@@ -14,19 +20,7 @@ const (
 	CodeBounds  = "bad-question"  // a question that does not fit its rows
 )
 
-// An Error says what is wrong with rows, or with a table of them.
-type Error struct {
-	Code    string
-	Message string
-	Err     error // cause, or nil
+// failure says what is wrong with rows, or with a table of them: what this program wrote, and no evidence.
+func failure(code string, cause error, format string, args ...any) *evidence.Error {
+	return &evidence.Error{Code: code, Message: fmt.Sprintf(format, args...), Err: cause, Internal: true}
 }
-
-func (e *Error) Error() string {
-	s := "allocations: " + e.Message
-	if e.Err != nil {
-		s += ": " + e.Err.Error()
-	}
-	return s
-}
-
-func (e *Error) Unwrap() error { return e.Err }

@@ -1,9 +1,6 @@
 package allocations
 
-import (
-	"encoding/binary"
-	"fmt"
-)
+import "encoding/binary"
 
 // A footer is what a Parquet file says of itself at its end: FileMetaData of parquet.thrift.
 type footer struct {
@@ -85,7 +82,7 @@ func readFooter(b []byte) (*footer, error) {
 		}
 	})
 	if c.bad {
-		return nil, &Error{Code: CodeDamaged, Message: fmt.Sprintf("the table's footer cannot be read at byte %d of %d", c.at, len(b))}
+		return nil, failure(CodeDamaged, nil, "the table's footer cannot be read at byte %d of %d", c.at, len(b))
 	}
 	return f, nil
 }

@@ -98,7 +98,7 @@ func (m *Meta) pairs() (map[string]string, error) {
 	} {
 		b, err := json.Marshal(value)
 		if err != nil {
-			return nil, &Error{Code: CodeWrite, Message: "the metadata " + key + " cannot be written", Err: err}
+			return nil, failure(CodeWrite, err, "the metadata %s cannot be written", key)
 		}
 		pairs[key] = string(b)
 	}
@@ -151,7 +151,7 @@ func (t *Table) Meta() (*Meta, error) {
 			continue
 		}
 		if err := json.Unmarshal([]byte(text), part.value); err != nil {
-			return nil, &Error{Code: CodeDamaged, Message: "the table's metadata " + part.key + " cannot be read", Err: err}
+			return nil, failure(CodeDamaged, err, "the table's metadata %s cannot be read", part.key)
 		}
 	}
 	m := &Meta{Start: trace.Start, From: trace.FromNS, To: trace.ToNS}
@@ -161,7 +161,7 @@ func (t *Table) Meta() (*Meta, error) {
 	for _, s := range sites {
 		kind, ok := kindNames[s.Kind]
 		if !ok {
-			return nil, &Error{Code: CodeDamaged, Message: fmt.Sprintf("the table's metadata has a site of kind %q", s.Kind)}
+			return nil, failure(CodeDamaged, nil, "the table's metadata has a site of kind %q", s.Kind)
 		}
 		m.Sites = append(m.Sites, Site{s.Process, uint64(s.Heap), s.Stack, Kind(kind)})
 	}

@@ -26,7 +26,7 @@ func (s *Samples) Rows(rows []Row) error {
 		r := &rows[i]
 		base := uint64(r.Site) * uint64(width)
 		if base >= uint64(len(s.changes)) {
-			return &Error{Code: CodeSite, Message: "a row of a site that the samples were not made for"}
+			return failure(CodeSite, nil, "a row of a site that the samples were not made for")
 		}
 		if r.Unknown {
 			continue

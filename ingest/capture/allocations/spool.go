@@ -3,7 +3,6 @@ package allocations
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -29,7 +28,7 @@ type Spool struct {
 func NewSpool() (*Spool, error) {
 	file, err := os.CreateTemp("", "heapdrift-rows-*")
 	if err != nil {
-		return nil, &Error{Code: CodeDisk, Message: "no temporary file for rows", Err: err}
+		return nil, failure(CodeDisk, err, "no temporary file for rows")
 	}
 	s := &Spool{file: file, buffer: make([]byte, 0, spoolChunk*recordSize)}
 	if os.Remove(file.Name()) != nil {
@@ -57,13 +56,13 @@ func (s *Spool) Rows(rows []Row) error {
 
 func (s *Spool) flush() error {
 	if s.file == nil {
-		return &Error{Code: CodeClosed, Message: "the spool of rows is closed"}
+		return failure(CodeClosed, nil, "the spool of rows is closed")
 	}
 	if s.err != nil || len(s.buffer) == 0 {
 		return s.err
 	}
 	if _, err := s.file.WriteAt(s.buffer, s.written*recordSize); err != nil {
-		s.err = &Error{Code: CodeDisk, Message: "rows cannot be written to temporary disk", Err: err}
+		s.err = failure(CodeDisk, err, "rows cannot be written to temporary disk")
 		return s.err
 	}
 	s.written += int64(len(s.buffer) / recordSize)
@@ -112,7 +111,7 @@ func (s *Spool) Close() error {
 	}
 	s.file, s.buffer = nil, nil
 	if err != nil {
-		return &Error{Code: CodeDisk, Message: "the temporary file of rows cannot be removed", Err: err}
+		return failure(CodeDisk, err, "the temporary file of rows cannot be removed")
 	}
 	return nil
 }
@@ -140,7 +139,7 @@ func (r *spoolReader) chunk(number int64, sink Sink) error {
 		if err == nil || errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
-		return &Error{Code: CodeDisk, Message: fmt.Sprintf("rows from %d on cannot be read from temporary disk", first), Err: err}
+		return failure(CodeDisk, err, "rows from %d on cannot be read from temporary disk", first)
 	}
 	for len(bytes) > 0 {
 		rows := page.rows[:min(len(page.rows), len(bytes)/recordSize)]
@@ -162,7 +161,7 @@ func (r *spoolReader) renumber(rows []Row) error {
 	if r.sites != nil {
 		for i := range rows {
 			if uint64(rows[i].Site) >= uint64(len(r.sites)) {
-				return &Error{Code: CodeSite, Message: fmt.Sprintf("a row of site %d, and %d have new numbers", rows[i].Site, len(r.sites))}
+				return failure(CodeSite, nil, "a row of site %d, and %d have new numbers", rows[i].Site, len(r.sites))
 			}
 			rows[i].Site = r.sites[rows[i].Site]
 		}
@@ -172,7 +171,7 @@ func (r *spoolReader) renumber(rows []Row) error {
 	}
 	for i := range rows {
 		if n := max(rows[i].Stack, rows[i].FreeStack); uint64(n) >= uint64(len(r.stacks)) {
-			return &Error{Code: CodeStack, Message: fmt.Sprintf("a row of stack %d, and %d have new numbers", n, len(r.stacks))}
+			return failure(CodeStack, nil, "a row of stack %d, and %d have new numbers", n, len(r.stacks))
 		}
 		rows[i].Stack, rows[i].FreeStack = r.stacks[rows[i].Stack], r.stacks[rows[i].FreeStack]
 	}

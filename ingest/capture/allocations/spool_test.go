@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"heapdrift/ingest/evidence"
 )
 
 // collect is a Sink that keeps rows.
@@ -101,7 +103,7 @@ func TestSpoolRenumbers(t *testing.T) {
 
 // code is the code of an error, "" for none.
 func code(err error) string {
-	var e *Error
+	var e *evidence.Error
 	if errors.As(err, &e) {
 		return e.Code
 	}

@@ -3,7 +3,6 @@ package allocations
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"math/bits"
 	"slices"
@@ -101,12 +100,12 @@ func (s *SurvivalQuestion) check(sites int) error {
 	}
 	for name, n := range map[string]int{"places": len(s.Places), "beginnings": len(s.From), "ends": len(s.Over), "heaps": len(s.Heaps)} {
 		if n != sites && (n != 0 || name == "places") {
-			return &Error{Code: CodeBounds, Message: fmt.Sprintf("survivals with %s for %d sites of %d", name, n, sites)}
+			return failure(CodeBounds, nil, "survivals with %s for %d sites of %d", name, n, sites)
 		}
 	}
 	for site, place := range s.Places {
 		if place >= MaxSurvivals {
-			return &Error{Code: CodeBounds, Message: fmt.Sprintf("site %d has place %d, and %d survivals can be asked for", site, place, MaxSurvivals)}
+			return failure(CodeBounds, nil, "site %d has place %d, and %d survivals can be asked for", site, place, MaxSurvivals)
 		}
 	}
 	return nil
@@ -188,7 +187,7 @@ func (q *Question) survivalPlan() (*survivalPlan, error) {
 			continue
 		}
 		if taken[place] && (p.sums[place].From != from || p.sums[place].Over != over) {
-			return nil, &Error{Code: CodeBounds, Message: fmt.Sprintf("site %d shares place %d with one that begins or is over at another time", site, place)}
+			return nil, failure(CodeBounds, nil, "site %d shares place %d with one that begins or is over at another time", site, place)
 		}
 		taken[place] = true
 		p.sums[place].From, p.sums[place].Over = from, over

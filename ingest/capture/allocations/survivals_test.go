@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+
+	"heapdrift/ingest/evidence"
 )
 
 // survivalsOf is what Ask has to find, one row after the other by what the fields say.
@@ -147,7 +149,7 @@ func TestSurvivalQuestionsThatDoNotFit(t *testing.T) {
 		"two ends together": {Places: []int32{0, 0}, Over: []int64{3, 4}},
 	} {
 		_, err := Ask(t.Context(), rowList{}, Question{To: 9, Sites: 2, Survivals: s})
-		if e := (*Error)(nil); !errors.As(err, &e) || e.Code != CodeBounds {
+		if e := (*evidence.Error)(nil); !errors.As(err, &e) || e.Code != CodeBounds {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

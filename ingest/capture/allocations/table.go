@@ -50,17 +50,17 @@ type Table struct {
 func Open(r io.ReaderAt, size int64) (*Table, error) {
 	tail := make([]byte, 8)
 	if size < 12 {
-		return nil, &Error{Code: CodeForeign, Message: fmt.Sprintf("%d bytes are no Parquet file", size)}
+		return nil, failure(CodeForeign, nil, "%d bytes are no Parquet file", size)
 	}
 	if err := readFull(r, tail, size-8); err != nil {
 		return nil, err
 	}
 	length := int64(binary.LittleEndian.Uint32(tail))
 	if string(tail[4:]) != parquetMagic {
-		return nil, &Error{Code: CodeForeign, Message: "no Parquet file, or one that was cut off: it does not end in PAR1"}
+		return nil, failure(CodeForeign, nil, "no Parquet file, or one that was cut off: it does not end in PAR1")
 	}
 	if length > min(size-12, maxFooter) {
-		return nil, &Error{Code: CodeDamaged, Message: fmt.Sprintf("a footer of %d bytes in a file of %d", length, size)}
+		return nil, failure(CodeDamaged, nil, "a footer of %d bytes in a file of %d", length, size)
 	}
 	b := make([]byte, length)
 	if err := readFull(r, b, size-8-length); err != nil {
@@ -81,7 +81,7 @@ func readFull(r io.ReaderAt, b []byte, at int64) error {
 	if n == len(b) {
 		return nil
 	}
-	e := &Error{Code: CodeRead, Message: fmt.Sprintf("%d bytes of the table at offset %d cannot be read", len(b), at), Err: err}
+	e := failure(CodeRead, err, "%d bytes of the table at offset %d cannot be read", len(b), at)
 	if err == nil || errors.Is(err, io.EOF) {
 		e.Code = CodeDamaged // shorter than it was said to be
 	}
@@ -93,17 +93,17 @@ func (f *footer) check(end int64) error {
 	version, ours := f.meta[keyVersion]
 	switch {
 	case !ours:
-		return &Error{Code: CodeForeign, Message: "a Parquet file without the key " + keyVersion + ": no allocation table"}
+		return failure(CodeForeign, nil, "a Parquet file without the key "+keyVersion+": no allocation table")
 	case version != tableVersion:
-		return &Error{Code: CodeVersion, Message: fmt.Sprintf("an allocation table of version %q; %s is known", version, tableVersion)}
+		return failure(CodeVersion, nil, "an allocation table of version %q; %s is known", version, tableVersion)
 	case !f.ours():
-		return &Error{Code: CodeForeign, Message: "a Parquet file with other columns than an allocation table"}
+		return failure(CodeForeign, nil, "a Parquet file with other columns than an allocation table")
 	}
 	var rows int64
 	for i := range f.groups {
 		g := &f.groups[i]
 		if g.rows <= 0 || g.rows > maxGroupRows {
-			return &Error{Code: CodeDamaged, Message: fmt.Sprintf("row group %d has %d rows; up to %d are read", i, g.rows, maxGroupRows)}
+			return failure(CodeDamaged, nil, "row group %d has %d rows; up to %d are read", i, g.rows, maxGroupRows)
 		}
 		rows += g.rows
 		for k := range g.chunks {
@@ -123,11 +123,11 @@ func (f *footer) check(end int64) error {
 			default:
 				continue
 			}
-			return &Error{Code: CodeDamaged, Message: fmt.Sprintf("column %s of row group %d %s", columnShapes[k].name, i, message)}
+			return failure(CodeDamaged, nil, "column %s of row group %d %s", columnShapes[k].name, i, message)
 		}
 	}
 	if rows != f.rows {
-		return &Error{Code: CodeDamaged, Message: fmt.Sprintf("%d rows in its groups, %d in the table", rows, f.rows)}
+		return failure(CodeDamaged, nil, "%d rows in its groups, %d in the table", rows, f.rows)
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func (r *tableReader) group(ctx context.Context, t *Table, number int, sink Sink
 			return err
 		}
 		if err := r.columns.column(column, r.columns.chunk); err != nil {
-			return &Error{Code: CodeDamaged, Message: fmt.Sprintf("column %s of row group %d, at offset %d", columnShapes[column].name, number, c.start()), Err: err}
+			return failure(CodeDamaged, err, "column %s of row group %d, at offset %d", columnShapes[column].name, number, c.start())
 		}
 	}
 	for from := 0; from < r.columns.rows; from += len(r.rows) {

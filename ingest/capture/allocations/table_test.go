@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+
+	"heapdrift/ingest/evidence"
 )
 
 func tableOf(t testing.TB, rows Scanner, meta *Meta) ([]byte, *Table) {
@@ -232,7 +234,7 @@ func TestDamage(t *testing.T) {
 		flipped := slices.Clone(b)
 		flipped[n] ^= 1 << r.Uint32N(8)
 		rows, err := readAll(flipped)
-		var e *Error
+		var e *evidence.Error
 		if err != nil && !errors.As(err, &e) {
 			t.Fatalf("bit flipped at %d: %v", n, err)
 		}

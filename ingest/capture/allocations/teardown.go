@@ -152,7 +152,7 @@ func (a *tearAdder) Rows(rows []Row) error {
 	for i := range rows {
 		r := &rows[i]
 		if uint64(r.Site) >= uint64(len(a.process)) {
-			return &Error{Code: CodeSite, Message: "a row of a site whose process is not known"}
+			return failure(CodeSite, nil, "a row of a site whose process is not known")
 		}
 		n := a.process[r.Site] - a.first
 		if n < 0 || int(n) >= len(a.endings) {

@@ -22,7 +22,7 @@ func (w *Window) Rows(rows []Row) error {
 			continue
 		}
 		if uint64(r.Site) >= uint64(len(w.Sites)) {
-			return &Error{Code: CodeSite, Message: "a row of a site that the window was not made for"}
+			return failure(CodeSite, nil, "a row of a site that the window was not made for")
 		}
 		c := &w.Sites[r.Site]
 		free := r.FreeTime

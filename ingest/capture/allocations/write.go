@@ -36,7 +36,7 @@ func Write(ctx context.Context, w io.Writer, rows Scanner, meta *Meta) error {
 		return err
 	}
 	if err := e.file.Close(); err != nil {
-		return &Error{Code: CodeWrite, Message: "the table's end cannot be written", Err: err}
+		return failure(CodeWrite, err, "the table's end cannot be written")
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (e *encoder) run() {
 			_, err = group.Commit()
 		}
 		if err != nil && e.err == nil {
-			e.err = &Error{Code: CodeWrite, Message: "a row group cannot be written", Err: err}
+			e.err = failure(CodeWrite, err, "a row group cannot be written")
 		}
 		e.mu.Unlock()
 		close(g.done)

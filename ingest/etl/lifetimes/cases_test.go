@@ -2,6 +2,7 @@ package lifetimes
 
 import (
 	"heapdrift/ingest/capture/allocations"
+	"heapdrift/ingest/evidence"
 
 	"errors"
 	"reflect"
@@ -106,7 +107,7 @@ func TestSinkFails(t *testing.T) {
 			break
 		}
 	}
-	var e *Error
+	var e *evidence.Error
 	if !errors.As(err, &e) || e.Code != CodeSink || !errors.Is(err, full) {
 		t.Errorf("got %v", err)
 	}

@@ -1,6 +1,9 @@
 package lifetimes
 
-import "heapdrift/ingest/capture/allocations"
+import (
+	"heapdrift/ingest/capture/allocations"
+	"heapdrift/ingest/evidence"
+)
 
 // batch is how many rows a Sink gets at once, at most.
 const batch = 1024
@@ -24,7 +27,7 @@ func (r *rows) next() *allocations.Row {
 func (r *rows) flush() {
 	if len(r.buf) > 0 && r.err == nil && r.sink != nil {
 		if err := r.sink.Rows(r.buf); err != nil {
-			r.err = &Error{Code: CodeSink, Message: "the rows could not be passed on", Err: err}
+			r.err = &evidence.Error{Code: CodeSink, Message: "the rows could not be passed on", Err: err, Internal: true}
 		}
 	}
 	r.buf = r.buf[:0]

@@ -1,6 +1,9 @@
 package lifetimes
 
-import "heapdrift/ingest/capture/allocations"
+import (
+	"heapdrift/ingest/capture/allocations"
+	"heapdrift/ingest/evidence"
+)
 import "math"
 
 // A Tracker follows memory through events in time order.
@@ -29,11 +32,11 @@ func New(sink allocations.Sink) *Tracker {
 	return &Tracker{rows: rows{sink: sink, buf: make([]allocations.Row, 0, batch)}, last: math.MinInt64}
 }
 
-// Add takes the next event. Events that make no sense are counted in Anomalies; an error is an *Error, and the same for
+// Add takes the next event. Events that make no sense are counted in Anomalies; an error is an *evidence.Error, and the same for
 // every later call.
 func (t *Tracker) Add(e *Event) error {
 	if t.finished {
-		return &Error{Code: CodeFinished, Message: "an event after the end of the trace; make a new Tracker"}
+		return &evidence.Error{Code: CodeFinished, Message: "an event after the end of the trace", Do: "make a new Tracker", Internal: true}
 	}
 	if e.Op > ProcessEnd || e.Time == allocations.BeforeTrace || e.Time == allocations.Never {
 		t.Anomalies.Malformed++
@@ -87,7 +90,7 @@ func (t *Tracker) failure() error {
 
 // tooMany stops the Tracker.
 func (t *Tracker) tooMany() {
-	t.err = &Error{Code: CodeTooMany, Message: "more than four billion blocks are alive; analyse a shorter trace"}
+	t.err = &evidence.Error{Code: CodeTooMany, Message: "more than four billion blocks are alive", Do: "analyse a shorter trace"}
 }
 
 // Finish ends the trace: what is alive becomes rows that end Never. Sites, Heaps and Processes are final afterwards.

@@ -142,7 +142,7 @@ func (b *builder) capture(number uint32, lines *lifetimes.Process, heaps []lifet
 	p := &b.joined.Processes[number]
 	info := b.trace.Info()
 	c := &capture.Capture{
-		Kind: capture.KindETL, Shape: capture.ShapeTrace,
+		Kind: Kind, Shape: capture.ShapeTrace,
 		Process: capture.Process{Name: processName(p), PID: p.PID, Bits: b.bits(p)},
 		Trace: &capture.Trace{
 			Start: info.Start, Bias: info.Files[0].LogFile.ZoneBias, From: b.covered.From, To: b.covered.To, Window: b.window, HeapFrom: b.heapFrom(), Began: began(p), Exited: exited(p),

@@ -11,7 +11,11 @@ import (
 	"heapdrift/ingest/capture/allocations"
 	"heapdrift/ingest/etl"
 	"heapdrift/ingest/etl/lifetimes"
+	"heapdrift/ingest/evidence"
 )
+
+// Kind is that of captures of traces.
+const Kind capture.Kind = "etl"
 
 // Options tune Read. The zero value is right.
 type Options struct {
@@ -35,7 +39,7 @@ func (r *Result) Close() error { return r.Rows.Close() }
 const CodeNoMemory = "no-memory-events"
 
 // Read reads a trace from the files of one recording. The memory it needs follows what is alive, not the size of the
-// files. Its error is an *etl.Error or *allocations.Error, or the context's.
+// files. Its error is an *evidence.Error, or the context's.
 func Read(ctx context.Context, sources []etl.Source, opt Options) (_ *Result, err error) {
 	trace, err := etl.Open(ctx, sources, etl.Options{Workers: opt.Workers})
 	if err != nil {
@@ -69,12 +73,13 @@ func Read(ctx context.Context, sources []etl.Source, opt Options) (_ *Result, er
 
 // noMemory says that there is nothing to analyse, and what to record instead.
 func noMemory(trace *etl.Trace, joined *etl.Joined) error {
-	message := "the trace holds neither heap nor VirtualAlloc events; record with heap tracing (wpr -start Heap, or xperf -start HeapSession -heap -Pids N -stackwalk HeapAlloc+HeapRealloc)"
+	message := "the trace holds neither heap nor VirtualAlloc events"
+	do := "record with heap tracing (wpr -start Heap, or xperf -start HeapSession -heap -Pids N -stackwalk HeapAlloc+HeapRealloc)"
 	switch {
 	case joined.HeapSnapshots > 0:
-		message = "the trace holds heap snapshots (wpr -snapshotconfig) only, whose layout is not public; record with heap tracing (wpr -start Heap)"
+		message, do = "the trace holds heap snapshots (wpr -snapshotconfig) only, whose layout is not public", "record with heap tracing (wpr -start Heap)"
 	case len(joined.Processes) > 0:
-		message += "; if this is the kernel session of a pair, give the heap session's file with it"
+		do += "; if this is the kernel session of a pair, give the heap session's file with it"
 	}
-	return &etl.Error{Code: CodeNoMemory, File: trace.Info().Files[0].Name, Message: message}
+	return &evidence.Error{Code: CodeNoMemory, File: trace.Info().Files[0].Name, Message: message, Do: do}
 }

@@ -15,6 +15,7 @@ import (
 	"heapdrift/ingest/etl"
 	"heapdrift/ingest/etl/etltest"
 	"heapdrift/ingest/etl/tracecapture"
+	"heapdrift/ingest/evidence"
 )
 
 // The processes of a trace, and what two of them hold.
@@ -164,7 +165,7 @@ func TestNothingToRead(t *testing.T) {
 	s := etltest.Invent(1, etltest.Size{})
 	s.Blocks, s.Regions, s.Heaps = nil, nil, nil
 	_, err := tracecapture.Read(context.Background(), sources(s.File(etltest.Format{})), tracecapture.Options{})
-	var refused *etl.Error
+	var refused *evidence.Error
 	if !errors.As(err, &refused) || refused.Code != tracecapture.CodeNoMemory || !strings.Contains(err.Error(), "wpr -start Heap") {
 		t.Errorf("a trace without memory: %v", err)
 	}
@@ -201,7 +202,7 @@ func TestDamage(t *testing.T) {
 		}
 		for i, d := range damaged {
 			r, err := tracecapture.Read(context.Background(), sources(d), tracecapture.Options{})
-			var refused *etl.Error
+			var refused *evidence.Error
 			if err != nil {
 				if !errors.As(err, &refused) {
 					t.Fatalf("%s %d: %v", name, i, err)

@@ -22,7 +22,7 @@ func DecodeHuffman(dst, src []byte) (int, error) {
 			code = h.item()
 		}
 		if code != "" {
-			return h.d, &Error{Code: code, Input: at, Output: h.d}
+			return h.d, failure(code, at, h.d)
 		}
 	}
 	return len(dst), nil
@@ -41,9 +41,9 @@ type huffman struct {
 }
 
 // table reads a block's code lengths and its first bits. The codes must fill the space of codes exactly.
-func (h *huffman) table() Code {
+func (h *huffman) table() string {
 	if len(h.src)-h.s < tableSize {
-		return Truncated
+		return CodeTruncated
 	}
 	for i, b := range h.src[h.s : h.s+tableSize] {
 		h.lengths[2*i], h.lengths[2*i+1] = b&15, b>>4
@@ -56,7 +56,7 @@ func (h *huffman) table() Code {
 			}
 			run := 1 << (codeBits - length)
 			if run > len(h.symbol)-filled {
-				return BadTable
+				return CodeBadTable
 			}
 			for i := range h.symbol[filled : filled+run] {
 				h.symbol[filled+i] = uint16(symbol)
@@ -65,7 +65,7 @@ func (h *huffman) table() Code {
 		}
 	}
 	if filled < len(h.symbol) {
-		return BadTable
+		return CodeBadTable
 	}
 	h.s += tableSize
 	h.past = 0
@@ -99,10 +99,10 @@ func (h *huffman) skip(n int) bool {
 }
 
 // item decodes a literal or a match; it returns what is wrong with it, or "".
-func (h *huffman) item() Code {
+func (h *huffman) item() string {
 	symbol := int(h.symbol[h.bits>>(32-codeBits)])
 	if !h.skip(int(h.lengths[symbol])) {
-		return Truncated
+		return CodeTruncated
 	}
 	if symbol < 256 {
 		h.dst[h.d] = byte(symbol)
@@ -111,7 +111,7 @@ func (h *huffman) item() Code {
 	}
 	length, distanceBits := symbol&15, symbol>>4&15
 	if length == 15 {
-		var code Code
+		var code string
 		if length, code = h.long(); code != "" {
 			return code
 		}
@@ -119,13 +119,13 @@ func (h *huffman) item() Code {
 	length += 3
 	distance := 1<<distanceBits + int(uint64(h.bits)>>(32-distanceBits))
 	if !h.skip(distanceBits) {
-		return Truncated
+		return CodeTruncated
 	}
 	if distance > h.d {
-		return BadDistance
+		return CodeBadDistance
 	}
 	if length > len(h.dst)-h.d {
-		return BadLength
+		return CodeBadLength
 	}
 	repeat(h.dst[h.d-distance:h.d+length], distance)
 	h.d += length
@@ -133,9 +133,9 @@ func (h *huffman) item() Code {
 }
 
 // long decodes a length that does not fit its symbol, and returns length − 3.
-func (h *huffman) long() (int, Code) {
+func (h *huffman) long() (int, string) {
 	if h.past > 0 { // the words that were read ahead come before these bytes
-		return 0, Truncated
+		return 0, CodeTruncated
 	}
 	length, next, code := longer(h.src, h.s, 15)
 	h.s = next

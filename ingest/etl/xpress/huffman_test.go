@@ -10,6 +10,7 @@ import (
 
 	"heapdrift/ingest/etl/xpress"
 	"heapdrift/ingest/etl/xpress/xpresstest"
+	"heapdrift/ingest/evidence"
 )
 
 // alphabet is the first example of [MS-XCA] 3: the letters, and a code for the end.
@@ -73,8 +74,8 @@ func TestHuffmanTable(t *testing.T) {
 		"half the codes":   append([]byte{1}, make([]byte, 300)...),
 		"too many symbols": append([]byte{0x11, 0x11}, make([]byte, 300)...),
 	} {
-		var e *xpress.Error
-		if _, err := xpress.DecodeHuffman(make([]byte, 10), stream); !errors.As(err, &e) || e.Code != xpress.BadTable {
+		var e *evidence.Error
+		if _, err := xpress.DecodeHuffman(make([]byte, 10), stream); !errors.As(err, &e) || e.Code != xpress.CodeBadTable {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -20,31 +20,32 @@ package xpress
 import (
 	"encoding/binary"
 	"fmt"
+
+	"heapdrift/ingest/evidence"
 )
 
-// A Code says what is wrong with a stream, for callers that count or translate errors.
-type Code string
-
-// What can be wrong with a stream.
+// The codes of errors. They are stable: callers tell cases apart by them.
 const (
-	Truncated   Code = "stream ends before the output is full"
-	BadDistance Code = "match begins before the output"
-	BadLength   Code = "match ends behind the output, or its length is below the least"
-	BadTable    Code = "Huffman table is not a prefix code"
+	CodeTruncated   = "truncated"
+	CodeBadDistance = "bad-distance"
+	CodeBadLength   = "bad-length"
+	CodeBadTable    = "bad-table"
 )
 
-// Error places a Code. Input counts bytes of the stream up to the item that is wrong, Output those made before it.
-type Error struct {
-	Code   Code
-	Input  int
-	Output int
+// messages say what the codes mean.
+var messages = map[string]string{
+	CodeTruncated:   "the stream ends before the output is full",
+	CodeBadDistance: "a match begins before the output",
+	CodeBadLength:   "a match ends behind the output, or its length is below the least",
+	CodeBadTable:    "the Huffman table is not a prefix code",
 }
 
-func (e *Error) Error() string {
-	return fmt.Sprintf("xpress: %s (input offset %#x, output offset %#x)", e.Code, e.Input, e.Output)
+// failure places a code: input counts bytes of the stream up to the item that is wrong, output those made before it.
+func failure(code string, input, output int) error {
+	return &evidence.Error{Code: code, Offset: int64(input), Message: fmt.Sprintf("%s; the output has %d bytes", messages[code], output)}
 }
 
-// Decode fills dst from a plain LZ77 stream and returns how many bytes it made: all of dst, or fewer beside an *Error.
+// Decode fills dst from a plain LZ77 stream and returns how many bytes it made: all of dst, or fewer beside an *evidence.Error.
 // What was made before the error is what the stream says. Bytes of dst behind it may have been written to, bytes of
 // src behind the last item that was needed are not looked at.
 func Decode(dst, src []byte) (int, error) {
@@ -71,14 +72,14 @@ func (p *plain) run() error {
 		at := p.s
 		if p.items == 0 {
 			if len(p.src)-p.s < 4 {
-				return p.fail(Truncated, at)
+				return p.fail(CodeTruncated, at)
 			}
 			p.flags, p.items = binary.LittleEndian.Uint32(p.src[p.s:]), 32
 			p.s += 4
 		}
 		if p.flags>>31 == 0 {
 			if p.s == len(p.src) {
-				return p.fail(Truncated, at)
+				return p.fail(CodeTruncated, at)
 			}
 			p.dst[p.d] = p.src[p.s]
 			p.d, p.s = p.d+1, p.s+1
@@ -91,25 +92,25 @@ func (p *plain) run() error {
 }
 
 // match decodes a match; it returns what is wrong with it, or "".
-func (p *plain) match() Code {
+func (p *plain) match() string {
 	if len(p.src)-p.s < 2 {
-		return Truncated
+		return CodeTruncated
 	}
 	m := int(binary.LittleEndian.Uint16(p.src[p.s:]))
 	p.s += 2
 	distance, length := m>>3+1, m&7
 	if length == 7 {
-		var code Code
+		var code string
 		if length, code = p.long(); code != "" {
 			return code
 		}
 	}
 	length += 3
 	if distance > p.d {
-		return BadDistance
+		return CodeBadDistance
 	}
 	if length > len(p.dst)-p.d {
-		return BadLength
+		return CodeBadLength
 	}
 	repeat(p.dst[p.d-distance:p.d+length], distance)
 	p.d += length
@@ -117,13 +118,13 @@ func (p *plain) match() Code {
 }
 
 // long decodes what follows a match whose 3 bits do not hold its length; it returns length − 3.
-func (p *plain) long() (int, Code) {
+func (p *plain) long() (int, string) {
 	var length int
 	if p.half != 0 {
 		length, p.half = int(p.src[p.half]>>4), 0
 	} else {
 		if p.s == len(p.src) {
-			return 0, Truncated
+			return 0, CodeTruncated
 		}
 		length, p.half = int(p.src[p.s]&15), p.s
 		p.s++
@@ -138,9 +139,9 @@ func (p *plain) long() (int, Code) {
 
 // longer decodes a length that takes whole bytes, as both codecs write it: a byte, what it has above the least; where that is
 // 255 a word, the length itself; where that is 0 a dword. It returns where the input goes on.
-func longer(src []byte, at, least int) (length, next int, code Code) {
+func longer(src []byte, at, least int) (length, next int, code string) {
 	if at == len(src) {
-		return 0, at, Truncated
+		return 0, at, CodeTruncated
 	}
 	length = int(src[at])
 	at++
@@ -148,30 +149,28 @@ func longer(src []byte, at, least int) (length, next int, code Code) {
 		return least + length, at, ""
 	}
 	if len(src)-at < 2 {
-		return 0, at, Truncated
+		return 0, at, CodeTruncated
 	}
 	length = int(binary.LittleEndian.Uint16(src[at:]))
 	at += 2
 	if length == 0 {
 		if len(src)-at < 4 {
-			return 0, at, Truncated
+			return 0, at, CodeTruncated
 		}
 		long := binary.LittleEndian.Uint32(src[at:])
 		at += 4
 		if long > 1<<31-8 { // an int may have 32 bits
-			return 0, at, BadLength
+			return 0, at, CodeBadLength
 		}
 		length = int(long)
 	}
 	if length < least {
-		return 0, at, BadLength
+		return 0, at, CodeBadLength
 	}
 	return length, at, ""
 }
 
-func (p *plain) fail(code Code, at int) error {
-	return &Error{Code: code, Input: at, Output: p.d}
-}
+func (p *plain) fail(code string, at int) error { return failure(code, at, p.d) }
 
 // repeat fills b with what its first distance bytes hold, over and over.
 func repeat(b []byte, distance int) {
