@@ -128,10 +128,12 @@ func choose(inputs []Input, opt Options) (*choice, error) {
 	})), nil
 }
 
-// repeated reports whether all files of an input were there before, and notes them. Only dumps cannot be equal by chance: the
-// clock of a log counts minutes, and an idle process holds the same from one to the next.
+// repeated reports whether all files of an input were there before, and notes them. Only snapshots with the whole address space
+// cannot be equal by chance: the clock of a log counts minutes, and an idle process holds the same from one to the next.
 func repeated(in *Input, seen map[string]string) (first string, ok bool) {
-	ok = len(in.Files) > 0 && !slices.ContainsFunc(in.Captures, func(c *capture.Capture) bool { return c.Kind != capture.KindMinidump })
+	ok = len(in.Files) > 0 && !slices.ContainsFunc(in.Captures, func(c *capture.Capture) bool {
+		return c.Shape != capture.ShapeSnapshot || c.Memory == nil || c.Memory.Space == nil
+	})
 	for _, f := range in.Files {
 		name, known := seen[f.SHA256]
 		if ok = ok && known && f.SHA256 != ""; first == "" {

@@ -126,15 +126,18 @@ func TestFactsLimitNoVerdict(t *testing.T) {
 
 // A dump that is given twice is one instant, and a log of the same minute may well be another.
 func TestTheSameDumpAgain(t *testing.T) {
-	for kind, want := range map[capture.Kind]int{capture.KindMinidump: 1, capture.KindUMDHSnapshot: 3} {
+	for name, test := range map[string]struct {
+		memory *capture.Memory
+		want   int
+	}{"dump": {&capture.Memory{Space: &capture.Space{}}, 1}, "report without an address space": {&capture.Memory{}, 3}, "log": {nil, 3}} {
 		dump := app.dump(row{id: 1, stack: app.in(0x20), count: 4, bytes: 64})
-		dump.Kind = kind
+		dump.Memory = test.memory
 		in := inputs(dump, dump, dump)
 		for i := range in {
 			in[i].Files[0].SHA256 = "e3b0c442"
 		}
-		if r := analyze(t, in); len(r.Snapshots) != want || (want == 1) != (codes(r) == "unsupported unsupported") {
-			t.Errorf("%s: %d instants, %s", kind, len(r.Snapshots), codes(r))
+		if r := analyze(t, in); len(r.Snapshots) != test.want || (test.want == 1) != (codes(r) == "unsupported unsupported") {
+			t.Errorf("%s: %d instants, %s", name, len(r.Snapshots), codes(r))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"heapdrift/ingest/capture"
@@ -148,13 +149,14 @@ var groupWords = map[string]string{
 
 func textGroups(p *printer, m *analysis.Memory, opt Options) {
 	shown := map[string]int{}
+	together := slices.ContainsFunc(m.Groups, func(g capture.Group) bool { return g.Heap == 0 && g.By == capture.BySize })
 	limit := opt.Top
 	if limit == 0 || limit > 10 {
 		limit = 10
 	}
 	for i := range m.Groups {
 		g := &m.Groups[i]
-		if g.Heap != 0 && g.By == capture.BySize && m.Kind == string(capture.KindMinidump) || shown[g.By] >= limit { // all heaps together say it
+		if g.Heap != 0 && g.By == capture.BySize && together || shown[g.By] >= limit { // all heaps together say it
 			continue
 		}
 		if shown[g.By]++; shown[g.By] == 1 {
