@@ -26,7 +26,7 @@ const (
 // mostly: to read both would count everything twice.
 func (t *Traces) Compare(ctx context.Context, other *Traces) (Relation, error) {
 	trace, err := etl.Open(ctx, append(append([]etl.Source{}, t.Files...), other.Files...), etl.Options{})
-	if evidence.Refusal(err) != nil {
+	if evidence.IsRefusal(err) {
 		return OtherRecording, nil
 	}
 	if err != nil {

@@ -108,7 +108,8 @@ func (w *walker) taken(entry string, err error) error {
 
 // damaged says that unpacking failed, unless the cause is the context, a limit, or that the source cannot be read.
 func (w *walker) damaged(name string, err error) error {
-	if evidence.Refusal(err) != nil || w.ctx.Err() != nil {
+	// Only what this package says itself passes: how some way of packing calls its damage is the cause.
+	if r := evidence.Refusal(err); r != nil && (isOfArchive(r.Code) || r.Code == evidence.CodeUnsupported) || w.ctx.Err() != nil {
 		return err
 	}
 	if failed := w.in.failure(); failed != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
@@ -93,7 +94,7 @@ func (l *teamLibrary) file(f store.SymbolFile) *symbols.File {
 		Open: func(ctx context.Context) (symbols.Content, error) {
 			r, err := l.blobs.Open(ctx, blob.ContentKey(f.SHA256))
 			if errors.Is(err, blob.ErrNotFound) {
-				return nil, &symbols.IdentityError{Code: "blob-missing", Message: f.Name + " is not in the blob store any more; upload it again"}
+				return nil, &evidence.Error{Code: "blob-missing", File: f.Name, Message: "the file is not in the blob store any more", Do: "upload it again"}
 			}
 			if err != nil {
 				return nil, fmt.Errorf("worker: open %s: %w", f.Name, err)

@@ -106,7 +106,7 @@ func (p *pieces) take(ctx context.Context, e store.Evidence) (piece, error) {
 // unlessRefused is nil for the error of a file that cannot be read, whose own job says why.
 func unlessRefused(err error) error {
 	var failed *queue.Error
-	if evidence.Refusal(err) != nil || errors.As(err, &failed) {
+	if evidence.IsRefusal(err) || errors.As(err, &failed) {
 		return nil
 	}
 	return err

@@ -21,8 +21,8 @@ import (
 // formatParquet is the format that is not the report but the allocation table of the trace.
 const formatParquet = "parquet"
 
-// evidence is what was read from the files given.
-type evidence struct {
+// evidenceFiles are what was read from the files given.
+type evidenceFiles struct {
 	inputs   []analysis.Input
 	readings []*ingest.Reading // by input
 	files    []*evidenceFile
@@ -40,8 +40,8 @@ func (f *evidenceFile) source() ingest.Source {
 
 // readEvidence reads the files in the order given; those that are traces are one trace. What it returns must be closed,
 // beside an error too.
-func readEvidence(ctx context.Context, paths []string, opt ingest.Options, s streams) (e *evidence, err error) {
-	e = &evidence{}
+func readEvidence(ctx context.Context, paths []string, opt ingest.Options, s streams) (e *evidenceFiles, err error) {
+	e = &evidenceFiles{}
 	var traces []*evidenceFile
 	for _, path := range paths {
 		f, err := openEvidence(path)
@@ -90,7 +90,7 @@ func openEvidence(path string) (*evidenceFile, error) {
 }
 
 // read adds an input that read gives for some files.
-func (e *evidence) read(s streams, files []*evidenceFile, read func(progress func(done, total int64)) (*ingest.Reading, error)) error {
+func (e *evidenceFiles) read(s streams, files []*evidenceFile, read func(progress func(done, total int64)) (*ingest.Reading, error)) error {
 	bar := newProgressBar(s.err, files[0].Name)
 	defer bar.clear()
 	r, err := read(bar.set)
@@ -103,7 +103,7 @@ func (e *evidence) read(s streams, files []*evidenceFile, read func(progress fun
 }
 
 // in replaces the captures of traces by those of a window.
-func (e *evidence) in(ctx context.Context, w capture.Window) (err error) {
+func (e *evidenceFiles) in(ctx context.Context, w capture.Window) (err error) {
 	found := false
 	for i, r := range e.readings {
 		if r.Rows == nil {
@@ -121,7 +121,7 @@ func (e *evidence) in(ctx context.Context, w capture.Window) (err error) {
 }
 
 // workOf gives each input its number of the list.
-func (e *evidence) workOf(list string) error {
+func (e *evidenceFiles) workOf(list string) error {
 	if list == "" {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (e *evidence) workOf(list string) error {
 }
 
 // table returns what writes the allocation table of the last trace.
-func (e *evidence) table(ctx context.Context) (func(io.Writer) error, error) {
+func (e *evidenceFiles) table(ctx context.Context) (func(io.Writer) error, error) {
 	for i := len(e.readings) - 1; i >= 0; i-- {
 		if r := e.readings[i]; r.Rows != nil {
 			return func(w io.Writer) error { return allocations.Write(ctx, w, r.Rows, r.Meta) }, nil
@@ -150,7 +150,7 @@ func (e *evidence) table(ctx context.Context) (func(io.Writer) error, error) {
 }
 
 // close gives temporary disk back.
-func (e *evidence) close() {
+func (e *evidenceFiles) close() {
 	for _, f := range e.files {
 		_ = f.content.Close() // read only
 	}

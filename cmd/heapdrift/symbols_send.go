@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/symbols"
 )
 
@@ -56,10 +56,10 @@ func (s *symbolServer) send(ctx context.Context, f foundSymbols) outcome {
 	}
 	if form == identifiable {
 		id, err := symbols.Identify(ctx, name, file, info.Size())
-		var refused *symbols.IdentityError
+		refused := evidence.Refusal(err)
 		switch {
-		case errors.As(err, &refused):
-			return outcome{"refused", refused.Code + ": " + strings.TrimPrefix(refused.Message, name+": ")}
+		case refused != nil:
+			return outcome{"refused", refused.Code + ": " + refused.Sentence()}
 		case err != nil:
 			return outcome{"failed", err.Error()}
 		}

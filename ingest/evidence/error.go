@@ -36,7 +36,8 @@ type Error struct {
 	Do      string // what to do next, as an imperative; "" where nothing helps
 
 	Line    int64  // of a text, from 1: how far reading had come
-	Offset  int64  // in bytes of the file as it is stored
+	Part    string // what Offset counts in, as "stream 3"; "" for the file as it is stored
+	Offset  int64  // in bytes
 	Address uint64 // in the process that the evidence is of
 
 	Err error // cause, or nil
@@ -59,6 +60,9 @@ func (e *Error) Sentence() string {
 	if e.Line > 0 {
 		place = append(place, fmt.Sprintf("line %d", e.Line))
 	}
+	if e.Part != "" {
+		place = append(place, e.Part)
+	}
 	if e.Offset > 0 {
 		place = append(place, fmt.Sprintf("offset %#x", e.Offset))
 	}
@@ -79,6 +83,9 @@ func (e *Error) Sentence() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// IsRefusal reports whether err says that something is wrong with evidence: another try gives the same.
+func IsRefusal(err error) bool { return Refusal(err) != nil }
 
 // Refusal returns what err says is wrong with evidence, and nil for failures that another try may not meet. It looks behind
 // those: where a reader failed because an archive unpacks to too much, the archive is what is refused.

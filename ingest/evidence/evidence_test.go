@@ -14,6 +14,7 @@ func TestErrorSaysFilePlaceCauseAndWhatToDo(t *testing.T) {
 		"the file is empty": {Message: "the file is empty"},
 		"a.log: nothing was found (line 3, offset 0x1f); upload the log that umdh -f wrote": {File: "a.log", Message: "nothing was found", Line: 3, Offset: 31, Do: "upload the log that umdh -f wrote"},
 		"a.7z: the archive is damaged: unexpected EOF; pack it again":                       {File: "a.7z", Message: "the archive is damaged", Err: io.ErrUnexpectedEOF, Do: "pack it again"},
+		"a record ends early (stream 3, offset 0x10)":                                       {Message: "a record ends early", Part: "stream 3", Offset: 16},
 		"no heap was found (address 0x7ff000)":                                              {Message: "no heap was found", Address: 0x7FF000},
 	} {
 		if got := e.Error(); got != want {

@@ -2,7 +2,6 @@ package intake
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -34,10 +33,11 @@ func (s *staging) identify(ctx context.Context, file, name string, r blob.Reader
 		return &evidence.Error{Code: CodeNoName, File: file, Message: "its name has nothing that can be kept"}
 	}
 	id, err := symbols.Identify(ctx, name, r, r.Size())
-	var refused *symbols.IdentityError
+	refused := evidence.Refusal(err)
 	switch {
-	case errors.As(err, &refused):
-		return &evidence.Error{Code: refused.Code, File: file, Message: strings.TrimPrefix(refused.Message, name+": ")}
+	case refused != nil:
+		refused.File = file
+		return refused
 	case err != nil:
 		return fmt.Errorf("intake: look at %s: %w", file, err)
 	case id.Key() == "":
@@ -84,11 +84,11 @@ func (s *staging) cabinet(ctx context.Context, m ingest.Member, packed blob.Read
 
 // damagedCabinet says what is wrong with a cabinet. Errors of reading it stay what they are.
 func damagedCabinet(file string, err error) error {
-	var wrong *cab.Error
-	if !errors.As(err, &wrong) || wrong.Code == cab.CodeReadFailed {
+	wrong := evidence.Refusal(err)
+	if wrong == nil {
 		return fmt.Errorf("intake: look at %s: %w", file, err)
 	}
-	return &evidence.Error{Code: evidence.CodeDamaged, File: file, Message: "the cabinet cannot be unpacked: " + wrong.Error()}
+	return &evidence.Error{Code: evidence.CodeDamaged, File: file, Message: "the cabinet cannot be unpacked", Err: wrong}
 }
 
 // withoutWrapping is the name that a file has when it is unpacked.

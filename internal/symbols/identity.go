@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/symbols/pdb"
 	"heapdrift/internal/symbols/pe"
 )
@@ -45,15 +46,7 @@ func (i Identity) Key() string {
 	return i.DebugID
 }
 
-// An IdentityError says why a file is no symbol file that can be used; its Code is stable.
-type IdentityError struct {
-	Code    string
-	Message string
-}
-
-func (e *IdentityError) Error() string { return e.Message }
-
-// Identify reads what a symbol file is. Its error is an *IdentityError where the file is none that can be used, else one
+// Identify reads what a symbol file is. Its error is an *evidence.Error where the file is none that can be used, else one
 // of reading it.
 func Identify(ctx context.Context, name string, r io.ReaderAt, size int64) (Identity, error) {
 	if err := ctx.Err(); err != nil {
@@ -69,7 +62,7 @@ func Identify(ctx context.Context, name string, r io.ReaderAt, size int64) (Iden
 			return k.identify(name, r, size)
 		}
 	}
-	return Identity{}, &IdentityError{"not-symbols", name + " is neither a PDB nor an image (EXE, DLL, SYS)"}
+	return Identity{}, &evidence.Error{Code: "not-symbols", File: name, Message: "this is neither a PDB nor an image (EXE, DLL, SYS)"}
 }
 
 // kinds tells symbol files by their first bytes.
@@ -117,13 +110,9 @@ func identifyPDB(name string, r io.ReaderAt, size int64) (Identity, error) {
 
 // refused passes on why a file cannot be used. Errors of reading it stay what they are.
 func refused(name string, err error) error {
-	var image *pe.Error
-	var program *pdb.Error
-	switch {
-	case errors.As(err, &image) && image.Code != pe.CodeReadFailed:
-		return &IdentityError{image.Code, name + ": " + image.Message}
-	case errors.As(err, &program) && program.Code != pdb.CodeReadFailed:
-		return &IdentityError{program.Code, name + ": " + program.Message}
+	if wrong := evidence.Refusal(err); wrong != nil {
+		wrong.File = name
+		return wrong
 	}
 	return fmt.Errorf("symbols: read %s: %w", name, err)
 }

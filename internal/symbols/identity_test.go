@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/corpus"
 	"heapdrift/internal/symbols/pdb/pdbtest"
 )
@@ -62,8 +63,8 @@ func TestIdentifyRefuses(t *testing.T) {
 		"cut.exe":    {"MZ", "truncated"},
 	} {
 		_, err := Identify(t.Context(), name, strings.NewReader(c.data), int64(len(c.data)))
-		var refused *IdentityError
-		if !errors.As(err, &refused) || refused.Code != c.code || !strings.Contains(refused.Message, name) {
+		var refused *evidence.Error
+		if !errors.As(err, &refused) || refused.Code != c.code || !strings.HasPrefix(err.Error(), name+": ") {
 			t.Errorf("%s: %v (%+v), want code %s", name, err, refused, c.code)
 		}
 	}

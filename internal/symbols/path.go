@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/symbols/symsrv"
 )
 
@@ -24,7 +25,7 @@ func CheckFile(ctx context.Context, path string, want symsrv.Identity) error {
 	if want.DebugID != "" && f.Kind == KindPDB && f.DebugID == want.Key() || want.DebugID == "" && f.Kind == KindImage && f.Key() == want.Key() {
 		return nil
 	}
-	return &IdentityError{"other-file", "it has the id " + f.Key()}
+	return &evidence.Error{Code: "other-file", Message: "it has the id " + f.Key()}
 }
 
 // Find implements Library.

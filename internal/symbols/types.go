@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/symbols/pdb"
 )
 
@@ -28,9 +29,8 @@ func OpenTypes(ctx context.Context, library Library, name, debugID string) (*Typ
 		return nil, err
 	}
 	content, err := f.Open(ctx)
-	var refused *IdentityError
 	switch {
-	case errors.As(err, &refused):
+	case evidence.IsRefusal(err):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("symbols: types of %s: %w", name, err)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/symbols/index"
 	"heapdrift/internal/symbols/pdb"
 	"heapdrift/internal/symbols/pe"
@@ -33,7 +34,7 @@ func (s *search) usePDB(ctx context.Context, c candidate, out *capture.Image) (b
 	f := c.pdb
 	named, err := s.lookup(ctx, c, out)
 	switch {
-	case isUnusable(err):
+	case evidence.IsRefusal(err):
 		s.note(f.Place, ResultFailed, "%v", err)
 		return false, nil
 	case err != nil:
@@ -241,19 +242,11 @@ func (s *search) openImage(ctx context.Context, f *File) (image *pe.File, done f
 	if content != nil {
 		_ = content.Close()
 	}
-	if !isUnusable(err) {
+	if !evidence.IsRefusal(err) {
 		return nil, nil, err
 	}
 	s.note(f.Place, ResultFailed, "%v", err)
 	return nil, nil, nil
-}
-
-// isUnusable reports whether an error is about a file's contents, or that it is gone: trying again gives the same.
-func isUnusable(err error) bool {
-	var program *pdb.Error
-	var image *pe.Error
-	var other *IdentityError
-	return errors.As(err, &program) && program.Code != pdb.CodeReadFailed || errors.As(err, &image) && image.Code != pe.CodeReadFailed || errors.As(err, &other)
 }
 
 // exportName is the name that debuggers give an export.

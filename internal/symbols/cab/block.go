@@ -3,6 +3,8 @@ package cab
 import (
 	"errors"
 	"io"
+
+	"heapdrift/ingest/evidence"
 )
 
 const (
@@ -59,7 +61,7 @@ func (b *blockReader) read(p []byte, at int64) error {
 		if errors.Is(err, io.EOF) {
 			return fail(CodeTruncated, at+int64(n), "the cabinet ends inside the block at %#x", b.at)
 		}
-		return &Error{CodeReadFailed, at, "the cabinet cannot be read", err}
+		return &evidence.Error{Code: CodeReadFailed, Offset: at, Message: "the cabinet cannot be read", Err: err}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"testing"
 
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/symbols/cab"
 	"heapdrift/internal/symbols/cab/cabtest"
 )
@@ -33,7 +34,7 @@ func FuzzOpen(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			var e *cab.Error
+			var e *evidence.Error
 			switch n, err := io.Copy(io.Discard, in); {
 			case err == nil && n != f.Size:
 				t.Errorf("%d bytes of %d, and no error", n, f.Size)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/symbols/cab"
 	"heapdrift/internal/symbols/cab/cabtest"
 )
@@ -84,7 +85,7 @@ func TestErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := readAll(c.change(small(t, c.method, 500)))
-			var e *cab.Error
+			var e *evidence.Error
 			if !errors.As(err, &e) || e.Code != c.code {
 				t.Errorf("the error is %v, want the code %s", err, c.code)
 			}
@@ -105,7 +106,7 @@ func TestNextCabinet(t *testing.T) {
 		t.Fatal(err)
 	}
 	binary.LittleEndian.PutUint16(b[dataAt+len(names)+6:], 0)
-	var e *cab.Error
+	var e *evidence.Error
 	if err := readAll(b); !errors.As(err, &e) || e.Code != cab.CodeMultiCabinet {
 		t.Errorf("the error is %v", err)
 	}
@@ -114,7 +115,7 @@ func TestNextCabinet(t *testing.T) {
 // TestReadFails passes errors of the reader on.
 func TestReadFails(t *testing.T) {
 	broken := readerAt(func([]byte, int64) (int, error) { return 0, iotest.ErrTimeout })
-	var e *cab.Error
+	var e *evidence.Error
 	if _, err := cab.Open(broken, 1000); !errors.As(err, &e) || e.Code != cab.CodeReadFailed || !errors.Is(err, iotest.ErrTimeout) {
 		t.Errorf("the error is %v", err)
 	}
@@ -130,7 +131,7 @@ func TestEveryCut(t *testing.T) {
 		whole := small(t, method, 700)
 		for n := range whole {
 			err := readAll(whole[:n])
-			var e *cab.Error
+			var e *evidence.Error
 			if !errors.As(err, &e) {
 				t.Fatalf("method %d cut at %d: %v", method, n, err)
 			}
@@ -155,7 +156,7 @@ func TestTurnedBits(t *testing.T) {
 				continue
 			}
 			whole[bit/8] ^= 1 << (bit % 8)
-			var e *cab.Error
+			var e *evidence.Error
 			if err := readAll(whole); err != nil && !errors.As(err, &e) {
 				t.Fatalf("method %d, bit %d: %v", method, bit, err)
 			}

@@ -3,6 +3,8 @@ package cab
 import (
 	"errors"
 	"io"
+
+	"heapdrift/ingest/evidence"
 )
 
 // Open starts to unpack the file. What lies before it in its folder is unpacked and thrown away by the first Read. The
@@ -101,7 +103,7 @@ func (r *fileReader) next() error {
 		return err
 	}
 	if r.ready, err = r.unpacker.unpack(data, size); err != nil {
-		return &Error{CodeBadData, at, "the block does not unpack", err}
+		return &evidence.Error{Code: CodeBadData, Offset: at, Message: "the block does not unpack", Err: err}
 	}
 	return nil
 }

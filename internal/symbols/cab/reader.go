@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"time"
+
+	"heapdrift/ingest/evidence"
 )
 
 var le = binary.LittleEndian
@@ -127,7 +129,7 @@ func (c *Reader) cursor(at int64) *cursor {
 }
 
 func isTruncated(err error) bool {
-	var e *Error
+	var e *evidence.Error
 	return errors.As(err, &e) && e.Code == CodeTruncated
 }
 
@@ -157,7 +159,7 @@ func (d *cursor) failed(err error) {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		d.err = fail(CodeTruncated, min(d.at, d.size), "the cabinet ends inside its directory")
 	} else {
-		d.err = &Error{CodeReadFailed, d.at, "the cabinet cannot be read", err}
+		d.err = &evidence.Error{Code: CodeReadFailed, Offset: d.at, Message: "the cabinet cannot be read", Err: err}
 	}
 }
 

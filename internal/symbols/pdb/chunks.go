@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
+
+	"heapdrift/ingest/evidence"
 )
 
 const (
@@ -40,7 +42,7 @@ func unpack(src source, c chunk) ([]byte, error) {
 	case compressZstd:
 		z, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxChunk))
 		if err != nil {
-			return nil, &Error{Code: CodeCorrupt, Stream: -1, Offset: c.at, Message: "a chunk does not unpack", Err: err}
+			return nil, &evidence.Error{Code: CodeCorrupt, Offset: c.at, Message: "a chunk does not unpack", Err: err}
 		}
 		defer z.Close()
 		r = z
@@ -53,7 +55,7 @@ func unpack(src source, c chunk) ([]byte, error) {
 	out.Grow(int(min(int64(c.length), 64*int64(c.stored)+512))) // more comes only where more comes out
 	n, err := io.Copy(&out, io.LimitReader(r, int64(c.length)))
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, &Error{Code: CodeCorrupt, Stream: -1, Offset: c.at, Message: "a chunk does not unpack", Err: err}
+		return nil, &evidence.Error{Code: CodeCorrupt, Offset: c.at, Message: "a chunk does not unpack", Err: err}
 	}
 	if n != int64(c.length) {
 		return nil, fail(CodeCorrupt, -1, c.at, "a chunk holds %d bytes and not %d", n, c.length)

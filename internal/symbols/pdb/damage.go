@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"sync"
+
+	"heapdrift/ingest/evidence"
 )
 
 // damages are the errors that look-ups passed over.
@@ -26,7 +28,7 @@ func (f *File) Damage() []error {
 // tolerate takes note of damage to a part of the PDB, without which the rest is of use. It returns other errors, such as
 // those of the reader that was passed in.
 func (f *File) tolerate(err error) error {
-	var e *Error
+	var e *evidence.Error
 	if !errors.As(err, &e) || e.Code != CodeTruncated && e.Code != CodeCorrupt && e.Code != CodeUnsupported {
 		return err
 	}

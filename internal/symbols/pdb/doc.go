@@ -31,5 +31,5 @@
 //
 // A part that is cut off or contradicts itself costs what it says and no more: addresses of a damaged module get the name
 // of a public symbol and no line, and Damage tells what was left out. What cannot be done
-// without is an *Error: headers, OMAP and section headers for addresses, TPI for Type and AllocationSites.
+// without is an *evidence.Error: headers, OMAP and section headers for addresses, TPI for Type and AllocationSites.
 package pdb

@@ -1,6 +1,10 @@
 package pdb
 
-import "fmt"
+import (
+	"fmt"
+
+	"heapdrift/ingest/evidence"
+)
 
 // The codes of errors. They are stable: callers tell cases apart by them.
 const (
@@ -13,33 +17,14 @@ const (
 	CodeUnsupported = "unsupported"  // a version or compression that is not read
 	CodeNoSections  = "no-sections"  // addresses cannot be told without the image's section headers
 	CodeNoStream    = "no-stream"    // the PDB has no stream for what was asked
-	CodeReadFailed  = "read-failed"  // the reader that was passed in failed; the cause is wrapped
+	CodeReadFailed  = evidence.CodeReadFailed
 )
 
-// An Error says what is wrong with a PDB and where: Stream is the stream's number, or -1 for the file itself, and
-// Offset counts bytes from its start.
-type Error struct {
-	Code    string
-	Stream  int
-	Offset  int64
-	Message string
-	Err     error // cause, or nil
-}
-
-func (e *Error) Error() string {
-	place := fmt.Sprintf("stream %d, offset %#x", e.Stream, e.Offset)
-	if e.Stream < 0 {
-		place = fmt.Sprintf("offset %#x", e.Offset)
+// fail says what is wrong and where: in the stream of that number, or in the file itself for -1.
+func fail(code string, stream int, offset int64, format string, args ...any) *evidence.Error {
+	e := &evidence.Error{Code: code, Offset: offset, Message: fmt.Sprintf(format, args...)}
+	if stream >= 0 {
+		e.Part = fmt.Sprintf("stream %d", stream)
 	}
-	s := fmt.Sprintf("pdb: %s (%s)", e.Message, place)
-	if e.Err != nil {
-		s += ": " + e.Err.Error()
-	}
-	return s
-}
-
-func (e *Error) Unwrap() error { return e.Err }
-
-func fail(code string, stream int, offset int64, format string, args ...any) *Error {
-	return &Error{Code: code, Stream: stream, Offset: offset, Message: fmt.Sprintf(format, args...)}
+	return e
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/symbols/pdb"
 	"heapdrift/internal/symbols/pdb/pdbtest"
 )
@@ -47,11 +48,11 @@ func seeds(t testing.TB) map[string][]byte {
 	return all
 }
 
-// exercise asks a PDB everything that it can be asked. What goes wrong has to be an *Error.
+// exercise asks a PDB everything that it can be asked. What goes wrong has to be an *evidence.Error.
 func exercise(t testing.TB, b []byte) {
 	t.Helper()
 	check := func(what string, err error) {
-		var e *pdb.Error
+		var e *evidence.Error
 		if err != nil && !errors.As(err, &e) && !errors.Is(err, errEnough) {
 			t.Errorf("%s: an error of no kind: %v", what, err)
 		}

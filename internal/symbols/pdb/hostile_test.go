@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/symbols/pdb"
 	"heapdrift/internal/symbols/pdb/pdbtest"
 )
@@ -106,7 +107,7 @@ func TestOtherFormats(t *testing.T) {
 		"MSCF\x00\x00\x00\x00 basic":                                      pdb.CodeCabinet,
 	} {
 		_, err := pdb.Open(readerOf(contents), int64(len(contents)))
-		var e *pdb.Error
+		var e *evidence.Error
 		if !errors.As(err, &e) || e.Code != code {
 			t.Errorf("%q: %v, want %s", contents, err, code)
 		}
@@ -204,7 +205,7 @@ func TestDamagedModule(t *testing.T) {
 			t.Errorf("%#x: %s, want %s (%v, %v)", rva, got, want, ok, err)
 		}
 	}
-	var e *pdb.Error
+	var e *evidence.Error
 	if d := f.Damage(); len(d) != 1 || !errors.As(d[0], &e) || e.Code != pdb.CodeTruncated {
 		t.Errorf("damage: %v", d)
 	}

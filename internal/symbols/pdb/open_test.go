@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/corpus"
 	"heapdrift/internal/symbols/pdb"
 	"heapdrift/internal/symbols/pdb/pdbtest"
@@ -18,7 +19,7 @@ import (
 func TestOpen(t *testing.T) {
 	for _, path := range corpusPDBs(t) {
 		f, err := pdb.OpenFile(path)
-		var e *pdb.Error
+		var e *evidence.Error
 		if errors.As(err, &e) && e.Code == pdb.CodePortable {
 			continue
 		}
@@ -94,7 +95,7 @@ func TestUseSections(t *testing.T) {
 	p.NoSections = true
 	f := openProgram(t, p)
 	_, _, err := f.Lookup(t.Context(), 0x1810)
-	var e *pdb.Error
+	var e *evidence.Error
 	if !errors.As(err, &e) || e.Code != pdb.CodeNoSections {
 		t.Errorf("without sections: %v", err)
 	}

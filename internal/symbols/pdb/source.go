@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"sync"
+
+	"heapdrift/ingest/evidence"
 )
 
 // A source gives bytes of the file. What bytes returns is shared and must not be written to.
@@ -46,7 +48,7 @@ func (s *blockSource) read(off int64, p []byte) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return fail(CodeTruncated, -1, off+int64(n), "the file ends here, %d bytes more are needed", len(p)-n)
 	}
-	return &Error{Code: CodeReadFailed, Stream: -1, Offset: off + int64(n), Message: "reading failed", Err: err}
+	return &evidence.Error{Code: CodeReadFailed, Offset: off + int64(n), Message: "reading failed", Err: err}
 }
 
 func (s *blockSource) bytes(off int64, n int) ([]byte, error) {

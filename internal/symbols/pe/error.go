@@ -1,6 +1,10 @@
 package pe
 
-import "fmt"
+import (
+	"fmt"
+
+	"heapdrift/ingest/evidence"
+)
 
 // The codes of errors. They are stable: callers tell cases apart by them.
 const (
@@ -10,27 +14,9 @@ const (
 	CodeBadDebug   = "bad-debug"   // debug directory or CodeView record
 	CodeBadExports = "bad-exports" // export directory
 	CodeBadUnwind  = "bad-unwind"  // .pdata or unwind data
-	CodeReadFailed = "read-failed" // the reader that was passed in failed; the cause is wrapped
+	CodeReadFailed = evidence.CodeReadFailed
 )
 
-// An Error says what is wrong with an image, and at which offset of the file.
-type Error struct {
-	Code    string
-	Offset  int64 // in bytes of the file
-	Message string
-	Err     error // cause, or nil
-}
-
-func (e *Error) Error() string {
-	s := fmt.Sprintf("pe: %s (offset %#x)", e.Message, e.Offset)
-	if e.Err != nil {
-		s += ": " + e.Err.Error()
-	}
-	return s
-}
-
-func (e *Error) Unwrap() error { return e.Err }
-
-func fail(code string, offset int64, format string, args ...any) *Error {
-	return &Error{Code: code, Offset: offset, Message: fmt.Sprintf(format, args...)}
+func fail(code string, offset int64, format string, args ...any) *evidence.Error {
+	return &evidence.Error{Code: code, Offset: offset, Message: fmt.Sprintf(format, args...)}
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"sync"
+
+	"heapdrift/ingest/evidence"
 )
 
 // A File is an open image.
@@ -169,7 +171,7 @@ func (f *File) readSome(at, n int64) ([]byte, error) {
 	b := make([]byte, min(n, f.size-at))
 	got, err := f.r.ReadAt(b, at)
 	if got < len(b) && err != nil && !errors.Is(err, io.EOF) {
-		return nil, &Error{CodeReadFailed, at, "the image cannot be read", err}
+		return nil, &evidence.Error{Code: CodeReadFailed, Offset: at, Message: "the image cannot be read", Err: err}
 	}
 	return b[:got], nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/symbols/pe"
 	"heapdrift/internal/symbols/pe/petest"
 )
@@ -168,14 +169,14 @@ func TestRefused(t *testing.T) {
 		"sections": {append(append([]byte(nil), whole[:0x86]...), append([]byte{1, 0x10}, whole[0x88:]...)...), pe.CodeBadHeader},
 	} {
 		_, err := pe.Open(bytes.NewReader(c.data), int64(len(c.data)))
-		var e *pe.Error
+		var e *evidence.Error
 		if !errors.As(err, &e) || e.Code != c.code {
 			t.Errorf("%s: %v, want code %s", name, err, c.code)
 		}
 	}
 	broken := errors.New("the disk is gone")
 	_, err = pe.Open(brokenReader{broken}, 4096)
-	var e *pe.Error
+	var e *evidence.Error
 	if !errors.As(err, &e) || e.Code != pe.CodeReadFailed || !errors.Is(err, broken) {
 		t.Errorf("a reader that fails: %v", err)
 	}
@@ -190,7 +191,7 @@ func ask(t testing.TB, data []byte) {
 	t.Helper()
 	f, err := pe.Open(bytes.NewReader(data), int64(len(data)))
 	check := func(err error) {
-		var e *pe.Error
+		var e *evidence.Error
 		if err != nil && !errors.As(err, &e) {
 			t.Fatalf("an error without a code: %v", err)
 		}

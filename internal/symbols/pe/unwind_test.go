@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"heapdrift/ingest/evidence"
 	"heapdrift/internal/symbols/pe"
 	"heapdrift/internal/symbols/pe/petest"
 )
@@ -60,7 +61,7 @@ func TestUnwindData(t *testing.T) {
 }
 
 func errorCode(err error) string {
-	var e *pe.Error
+	var e *evidence.Error
 	if errors.As(err, &e) {
 		return e.Code
 	}
