@@ -108,7 +108,7 @@ func TestSinkFails(t *testing.T) {
 		}
 	}
 	var e *evidence.Error
-	if !errors.As(err, &e) || e.Code != CodeSink || !errors.Is(err, full) {
+	if !errors.As(err, &e) || e.Code != CodeSink || !errors.Is(err, full) || evidence.IsRefusal(err) {
 		t.Errorf("got %v", err)
 	}
 	if err := tr.Finish(); !errors.Is(err, full) {
