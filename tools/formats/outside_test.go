@@ -21,9 +21,6 @@ const rows = "ingest/formats.go"
 var exceptions = map[string]string{
 	"ingest/capture/kinds.go":           "constants for fixtures; a new format adds none",
 	"internal/analysis/blame/origin.go": "umdh.exe as a module of Windows, among hundreds",
-	"internal/store/process.go":         "asks whether a capture is a trace, which has no column of its own",
-	"web/pages/memory.go":               "the rank of witnesses, until pages ask intake.Formats",
-	"web/pages/progress.go":             "what kinds are called, until pages ask intake.Formats",
 }
 
 // A new format is a package and a row: nothing else in the repository names the formats that are there, so nothing else

@@ -62,15 +62,12 @@ func memoryViewOf(run store.Run, r *analysis.Report) *memoryView {
 	return v
 }
 
-// sources are kinds of evidence by how sure it is that they are of the process: a pasted log may be of any.
-var sources = map[string]int{string(capture.KindMinidump): 4, string(capture.KindVMMap): 3, string(capture.KindDebugDiag): 2, string(capture.KindWinDbg): 1}
-
 // worthOf says how much a piece tells of the address space: nothing at all, or the more the surer it is whose it is.
 func worthOf(m *analysis.Memory) int {
 	if m.Space == nil {
 		return 0
 	}
-	return 1 + sources[m.Kind]
+	return 1 + formats.Rank(m.Kind)
 }
 
 // claiming are the pieces with claims, of each kind the last.

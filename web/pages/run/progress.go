@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -90,7 +89,7 @@ type stage struct{ name, state string }
 
 // stages of a file: what a job calls its present stage stands in the place of the general one.
 func (f fileProgress) stages() []stage {
-	list := []stage{{"uploaded", "done"}, {"recognised as " + kindName(f.Kind), "done"}, {"read", ""}}
+	list := []stage{{"uploaded", "done"}, {"recognised as " + formats.Name(f.Kind), "done"}, {"read", ""}}
 	read := &list[2]
 	switch {
 	case f.State == "read":
@@ -110,14 +109,6 @@ func (f fileProgress) stages() []stage {
 	}
 	return list
 }
-
-// kindNames are what kinds of evidence are called in a sentence.
-var kindNames = map[string]string{
-	"etl": "a trace", "minidump": "a dump", "debugdiag-report": "a report of DebugDiag", "windbg-log": "a log of WinDbg", "vmmap": "a file of VMMap",
-	"appverifier-log": "a log of Application Verifier",
-}
-
-func kindName(kind string) string { return cmp.Or(kindNames[kind], kind) }
 
 func (f fileProgress) percent() int {
 	if f.State == "read" {

@@ -12,6 +12,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
 	"heapdrift/web/watch"
 )
@@ -34,6 +35,9 @@ type Windows interface {
 	Turn(ctx context.Context) (done func(), err error)
 	Window(ctx context.Context, v store.View, run int64, w capture.Window) (*analysis.Windowed, error)
 }
+
+// formats are what evidence may be.
+var formats = intake.Formats()
 
 // pages holds the handlers of this room and the windows that were asked for last.
 type pages struct {

@@ -10,6 +10,9 @@ import (
 	"heapdrift/internal/intake"
 )
 
+// formats are what evidence may be.
+var formats = intake.Formats()
+
 // pages holds the handlers of this room.
 type pages struct{ intake *intake.Intake }
 
