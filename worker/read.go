@@ -62,7 +62,10 @@ func (w *Worker) store(ctx context.Context, job *queue.Job, reading *ingest.Read
 		if err != nil {
 			return nil, err
 		}
-		stored[i] = store.StoredCapture{Capture: c, Artifact: blob.ContentKey(digest.SHA256), Bytes: digest.Bytes, Table: table}
+		stored[i] = store.StoredCapture{Capture: c, Artifact: blob.ContentKey(digest.SHA256), Bytes: digest.Bytes}
+		if c.Trace != nil { // a capture with a table is one of a trace
+			stored[i].Table = table
+		}
 	}
 	return stored, nil
 }

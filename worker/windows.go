@@ -24,6 +24,7 @@ const (
 // Windows answers for windows of the traces that runs are about. It keeps the tables of the last few open. It is safe for
 // concurrent use.
 type Windows struct {
+	Store  *store.Store
 	Blobs  blob.Store
 	Remote bool // as that of Worker
 
@@ -51,12 +52,44 @@ func (t *turns) take(ctx context.Context) (func(), error) {
 	}
 }
 
-// Turn waits until a window may be computed, and returns what gives the turn back. Whoever computes a window in a View takes a turn
-// before the View: a snapshot is not to be held while waiting.
-func (w *Windows) Turn(ctx context.Context) (done func(), err error) { return w.turns.take(ctx) }
+// Prepare does what a window of a run has to wait for: it opens the table, which may have to be fetched, and waits for a turn. It is
+// called before the View in which the window is computed, since a snapshot is not to be held while waiting, and returns what ends the
+// use of both. What is wrong with the run is left for Window to say.
+func (w *Windows) Prepare(ctx context.Context, run int64) (done func(), err error) {
+	var report string
+	var trace *store.RunTrace
+	err = w.Store.View(ctx, func(v store.View) (err error) {
+		var table store.Table
+		if report, table, err = v.TraceReport(ctx, run); err != nil || table.Key == "" || w.tables.has(tableKey{run, report}) {
+			return err
+		}
+		trace, err = v.TraceOfRun(ctx, run)
+		return err
+	})
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	leave := func() {}
+	if trace != nil {
+		t, err := w.tables.enter(ctx, tableKey{run, report}, func() (*openTable, error) { return w.load(context.WithoutCancel(ctx), run, trace) })
+		var refused *analysis.Error
+		if err != nil && !errors.As(err, &refused) {
+			return nil, err
+		}
+		if err == nil {
+			leave = func() { w.tables.leave(t) }
+		}
+	}
+	turn, err := w.turns.take(ctx)
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	return sync.OnceFunc(func() { turn(); leave() }), nil
+}
 
-// Window gives the numbers of a run's report in a window of its trace, both as the View has them. The caller has a Turn. Its error is
-// an *analysis.Error with one of the codes above where there are none to give, or store.ErrNotFound for a run without a report.
+// Window gives the numbers of a run's report in a window of its trace, both as the View has them. The caller has called Prepare: only
+// where the report was replaced since does it open a table. Its error is an *analysis.Error with one of the codes above where there are none to give, or store.ErrNotFound for a run without a report.
 func (w *Windows) Window(ctx context.Context, v store.View, run int64, window capture.Window) (*analysis.Windowed, error) {
 	t, err := w.open(ctx, v, run)
 	if err != nil {
@@ -107,15 +140,17 @@ func (w *Windows) open(ctx context.Context, v store.View, run int64) (*openTable
 	if table.Key == "" {
 		return nil, notATrace()
 	}
-	return w.tables.enter(ctx, tableKey{run, report}, func() (*openTable, error) { return w.load(context.WithoutCancel(ctx), v, run) })
+	return w.tables.enter(ctx, tableKey{run, report}, func() (*openTable, error) {
+		trace, err := v.TraceOfRun(ctx, run)
+		if err != nil {
+			return nil, err
+		}
+		return w.load(context.WithoutCancel(ctx), run, trace)
+	})
 }
 
 // load opens the table of a run, to stay open.
-func (w *Windows) load(ctx context.Context, v store.View, run int64) (*openTable, error) {
-	trace, err := v.TraceOfRun(ctx, run)
-	if err != nil {
-		return nil, err
-	}
+func (w *Windows) load(ctx context.Context, run int64, trace *store.RunTrace) (_ *openTable, err error) {
 	if trace.Table.Key == "" || trace.Head.Trace == nil {
 		return nil, notATrace()
 	}

@@ -165,7 +165,7 @@ func TestWindowsOfManyRows(t *testing.T) {
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
 	for _, remote := range []bool{false, true} {
-		windows := &worker.Windows{Blobs: l.blobs, Remote: remote}
+		windows := &worker.Windows{Store: l.store, Blobs: l.blobs, Remote: remote}
 		for range 3 {
 			w := capture.Window{From: rng.Int64N(hour)}
 			w.To = w.From + rng.Int64N(hour-w.From)
@@ -220,7 +220,7 @@ func BenchmarkWindow(b *testing.B) {
 		{"warm/whole", capture.Window{To: hour}, false}, {"warm/half", capture.Window{From: hour / 2, To: hour}, false}, {"warm/minute", capture.Window{From: hour / 2, To: hour/2 + hour/60}, false},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
-			windows := &worker.Windows{Blobs: l.blobs}
+			windows := &worker.Windows{Store: l.store, Blobs: l.blobs}
 			before := processorTime(b)
 			for b.Loop() {
 				if _, err := inWindow(b, windows, l.store, l.run, bench.w); err != nil {

@@ -1,12 +1,14 @@
 package worker_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/etl/etltest"
@@ -18,10 +20,10 @@ import (
 	"heapdrift/worker"
 )
 
-// inWindow asks for a window of a run: a turn first, then a View.
+// inWindow asks for a window of a run: what it waits for first, then a View.
 func inWindow(t testing.TB, windows *worker.Windows, s *store.Store, run int64, w capture.Window) (*analysis.Windowed, error) {
 	t.Helper()
-	done, err := windows.Turn(t.Context())
+	done, err := windows.Prepare(t.Context(), run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +54,7 @@ func TestWindowsAndReportsAgree(t *testing.T) {
 	scenario := etltest.Invent(3, etltest.Size{Steps: 600})
 	run := p.settled(p.upload("whole.etl", string(scenario.File(etltest.Format{}))))
 	r := p.report(run)
-	windows := &worker.Windows{Blobs: p.Blobs}
+	windows := &worker.Windows{Store: p.Store, Blobs: p.Blobs}
 	defer func() { _ = windows.Close() }()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range 12 {
@@ -91,6 +93,33 @@ func TestWindowsAndReportsAgree(t *testing.T) {
 	}
 }
 
+// Two windows are computed at once. Who waits for a turn gets one that is given back, or gives up.
+func TestTurnsForWindows(t *testing.T) {
+	p := start(t)
+	windows := &worker.Windows{Store: p.Store, Blobs: p.Blobs}
+	var done func()
+	for range 2 {
+		var err error
+		if done, err = windows.Prepare(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ended, end := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer end()
+	if _, err := windows.Prepare(ended, 1); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a third one at once: %v", err)
+	}
+	third := make(chan error)
+	go func() {
+		_, err := windows.Prepare(t.Context(), 1)
+		third <- err
+	}()
+	done()
+	if err := <-third; err != nil {
+		t.Errorf("behind one that was given back: %v", err)
+	}
+}
+
 func TestWindowsThatThereAreNot(t *testing.T) {
 	p := start(t)
 	scenario := etltest.Invent(4, etltest.Size{Steps: 50})
@@ -100,7 +129,7 @@ func TestWindowsThatThereAreNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.settled(e.RunID)
-	windows := &worker.Windows{Blobs: p.Blobs}
+	windows := &worker.Windows{Store: p.Store, Blobs: p.Blobs}
 	ask := func(run int64, w capture.Window) string {
 		_, err := inWindow(t, windows, p.Store, run, w)
 		_, err2 := reportOn(t, windows, p.Store, run, w)
@@ -154,7 +183,7 @@ func TestWindowsOfTheMicrosoftExercise(t *testing.T) {
 	}
 	p := start(t)
 	run := p.settled(p.upload("memory.etl", string(content)))
-	windows := &worker.Windows{Blobs: p.Blobs}
+	windows := &worker.Windows{Store: p.Store, Blobs: p.Blobs}
 	defer func() { _ = windows.Close() }()
 	const mb = 1 << 20
 	for w, want := range map[capture.Window][3]analysis.Amount{ // allocated and transient virtual memory, growth of heaps

@@ -84,7 +84,7 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 		if err != nil {
 			return fmt.Errorf("listen on HEAPDRIFT_LISTEN: %w", err)
 		}
-		windows := &worker.Windows{Blobs: p.blobs, Remote: p.config.remoteBlobs()}
+		windows := &worker.Windows{Store: p.store, Blobs: p.blobs, Remote: p.config.remoteBlobs()}
 		defer func() { _ = windows.Close() }() // read only
 		server, err := web.New(web.Options{
 			Store: p.store, Blobs: p.blobs, Intake: p.intake(), Windows: windows, Log: p.log, Version: buildVersion(), TrustProxy: p.config.TrustProxy,

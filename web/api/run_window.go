@@ -69,15 +69,15 @@ func (a *API) runWindow(c echo.Context) error {
 
 // windowOf computes numbers and reads the names that belong to them in one View.
 func (a *API) windowOf(ctx context.Context, id int64, w capture.Window, top int) (*windowView, error) {
-	done, err := a.windows.Turn(ctx)
+	if _, err := store.Read(ctx, a.store, func(v store.View) (store.Run, error) { return runWithReport(ctx, v, id) }); err != nil {
+		return nil, err
+	}
+	done, err := a.windows.Prepare(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	return store.Read(ctx, a.store, func(v store.View) (*windowView, error) {
-		if _, err := runWithReport(ctx, v, id); err != nil {
-			return nil, err
-		}
 		windowed, err := a.windows.Window(ctx, v, id, w)
 		if err != nil {
 			return nil, err

@@ -17,8 +17,8 @@ import (
 // Windows answers for windows of the traces that runs are about. Errors are an *analysis.Error where there is no answer, or
 // store.ErrNotFound for a run without a report.
 type Windows interface {
-	// Turn waits until a window may be computed, and returns what gives the turn back. It is taken before the View of Window.
-	Turn(ctx context.Context) (done func(), err error)
+	// Prepare does what a window of a run has to wait for, before the View of Window, and returns what ends that.
+	Prepare(ctx context.Context, run int64) (done func(), err error)
 	// Window gives the numbers of the run's report in a window, both as the View has them.
 	Window(ctx context.Context, v store.View, run int64, w capture.Window) (*analysis.Windowed, error)
 	// Report makes the whole report on a window. head is the run's report without its sites, in what it rests on.
@@ -28,7 +28,7 @@ type Windows interface {
 // noWindows are those of a server that has no table to ask.
 type noWindows struct{}
 
-func (noWindows) Turn(context.Context) (func(), error) { return func() {}, nil }
+func (noWindows) Prepare(context.Context, int64) (func(), error) { return func() {}, nil }
 
 func (noWindows) Window(context.Context, store.View, int64, capture.Window) (*analysis.Windowed, error) {
 	return nil, errNoWindows

@@ -31,6 +31,7 @@ type site struct {
 	log   *logText
 	// windows are those of the traces that a test has made up.
 	windows *traceWindows
+	handler http.Handler
 }
 
 // A logText is what a server has logged.
@@ -90,7 +91,7 @@ func serve(t testing.TB, s *store.Store, blobs blob.Store, windows api.Windows) 
 			t.Errorf("the server logged:\n%s", text)
 		}
 	})
-	return &site{t, "http://" + listener.Addr().String(), s, log, made}
+	return &site{t, "http://" + listener.Addr().String(), s, log, made, server.Handler()}
 }
 
 // get returns the status and the body of a page; header holds pairs of names and values.

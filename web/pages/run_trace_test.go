@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
@@ -172,6 +173,36 @@ func TestReportReplacedMeanwhile(t *testing.T) {
 		if now := show(s); now == show(calm) || s.windows.asked.Load() != 2 {
 			t.Errorf("%s: the page shows the old report still, asked %d times", path, s.windows.asked.Load())
 		}
+	}
+}
+
+// A writingClient looks at what is held while the answer is written to it.
+type writingClient struct {
+	http.ResponseWriter
+	windows *traceWindows
+	held    int64
+}
+
+func (c *writingClient) Write(p []byte) (int, error) {
+	c.held = max(c.held, c.windows.held.Load())
+	return c.ResponseWriter.Write(p)
+}
+
+// A client that is slow to take its page keeps nobody from computing a window; nor does one whose window is kept already.
+func TestSlowClientsHoldNoTurn(t *testing.T) {
+	s := open(t)
+	run := addTrace(t, s, target, memtest())
+	for _, path := range []string{"/runs/%d?from=20&to=29", "/runs/%d?from=20&to=29&sort=size", "/runs/%d/sites/0?from=20&to=29", "/runs/%d?from=1"} {
+		client := &writingClient{ResponseWriter: httptest.NewRecorder(), windows: s.windows}
+		req := httptest.NewRequest(http.MethodGet, fmt.Sprintf(path, run), nil)
+		req.Header.Set("HX-Request", "true")
+		s.handler.ServeHTTP(client, req)
+		if client.held != 0 || s.windows.held.Load() != 0 {
+			t.Errorf("%s: %d turns are held while the page is written, %d after it", path, client.held, s.windows.held.Load())
+		}
+	}
+	if n := s.windows.asked.Load(); n != 2 {
+		t.Errorf("asked %d times, want 2", n)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -202,6 +203,7 @@ func (p *tracedProcess) capture(t testing.TB) *capture.Capture {
 type traceWindows struct {
 	runs  map[int64]tracedRun
 	asked atomic.Int64 // how often
+	held  atomic.Int64 // how many have prepared, and are not done
 	// meanwhile is done before the next answer, once; nil for nothing.
 	meanwhile func()
 }
@@ -212,8 +214,11 @@ type tracedRun struct {
 	rows   allocations.Scanner
 }
 
-// Turn never waits.
-func (w *traceWindows) Turn(context.Context) (func(), error) { return func() {}, nil }
+// Prepare never waits.
+func (w *traceWindows) Prepare(context.Context, int64) (func(), error) {
+	w.held.Add(1)
+	return sync.OnceFunc(func() { w.held.Add(-1) }), nil
+}
 
 // Window is that of a View which sees the report that the test has stored.
 func (w *traceWindows) Window(ctx context.Context, _ store.View, run int64, at capture.Window) (*analysis.Windowed, error) {

@@ -84,31 +84,17 @@ func (p *pages) stages(ctx context.Context, id int64) (*stages, error) {
 		if err != nil {
 			return nil, err
 		}
+		now := &stages{progress{state: run.State()}, reportStamp(run)}
+		if now.state != leaks.RunProcessing {
+			return now, nil
+		}
 		evidence, err := v.EvidenceOfRun(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		g, err := progressOf(ctx, v, run, evidence)
-		return &stages{g, reportStamp(run)}, err
+		now.progress, err = progressOf(ctx, v, run, evidence)
+		return now, err
 	})
-}
-
-// sendProgress sends the stages where they differ from those sent before, and "done" at the end.
-func (s *stream) sendProgress(ctx context.Context, now *stages) (ended bool, err error) {
-	if now.state != leaks.RunProcessing {
-		if err := s.send("report", now.stamp); err != nil {
-			return true, err
-		}
-		return true, s.send("done", "done")
-	}
-	var b bytes.Buffer
-	if err := progressCard(now.progress).Render(ctx, &b); err != nil {
-		return false, fmt.Errorf("run: render stages: %w", err)
-	}
-	if err := s.send("headline", html.EscapeString(now.headline())); err != nil {
-		return false, err
-	}
-	return false, s.send("progress", b.String())
 }
 
 // A stream is an open answer of server-sent events.
@@ -138,6 +124,24 @@ func (s *stream) send(event, data string) error {
 	}
 	s.last[event] = data
 	return s.write("event: " + event + "\ndata: " + strings.ReplaceAll(strings.TrimSpace(data), "\n", "\ndata: ") + "\n\n")
+}
+
+// sendProgress sends the stages where they differ from those sent before, and "done" at the end.
+func (s *stream) sendProgress(ctx context.Context, now *stages) (ended bool, err error) {
+	if now.state != leaks.RunProcessing {
+		if err := s.send("report", now.stamp); err != nil {
+			return true, err
+		}
+		return true, s.send("done", "done")
+	}
+	var b bytes.Buffer
+	if err := progressCard(now.progress).Render(ctx, &b); err != nil {
+		return false, fmt.Errorf("run: render stages: %w", err)
+	}
+	if err := s.send("headline", html.EscapeString(now.headline())); err != nil {
+		return false, err
+	}
+	return false, s.send("progress", b.String())
 }
 
 func (s *stream) write(text string) error {

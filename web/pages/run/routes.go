@@ -31,8 +31,8 @@ type Options struct {
 // Windows gives the numbers of a run in a window of its trace. Its error is an *analysis.Error where it cannot, as of a
 // run that has no trace, or store.ErrNotFound.
 type Windows interface {
-	// Turn waits until a window may be computed, and returns what gives the turn back. It is taken before the View of Window.
-	Turn(ctx context.Context) (done func(), err error)
+	// Prepare does what a window of a run has to wait for, before the View of Window, and returns what ends that.
+	Prepare(ctx context.Context, run int64) (done func(), err error)
 	Window(ctx context.Context, v store.View, run int64, w capture.Window) (*analysis.Windowed, error)
 }
 

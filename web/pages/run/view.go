@@ -2,11 +2,13 @@ package run
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
 )
@@ -32,7 +34,7 @@ func (p *pages) inView(show func(context.Context, echo.Context, *reader, store.R
 			return err
 		}
 		ctx := c.Request().Context()
-		done, err := p.turn(c)
+		done, err := p.prepare(ctx, c, id)
 		if err != nil {
 			return err
 		}
@@ -44,6 +46,7 @@ func (p *pages) inView(show func(context.Context, echo.Context, *reader, store.R
 			}
 			return show(ctx, c, &reader{View: v, windows: p.windows, windowed: &p.windowed}, run)
 		})
+		done() // others wait for it, and a client may be slow
 		switch {
 		case err != nil:
 			return err
@@ -54,11 +57,28 @@ func (p *pages) inView(show func(context.Context, echo.Context, *reader, store.R
 	}
 }
 
-// turn waits until the window that an address names may be computed. That takes cores and memory, so few do it at once, and none of
-// those who wait holds a snapshot.
-func (p *pages) turn(c echo.Context) (done func(), err error) {
+// prepare does what the window that an address names has to wait for, unless its numbers are kept already.
+func (p *pages) prepare(ctx context.Context, c echo.Context, run int64) (done func(), err error) {
+	nothing := func() {}
 	if p.windows == nil || c.QueryParam("from") == "" && c.QueryParam("to") == "" {
-		return func() {}, nil
+		return nothing, nil
 	}
-	return p.windows.Turn(c.Request().Context())
+	var report *analysis.Report
+	var key string
+	err = p.store.View(ctx, func(v store.View) (err error) {
+		if key, _, err = v.TraceReport(ctx, run); err == nil {
+			report, err = v.Summary(ctx, run)
+		}
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) || err == nil && report.Trace == nil {
+		return nothing, nil // the page says what is wrong
+	}
+	if err != nil {
+		return nil, err
+	}
+	if w := listingOf(run, c, report.Trace).window; !w.part || p.windowed.take(windowKey{run, key, w.Window}) != nil {
+		return nothing, nil
+	}
+	return p.windows.Prepare(ctx, run)
 }
