@@ -25,7 +25,7 @@ var ClassFilters = []string{
 	string(analysis.ClassTransient), string(analysis.ClassStable), string(analysis.ClassUnknown),
 }
 
-// AllClasses, in the place of a class, asks for signatures of every class. Without a class, lists hold what ever leaked or grew.
+// AllClasses asks, in the place of a class, for signatures of every class. Without a class, lists hold what ever leaked or grew.
 const AllClasses = "all"
 
 // A Figure is what one finding says in numbers, or the gravest of several.

@@ -2,7 +2,6 @@ package leaks
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strconv"
 )
@@ -14,19 +13,13 @@ type Place struct {
 	ID       int64
 }
 
-// Undeclared stands for the sequence of a build that has none: it comes before every declared one.
-const Undeclared = int64(math.MinInt64)
-
 // ComparePlaces puts the older build first.
 func ComparePlaces(a, b Place) int {
-	return cmp.Or(compareBools(a.Sequence != nil, b.Sequence != nil), cmp.Compare(sequenceOf(a), sequenceOf(b)), cmp.Compare(a.ID, b.ID))
-}
-
-func sequenceOf(p Place) int64 {
-	if p.Sequence == nil {
-		return Undeclared
+	order := compareBools(a.Sequence != nil, b.Sequence != nil)
+	if order == 0 && a.Sequence != nil {
+		order = cmp.Compare(*a.Sequence, *b.Sequence)
 	}
-	return *p.Sequence
+	return cmp.Or(order, cmp.Compare(a.ID, b.ID))
 }
 
 // SequenceOfName is the sequence that the name of a build declares by itself: a name that is a number is its own.

@@ -138,6 +138,7 @@ func TestOutcomeOfABuild(t *testing.T) {
 		"the gravest speaks":             {[]taken{{3, stable, noLeak, 9, true}, {4, leak, leaky, 1, true}, {5, stable, noLeak, 9, false}}, 4, leak, false, true, true},
 		"the larger growth speaks":       {[]taken{{3, leak, leaky, 9, true}, {4, leak, leaky, 8, false}, {5, leak, leaky, 10, true}}, 5, leak, false, true, true},
 		"of equals the newest run":       {[]taken{{3, leak, leaky, 9, true}, {4, leak, leaky, 9, true}}, 4, leak, false, true, true},
+		"of equal parts in one run one":  {[]taken{{3, leak, leaky, 9, true}, {3, leak, leaky, 9, false}}, 3, leak, false, true, true},
 		"whichever comes first":          {[]taken{{4, leak, leaky, 9, true}, {3, leak, leaky, 9, false}}, 4, leak, false, true, true},
 		"one that could not tell":        {[]taken{{3, stable, noLeak, 0, true}, {4, stable, inconclusive, 0, true}}, 4, stable, true, false, true},
 		"unknown is graver than stable":  {[]taken{{3, stable, noLeak, 0, true}, {4, unknown, noLeak, 0, true}}, 4, unknown, true, false, true},

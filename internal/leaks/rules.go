@@ -45,24 +45,30 @@ type RuleStack struct {
 	Run    int64 // the newest that shows it
 }
 
+// RuleTrial is what rules are tried on: the rules that a project has, stacks of its recent runs, and the modules of those runs.
+type RuleTrial struct {
+	Present string // text of the project's rules
+	Stacks  []RuleStack
+	Runs    map[int64]*RunModules
+}
+
 // A RulesPreview is what other rules would move.
 type RulesPreview struct {
 	Stacks int // of recent runs, that leak or grow
 	Moves  []blame.Move
 }
 
-// PreviewRules tries rules on stacks of a project's recent runs, against the text of those that it has. runs are the modules of each
-// run that a stack names.
-func PreviewRules(ctx context.Context, present string, after *blame.Rules, stacks []RuleStack, runs map[int64]*RunModules) (*RulesPreview, error) {
-	before, err := blame.ParseRules(present)
+// Preview tries rules against those that the project has.
+func (t *RuleTrial) Preview(ctx context.Context, after *blame.Rules) (*RulesPreview, error) {
+	before, err := blame.ParseRules(t.Present)
 	if err != nil { // rules of an older version of this program: then everything is compared with the core's alone
 		before = blame.Default()
 	}
-	judged := make([]blame.Stack, len(stacks))
-	for i := range stacks {
-		judged[i] = blame.Stack{Kind: stacks[i].Kind, Count: 1}
-		for _, f := range stacks[i].Frames {
-			judged[i].Frames = append(judged[i].Frames, runs[stacks[i].Run].frame(f))
+	judged := make([]blame.Stack, len(t.Stacks))
+	for i, s := range t.Stacks {
+		judged[i] = blame.Stack{Kind: s.Kind, Count: 1}
+		for _, f := range s.Frames {
+			judged[i].Frames = append(judged[i].Frames, t.Runs[s.Run].frame(f))
 		}
 	}
 	moves, err := blame.Moved(ctx, before, after, judged)

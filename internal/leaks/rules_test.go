@@ -57,14 +57,16 @@ func TestPreviewRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	for present, moved := range map[string]int{"": 1, "function:Alloc -> alloc\n": 0, "words of an older version": 1} {
-		p, err := leaks.PreviewRules(t.Context(), present, after, stacks, runs)
+		trial := leaks.RuleTrial{Present: present, Stacks: stacks, Runs: runs}
+		p, err := trial.Preview(t.Context(), after)
 		if err != nil || p.Stacks != 2 || len(p.Moves) != moved {
 			t.Errorf("from %q: %+v, %v; want %d moves", present, p, err, moved)
 		}
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, err := leaks.PreviewRules(ended, "", after, stacks, runs); !errors.Is(err, context.Canceled) {
+	trial := leaks.RuleTrial{Stacks: stacks, Runs: runs}
+	if _, err := trial.Preview(ended, after); !errors.Is(err, context.Canceled) {
 		t.Errorf("nobody asks any more: %v", err)
 	}
 }

@@ -86,6 +86,11 @@ func TestMergeFindings(t *testing.T) {
 			one: func(f *compare.Finding) { f.Growth = amount(2, 20) }, other: func(f *compare.Finding) { f.Growth = amount(-1, -5) },
 			oneRun: func(f *compare.Finding) { f.Growth = amount(1, 15) }, twoRuns: func(f *compare.Finding) { f.Growth = amount(2, 20) },
 		},
+		"equal growth": {
+			one: func(f *compare.Finding) { f.Growth = amount(2, 20) }, other: func(f *compare.Finding) { f.Growth = amount(5, 20) },
+			oneRun: func(f *compare.Finding) { f.Growth = amount(7, 40) }, twoRuns: func(f *compare.Finding) { f.Growth = amount(2, 20) },
+			otherOrderOfRuns: func(f *compare.Finding) { f.Growth = amount(5, 20) },
+		},
 		"growth of one": {
 			one: func(f *compare.Finding) { f.Growth = amount(-2, -20) }, other: nil,
 			oneRun: func(f *compare.Finding) { f.Growth = amount(-2, -20) }, twoRuns: func(f *compare.Finding) { f.Growth = amount(-2, -20) },

@@ -8,35 +8,26 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// PinBaseline makes a build a release, and the one that newer builds are compared with; or lets go of it as both. It returns
-// ErrNotFound.
+// PinBaseline makes a build a release, and the one that newer builds are compared with; or lets go of it as both. A release stays one
+// when another becomes the baseline. PinBaseline returns ErrNotFound.
 func (s *Store) PinBaseline(ctx context.Context, project, build string, pinned bool) error {
 	return s.tx(ctx, "pin baseline", func(tx pgx.Tx) error {
-		id, err := pin(ctx, tx, project, build, pinned)
+		// As uploads do: the project before its builds.
+		id, err := value[int64](ctx, tx, `select id from projects where name = $1 for no key update`, project)
 		if err != nil {
-			return err
+			return wrap("project", err)
+		}
+		chosen, err := value[int64](ctx, tx, `update builds set pinned = $3 where project_id = $1 and name = $2 returning id`, id, build, pinned)
+		if err != nil {
+			return wrap("build", err)
 		}
 		if pinned {
-			_, err = tx.Exec(ctx, `update projects set baseline_id = $2 where name = $1`, project, id)
+			_, err = tx.Exec(ctx, `update projects set baseline_id = $2 where id = $1`, id, chosen)
 		} else {
-			_, err = tx.Exec(ctx, `update projects set baseline_id = null where baseline_id = $1`, id)
+			_, err = tx.Exec(ctx, `update projects set baseline_id = null where id = $1 and baseline_id = $2`, id, chosen)
 		}
 		return err
 	})
-}
-
-// PinRelease makes a build a release that others are compared with where the project has chosen no baseline. It returns ErrNotFound.
-func (s *Store) PinRelease(ctx context.Context, project, build string) error {
-	return s.tx(ctx, "pin release", func(tx pgx.Tx) error {
-		_, err := pin(ctx, tx, project, build, true)
-		return err
-	})
-}
-
-func pin(ctx context.Context, tx pgx.Tx, project, build string, pinned bool) (int64, error) {
-	id, err := value[int64](ctx, tx, `
-		update builds b set pinned = $3 from projects p where p.id = b.project_id and p.name = $1 and b.name = $2 returning b.id`, project, build, pinned)
-	return id, wrap("build", err)
 }
 
 // Baseline returns the name of the build that was chosen for a project, "" for none, or ErrNotFound for no project.

@@ -1,6 +1,8 @@
 package store_test
 
-import "os"
+import (
+	"os"
+)
 
 // scale is how much history is generated.
 type scale struct {

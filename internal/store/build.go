@@ -2,7 +2,13 @@ package store
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/leaks"
 )
 
 // A BuildRef names a build.
@@ -44,7 +50,8 @@ func (p *BuildPage) Next() string {
 }
 
 // Builds returns a page of a project's builds, newest first: by declared sequence, undeclared ones after those in the order
-// they were first seen. It returns ErrNotFound for a project that does not exist, and for an After that is none of its builds.
+// they were first seen. It returns ErrNotFound for a project that does not exist, and a
+// *leaks.FieldError for an After that is none of its builds.
 func (v View) Builds(ctx context.Context, q BuildQuery) (*BuildPage, error) {
 	project, err := projectID(ctx, v.q, q.Project)
 	if err != nil {
@@ -52,7 +59,7 @@ func (v View) Builds(ctx context.Context, q BuildQuery) (*BuildPage, error) {
 	}
 	if q.After != "" {
 		if _, err := value[int64](ctx, v.q, `select id from builds where project_id = $1 and name = $2`, project, q.After); err != nil {
-			return nil, wrap("build", err)
+			return nil, unknownAfter(err, q.After)
 		}
 	}
 	type row struct {
@@ -61,16 +68,16 @@ func (v View) Builds(ctx context.Context, q BuildQuery) (*BuildPage, error) {
 		Before int
 		Total  int
 	}
+	const chosen = ` from builds b where b.project_id = $1
+		and ($2 = '' or exists (select from runs r join scenarios sc on sc.id = r.scenario_id where r.build_id = b.id and sc.name = $2))`
 	// The row number counts builds that are newer, so that a page says where it stands.
 	rows, err := all[row](ctx, v.q, `
 		with listed as (
-			select b.id, b.name, b.sequence, b.branch, b.pinned, row_number() over (order by `+newestFirst+`) as place, count(*) over () as total
-			from builds b where b.project_id = $1
-				and ($2 = '' or exists (select from runs r join scenarios sc on sc.id = r.scenario_id where r.build_id = b.id and sc.name = $2))),
+			select b.id, b.name, b.sequence, b.branch, b.pinned, row_number() over (order by `+newestFirst+`) as place, count(*) over () as total`+chosen+`),
 		mark as (select b.sequence, b.id from builds b where b.project_id = $1 and b.name = $3)
 		select b.id, b.name, b.sequence, b.branch, b.pinned, (b.place - 1)::int as before, b.total::int as total from listed b
-		where $3 = '' or exists (select from mark where (coalesce(b.sequence, $5), b.id) < (coalesce(mark.sequence, $5), mark.id))
-		order by b.place limit $4`, project, q.Scenario, q.After, q.Limit, undeclared)
+		where $3 = '' or exists (select from mark where `+place("b")+` < `+place("mark")+`)
+		order by b.place limit $4`, project, q.Scenario, q.After, q.Limit)
 	if err != nil {
 		return nil, wrap("builds", err)
 	}
@@ -80,9 +87,12 @@ func (v View) Builds(ctx context.Context, q BuildQuery) (*BuildPage, error) {
 		page.Builds = append(page.Builds, Build{BuildRef: r.BuildRef})
 		page.Total = r.Total
 	}
-	if len(rows) > 0 {
-		page.Before = rows[0].Before
+	if len(rows) == 0 { // all stand before it
+		page.Total, err = value[int](ctx, v.q, `select count(*)`+chosen, project, q.Scenario)
+		page.Before = page.Total
+		return page, wrap("count builds", err)
 	}
+	page.Before = rows[0].Before
 	type placedRun struct {
 		Run
 		BuildID int64
@@ -97,6 +107,14 @@ func (v View) Builds(ctx context.Context, q BuildQuery) (*BuildPage, error) {
 		b.Runs = append(b.Runs, r.Run)
 	}
 	return page, nil
+}
+
+// unknownAfter says that a page stands behind a build that is not there.
+func unknownAfter(err error, name string) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return &leaks.FieldError{Field: "after", Message: fmt.Sprintf("the project has no build %q; begin with the first page", name)}
+	}
+	return wrap("build", err)
 }
 
 // BuildsWithResults lists the newest builds of a project that have a result, oldest first; all for no limit. It returns ErrNotFound for

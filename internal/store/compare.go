@@ -96,7 +96,7 @@ func (v View) Verdict(ctx context.Context, run *Run, baseline string, on []leaks
 	result := leaks.RunResult{RunFacts: run.facts(), Status: analysis.Status(run.Status), Sentence: run.Sentence, Error: run.Error}
 	if !result.IsJudged() {
 		var err error
-		if result.Unread > 0 {
+		if result.State() == leaks.RunFailed && !result.Failed {
 			result.Unreadable, err = v.firstFailure(ctx, run.ID)
 		}
 		return leaks.Judge(&result, on, nil, nil), err

@@ -142,8 +142,8 @@ func (c *consequences) describe(ctx context.Context, named *interned) error {
 			described_id = case when c.bad then $2 end, class = case when s.bad then s.class else c.class end
 		from changing c
 		where s.id = c.id and (s.described_id is null or not c.bad
-			or (select (coalesce(n.sequence, $16), n.id) >= (coalesce(o.sequence, $16), o.id) from builds n, builds o where n.id = $2 and o.id = s.described_id))
+			or (select `+place("n")+` >= `+place("o")+` from builds n, builds o where n.id = $2 and o.id = s.described_id))
 			and s.project_id = $1`,
-		c.project, c.build, ids, d.title, d.blame, d.frames, d.fine, d.leaf, d.outline, d.provisional, d.owner, d.known, d.group, frameEnd, d.class, undeclared)
+		c.project, c.build, ids, d.title, d.blame, d.frames, d.fine, d.leaf, d.outline, d.provisional, d.owner, d.known, d.group, frameEnd, d.class)
 	return err
 }

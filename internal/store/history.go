@@ -56,7 +56,8 @@ type seenRow struct {
 	figureRow
 }
 
-var seenColumns = `own.root_id, f.run_id, f.signature_id, r.build_id, r.scenario_id, r.status, ` + figureColumns("f")
+// seenColumns are those of seenRow but for the rate of a finding f.
+var seenColumns = `own.root_id, f.run_id, f.signature_id, r.build_id, r.scenario_id, r.status, ` + bareFigureColumns("f")
 
 func (r *seenRow) seen() *leaks.Seen {
 	return &leaks.Seen{Run: r.RunID, Signature: r.SignatureID, Status: analysis.Status(r.Status), Figure: r.figure()}
@@ -83,7 +84,7 @@ func outcomesOf(ctx context.Context, q querier, at located) ([]leaks.Outcome, er
 		places[place{r.BuildID, r.ScenarioID}] = i
 	}
 	seen, err := all[seenRow](ctx, q, `
-		select `+seenColumns+` from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id
+		select `+seenColumns+`, f.rate from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id
 		where own.root_id = $1 order by f.run_id, f.signature_id`, at.Root)
 	for i := range seen {
 		if k, ok := places[place{seen[i].BuildID, seen[i].ScenarioID}]; ok {

@@ -50,10 +50,10 @@ func (l *lab) leaks() string {
 	return strings.Join(list, " ")
 }
 
-func (l *lab) want(what, leaks string) {
+func (l *lab) want(what, rows string) {
 	l.Helper()
-	if got := l.leaks(); got != leaks {
-		l.Errorf("%s: %s, want %s", what, got, leaks)
+	if got := l.leaks(); got != rows {
+		l.Errorf("%s: %s, want %s", what, got, rows)
 	}
 }
 

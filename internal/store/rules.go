@@ -68,6 +68,9 @@ func (c *RuleChange) check() error {
 	if err := leaks.CheckText("note", c.Note, leaks.MaxNote); err != nil {
 		return err
 	}
+	if len(c.Text) > leaks.MaxRules {
+		return &leaks.FieldError{Field: "text", Message: "is longer than 1 MB"}
+	}
 	return leaks.CheckText("text", c.Text, leaks.MaxRules)
 }
 
@@ -133,34 +136,32 @@ func queueAnalyses(ctx context.Context, tx pgx.Tx, project int64) (int, error) {
 	return len(ids), err
 }
 
-// PreviewRules tries rules on the stacks that leak or grow in a project's recent runs, against the rules that it has; or says
-// ErrNotFound.
-func (v View) PreviewRules(ctx context.Context, project string, after *blame.Rules) (*leaks.RulesPreview, error) {
+// RuleTrial returns what other rules of a project can be tried on, or ErrNotFound.
+func (v View) RuleTrial(ctx context.Context, project string) (*leaks.RuleTrial, error) {
 	present, err := v.Rules(ctx, project)
 	if err != nil {
 		return nil, err
 	}
-	stacks, err := v.RuleStacks(ctx, project, previewStacks)
-	if err != nil {
+	t := &leaks.RuleTrial{Present: present.Text, Runs: map[int64]*leaks.RunModules{}}
+	if t.Stacks, err = v.RuleStacks(ctx, project, previewStacks); err != nil {
 		return nil, err
 	}
 	own, err := v.OwnModules(ctx)
 	if err != nil {
 		return nil, err
 	}
-	runs := map[int64]*leaks.RunModules{}
-	for i := range stacks {
-		run := stacks[i].Run
-		if runs[run] != nil {
+	for i := range t.Stacks {
+		run := t.Stacks[i].Run
+		if t.Runs[run] != nil {
 			continue
 		}
 		head, err := v.Summary(ctx, run)
 		if err != nil {
 			return nil, err
 		}
-		runs[run] = leaks.NewRunModules(head, own)
+		t.Runs[run] = leaks.NewRunModules(head, own)
 	}
-	return leaks.PreviewRules(ctx, present.Text, after, stacks, runs)
+	return t, nil
 }
 
 // RuleStacks returns the distinct stacks of sites that leak or grow in the newest runs of a project, those of the

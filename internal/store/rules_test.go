@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
@@ -86,6 +87,37 @@ func TestRules(t *testing.T) {
 	}
 	if _, _, err := l.SaveRules(t.Context(), "nobody", ruleChange(0)); !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
+	}
+}
+
+// What is wrong with a change of the rules is said, and nothing is stored or queued.
+func TestRulesThatAreRefused(t *testing.T) {
+	l := newLab(t)
+	l.run("1", leaksReport())
+	for field, change := range map[string]store.RuleChange{
+		"actor": {Text: "module:x -> +app\n"},
+		"note":  {Text: "module:x -> +app\n", Author: "ann", Note: strings.Repeat("x", leaks.MaxNote+1)},
+		"text":  {Text: strings.Repeat("#", leaks.MaxRules+1), Author: "ann"},
+	} {
+		var wrong *leaks.FieldError
+		if _, _, err := l.SaveRules(t.Context(), "demo", change); !errors.As(err, &wrong) || wrong.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	var line *blame.RuleError
+	if _, _, err := l.SaveRules(t.Context(), "demo", store.RuleChange{Text: "module:x -> +app\nno rule\n", Author: "ann"}); !errors.As(err, &line) || line.Line != 2 {
+		t.Errorf("no rule file: %v", err)
+	}
+	if f := must[store.RuleFile](t)(l.now().Rules(t.Context(), "demo")); f.Version != 0 {
+		t.Errorf("stored all the same: %+v", f)
+	}
+	if due := must[[]store.Due](t)(l.DueJobs(t.Context(), 0)); len(due) != 0 {
+		t.Errorf("%d jobs are queued for nothing", len(due))
+	}
+	for version := 1; version <= 3; version++ { // whatever the version was
+		if saved, _, err := l.SaveRules(t.Context(), "demo", ruleChange(-1)); err != nil || saved.Version != version {
+			t.Errorf("%+v, %v", saved, err)
+		}
 	}
 }
 

@@ -85,7 +85,7 @@ type sideRow struct {
 // their code ran, which Seen tells.
 func suspectsOf(ctx context.Context, q querier, runs []int64) ([]compare.Finding, error) {
 	rows, err := all[sideRow](ctx, q, `
-		select f.run_id, s.id as leak_id, s.text, s.kind, s.title, s.frames, s.leaf, s.outline, f.allocated, `+figureColumns("f")+`, `+triageColumns+`
+		select f.run_id, s.id as leak_id, s.text, s.kind, s.title, s.frames, s.leaf, s.outline, f.allocated, `+figureColumns("f")+`, `+recordColumns+`, 0 as comments
 		from findings f join signatures own on own.id = f.signature_id join signatures s on s.id = own.root_id
 		where f.run_id = any($1) and (own.bad or own.alias_of is not null) order by f.run_id, f.signature_id`, runs)
 	if err != nil {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -48,15 +49,12 @@ type Spread struct {
 }
 
 // figureColumns are those of a finding f or of a signature s, as figureRow.
-func figureColumns(table string) string {
-	list := ``
-	for _, c := range []string{"class", "score", "certain", "outstanding_count", "outstanding_bytes", "growth_count", "growth_bytes", "rate"} {
-		if list != `` {
-			list += `, `
-		}
-		list += table + `.` + c
-	}
-	return list
+func figureColumns(table string) string { return bareFigureColumns(table) + `, ` + table + `.rate` }
+
+// bareFigureColumns are figureColumns but for the rate.
+func bareFigureColumns(table string) string {
+	columns := []string{"class", "score", "certain", "outstanding_count", "outstanding_bytes", "growth_count", "growth_bytes"}
+	return table + `.` + strings.Join(columns, `, `+table+`.`)
 }
 
 // figureRow is figureColumns.

@@ -64,52 +64,56 @@ type SignatureRow struct {
 	Strip []leaks.Outcome // by Builds, over the scenarios asked for: the gravest
 }
 
-// signatureOrders are the columns that signatures s are sorted by: the largest first and none last. Equal ones are in the order of
-// their ids.
-var signatureOrders = map[SignatureOrder][]string{
-	BySignatureScore:    {`s.score`},
-	BySignatureGrowth:   {`s.growth_bytes`},
+// A keyOrder is the order of signatures s: by columns, the largest first and none last, then by their ids.
+type keyOrder struct {
+	join    string // of what the columns are of beside s
+	columns []string
+}
+
+var signatureOrders = map[SignatureOrder]*keyOrder{
+	BySignatureScore:    {``, []string{`s.score`}},
+	BySignatureGrowth:   {``, []string{`s.growth_bytes`}},
 	BySignatureLastSeen: placeOf("last_bad_id"),
 	BySignatureFirstBad: placeOf("first_bad_id"),
 }
 
 // placeOf sorts signatures by a build of theirs, the newest first, and then by growth.
-func placeOf(column string) []string {
-	build := func(what string) string { return `(select b.` + what + ` from builds b where b.id = s.` + column + `)` }
-	return []string{build("sequence"), build("id"), `s.growth_bytes`}
+func placeOf(column string) *keyOrder {
+	return &keyOrder{` left join builds at on at.id = s.` + column, []string{`at.sequence`, `at.id`, `s.growth_bytes`}}
 }
 
-// orderBy sorts by columns.
-func orderBy(columns []string) string {
-	return strings.Join(columns, ` desc nulls last, `) + ` desc nulls last, s.id`
+// by sorts.
+func (o *keyOrder) by() string {
+	return strings.Join(o.columns, ` desc nulls last, `) + ` desc nulls last, s.id`
 }
 
-// markOf is the row, called mark, of the signature that a page stands behind.
-func markOf(columns []string) string {
+// mark is the row, of that name, of the signature that a page stands behind.
+func (o *keyOrder) mark() string {
 	list := `s.id`
-	for i, c := range columns {
+	for i, c := range o.columns {
 		list += fmt.Sprintf(`, %s as key%d`, c, i)
 	}
-	return `(select ` + list + ` from signatures s where s.id = @after and s.project_id = @project) mark`
+	return `(select ` + list + ` from signatures s` + o.join + ` where s.id = @after and s.project_id = @project) mark`
 }
 
-// behind holds for a signature s that stands behind mark in the order of columns.
-func behind(columns []string) string {
+// behind holds for a signature s that stands behind mark.
+func (o *keyOrder) behind() string {
 	condition := `s.id > mark.id`
-	for i := len(columns) - 1; i >= 0; i-- {
+	for i := len(o.columns) - 1; i >= 0; i-- {
 		key := fmt.Sprintf(`mark.key%d`, i)
-		condition = fmt.Sprintf(`(%[2]s is not null and (%[1]s is null or %[1]s < %[2]s) or %[1]s is not distinct from %[2]s and %[3]s)`, columns[i], key, condition)
+		condition = fmt.Sprintf(`(%[2]s is not null and (%[1]s is null or %[1]s < %[2]s) or %[1]s is not distinct from %[2]s and %[3]s)`, o.columns[i], key, condition)
 	}
 	return condition
 }
 
-// Signatures returns a page of a project's signatures, or ErrNotFound.
+// Signatures returns a page of a project's signatures. It returns ErrNotFound for no project, and a *leaks.FieldError for an After that is
+// none of its signatures.
 func (v View) Signatures(ctx context.Context, q SignatureQuery) (*SignaturePage, error) {
 	if q.Order == "" {
 		q.Order = BySignatureScore
 	}
-	columns := signatureOrders[q.Order]
-	if columns == nil {
+	order := signatureOrders[q.Order]
+	if order == nil {
 		return nil, fmt.Errorf("store: signatures cannot be sorted by %q", q.Order)
 	}
 	project, err := projectID(ctx, v.q, q.Project)
@@ -121,7 +125,7 @@ func (v View) Signatures(ctx context.Context, q SignatureQuery) (*SignaturePage,
 	if err := countSignatures(ctx, v.q, page, q.State, where, args); err != nil {
 		return nil, wrap("count signatures", err)
 	}
-	if err := readSignatures(ctx, v.q, page, &q, columns, where, args); err != nil {
+	if err := readSignatures(ctx, v.q, page, &q, order, where, args); err != nil {
 		return nil, wrap("signatures", err)
 	}
 	if page.Owners, err = ownersOf(ctx, v.q, project); err != nil {
@@ -134,12 +138,15 @@ func (v View) Signatures(ctx context.Context, q SignatureQuery) (*SignaturePage,
 }
 
 // readSignatures reads the rows of a page.
-func readSignatures(ctx context.Context, q querier, page *SignaturePage, query *SignatureQuery, columns []string, where string, args pgx.NamedArgs) error {
+func readSignatures(ctx context.Context, q querier, page *SignaturePage, query *SignatureQuery, order *keyOrder, where string, args pgx.NamedArgs) error {
 	args["state"], args["limit"], args["offset"], args["after"] = query.State, query.Limit, query.Offset, query.After
 	where += ` and (@state = '' or @state = ` + shownState + `)`
-	from := ` from signatures s where `
+	from := ` from signatures s` + order.join + ` where `
 	if query.After != 0 {
-		from = ` from signatures s cross join ` + markOf(columns) + ` where ` + behind(columns) + ` and `
+		if err := checkAfter(ctx, q, query.After, args); err != nil {
+			return err
+		}
+		from = ` from signatures s` + order.join + ` cross join ` + order.mark() + ` where ` + order.behind() + ` and `
 		left, err := value[int](ctx, q, `select count(*)`+from+where, args)
 		if err != nil {
 			return err
@@ -147,10 +154,19 @@ func readSignatures(ctx context.Context, q querier, page *SignaturePage, query *
 		page.Before = page.Total - left
 	}
 	page.Before += query.Offset
-	rows, err := all[signatureRow](ctx, q, `select `+signatureColumns+from+where+` order by `+orderBy(columns)+` limit @limit offset @offset`, args)
+	rows, err := all[signatureRow](ctx, q, `select `+signatureColumns+from+where+` order by `+order.by()+` limit @limit offset @offset`, args)
 	page.Rows = make([]SignatureRow, len(rows))
 	for i := range rows {
 		page.Rows[i].Signature = rows[i].signature()
+	}
+	return err
+}
+
+// checkAfter refuses a page behind a signature that the project does not have.
+func checkAfter(ctx context.Context, q querier, after int64, args pgx.NamedArgs) error {
+	there, err := value[bool](ctx, q, `select exists (select from signatures where id = @after and project_id = @project)`, args)
+	if err == nil && !there {
+		return &leaks.FieldError{Field: "after", Message: fmt.Sprintf("the project has no signature %d; begin with the first page", after)}
 	}
 	return err
 }
@@ -230,8 +246,9 @@ func fillStrips(ctx context.Context, q querier, page *SignaturePage, project int
 		seenRow
 		Build, Scenario string
 	}
+	// A cell has no room for rates, and to decode those of all runs takes longer than to find the cells.
 	seen, err := all[row](ctx, q, `
-		select `+seenColumns+`, b.name as build, sc.name as scenario
+		select `+seenColumns+`, null::jsonb as rate, b.name as build, sc.name as scenario
 		from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id
 			join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
 		where own.root_id = any($1) and b.name = any($2) and ($3 = '' or sc.name = $3) order by f.run_id, f.signature_id`, roots, names, query.Scenario)

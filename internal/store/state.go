@@ -10,9 +10,6 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// undeclared stands for the sequence of a build that has none, where SQL compares places.
-const undeclared = leaks.Undeclared
-
 // readCalendar reads the order of a project's builds.
 func readCalendar(ctx context.Context, q querier, project int64) (*leaks.Calendar, error) {
 	builds, err := all[leaks.CalendarBuild](ctx, q, `select id, name, sequence from builds where project_id = $1`, project)

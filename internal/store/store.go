@@ -96,11 +96,14 @@ func (s *Store) tx(ctx context.Context, what string, f func(pgx.Tx) error) error
 
 // wrap names what failed and turns pgx's "no rows" into ErrNotFound.
 func wrap(what string, err error) error {
+	var wrong *leaks.FieldError
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, pgx.ErrNoRows):
 		return ErrNotFound
+	case errors.As(err, &wrong):
+		return err
 	}
 	return fmt.Errorf("store: %s: %w", what, err)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -139,35 +138,6 @@ func TestMigrateTogether(t *testing.T) {
 	wait.Wait()
 	if err := errors.Join(errs...); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestBuildsAreOrderedBySequence(t *testing.T) {
-	s, _ := open(t)
-	five := int64(5)
-	for _, build := range []leaks.Target{
-		{Project: "p", Build: "30"}, {Project: "p", Build: "first-undeclared"}, {Project: "p", Build: "100"}, {Project: "p", Build: "9"},
-		{Project: "p", Build: "second-undeclared"}, {Project: "p", Build: "feature", Sequence: &five, Branch: "dev"},
-	} {
-		addEvidence(t, s, build, "a.txt")
-	}
-	page := must[*store.BuildPage](t)(storetest.Now(t, s).Builds(t.Context(), store.BuildQuery{Project: "p", Limit: 100}))
-	var names []string
-	for _, b := range page.Builds {
-		names = append(names, b.Name)
-		if len(b.Runs) != 1 || b.Runs[0].State() != "processing" {
-			t.Errorf("build %s: %+v", b.Name, b.Runs)
-		}
-	}
-	if want := []string{"100", "30", "9", "feature", "second-undeclared", "first-undeclared"}; !slices.Equal(names, want) {
-		t.Errorf("got %v, want %v", names, want)
-	}
-	if _, err := storetest.Now(t, s).Builds(t.Context(), store.BuildQuery{Project: "nobody", Limit: 100}); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("unknown project: %v", err)
-	}
-	projects := must[[]store.Project](t)(storetest.Now(t, s).Projects(t.Context()))
-	if len(projects) != 1 || projects[0].Builds != 6 || projects[0].Runs != 6 {
-		t.Errorf("projects: %+v", projects)
 	}
 }
 

@@ -13,10 +13,11 @@ import (
 // ErrConflict says that somebody else has changed what was to be changed since it was read.
 var ErrConflict = errors.New("store: it was changed by somebody else meanwhile")
 
-// triageColumns are what leaks.Record is made of, of a signature s. Now is the instant of the snapshot: what is tolerated until a date
-// ends by itself.
-const triageColumns = wordColumns + `, s.version, s.state as course, s.until_over, s.fixed_by_runs, s.known as rule_known, s.owner,
-	(select coalesce(sum(part.comments), 0) from signatures part where part.root_id = s.id) as comments, now() as now`
+// recordColumns are what leaks.Record is made of, of a signature s, but for its comments. Now is the instant of the snapshot: what is
+// tolerated until a date ends by itself.
+const recordColumns = wordColumns + `, s.version, s.state as course, s.until_over, s.fixed_by_runs, s.known as rule_known, s.owner, now() as now`
+
+const triageColumns = recordColumns + `, (select coalesce(sum(part.comments), 0) from signatures part where part.root_id = s.id) as comments`
 
 // triageRow is triageColumns.
 type triageRow struct {
@@ -24,7 +25,7 @@ type triageRow struct {
 	Now time.Time
 }
 
-func (r *triageRow) triage() leaks.Triage { return r.Record.Triage(r.Now) }
+func (r *triageRow) triage() leaks.Triage { return r.Triage(r.Now) }
 
 // ChangeTriage changes what the team says of a signature and records who did it. It returns ErrNotFound, ErrConflict, or a
 // *leaks.FieldError that says which field is wrong.
@@ -45,9 +46,11 @@ func (s *Store) ChangeTriage(ctx context.Context, project, signature string, cha
 		if change.Version >= 0 && change.Version != before.Version {
 			return ErrConflict
 		}
-		order, err := readCalendar(ctx, tx, at.Project)
-		if err != nil {
-			return err
+		order := leaks.NewCalendar(nil)
+		if change.Fixed != nil { // it names a build
+			if order, err = readCalendar(ctx, tx, at.Project); err != nil {
+				return err
+			}
 		}
 		word, err := change.Apply(before.Word, order)
 		if err != nil {

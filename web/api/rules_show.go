@@ -64,7 +64,11 @@ func (a *API) rulesPreview(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	preview, err := store.Read(ctx, a.store, func(v store.View) (*leaks.RulesPreview, error) { return v.PreviewRules(ctx, project, rules) })
+	trial, err := store.Read(ctx, a.store, func(v store.View) (*leaks.RuleTrial, error) { return v.RuleTrial(ctx, project) })
+	if err != nil {
+		return err
+	}
+	preview, err := trial.Preview(ctx, rules)
 	if err != nil {
 		return err
 	}

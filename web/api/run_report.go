@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/export"
 	"heapdrift/internal/store"
@@ -48,9 +49,14 @@ func (a *API) runReport(c echo.Context) error {
 	var run store.Run
 	var head *analysis.Report // of the window, as in
 	var in store.Input
+	tag, known := "", false // known says that the client has it
 	err = a.store.View(ctx, func(v store.View) (err error) {
-		if run, err = runWithReport(ctx, v, id); err != nil || window == nil {
+		if run, err = runWithReport(ctx, v, id); err != nil {
 			return err
+		}
+		tag = reportTag(&run, format, top, window)
+		if known = matches(c.Request().Header.Get("If-None-Match"), tag); known || window == nil {
+			return nil
 		}
 		if head, err = v.Summary(ctx, id); err != nil {
 			return err
@@ -61,16 +67,11 @@ func (a *API) runReport(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	// The key is the digest of the stored report, so the same tag means the same bytes of the same format.
-	tag := fmt.Sprintf(`"%s-%s-%d"`, path.Base(run.ReportKey), format.Name, top)
-	if window != nil {
-		tag = fmt.Sprintf(`"%s-%s-%d-%d-%d"`, path.Base(run.ReportKey), format.Name, top, window.From, window.To)
-	}
 	header := c.Response().Header()
 	header.Set("ETag", tag)
 	header.Set("Cache-Control", "private, no-cache") // ask each time: a run grows
 	header.Set("Vary", "Accept")
-	if matches(c.Request().Header.Get("If-None-Match"), tag) {
+	if known {
 		return c.NoContent(http.StatusNotModified)
 	}
 	if download, _ := strconv.ParseBool(c.QueryParam("download")); download {
@@ -81,6 +82,14 @@ func (a *API) runReport(c echo.Context) error {
 		return a.sendConverted(c, report, format, export.Options{Top: top})
 	}
 	return a.sendReport(c, run.ReportKey, format, export.Options{Top: top})
+}
+
+// reportTag is the ETag of a report. The key is the digest of the stored report, so the same tag means the same bytes of the same format.
+func reportTag(run *store.Run, format export.Format, top int, window *capture.Window) string {
+	if window != nil {
+		return fmt.Sprintf(`"%s-%s-%d-%d-%d"`, path.Base(run.ReportKey), format.Name, top, window.From, window.To)
+	}
+	return fmt.Sprintf(`"%s-%s-%d"`, path.Base(run.ReportKey), format.Name, top)
 }
 
 // runWithReport returns a run, or a problem where it has no report yet.
@@ -100,17 +109,17 @@ func noReport(run *store.Run) *problem.Problem {
 }
 
 // sendConverted writes a report in a format. To make the report, and to write it, takes memory: few do so at once.
-func (a *API) sendConverted(c echo.Context, make func() (*analysis.Report, error), format export.Format, opt export.Options) error {
+func (a *API) sendConverted(c echo.Context, report func() (*analysis.Report, error), format export.Format, opt export.Options) error {
 	if err := enter(c.Request().Context(), a.conversions); err != nil {
 		return err
 	}
 	defer leave(a.conversions)
-	report, err := make()
+	made, err := report()
 	if err != nil {
 		return err
 	}
 	c.Response().Header().Set(echo.HeaderContentType, format.ContentType)
-	return format.Write(c.Response(), report, opt)
+	return format.Write(c.Response(), made, opt)
 }
 
 // sendReport sends a stored report: as JSON as it lies there.

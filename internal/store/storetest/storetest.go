@@ -31,8 +31,9 @@ func Now(t testing.TB, s *store.Store) store.View {
 			delete(views.end, s)
 		})
 	}
-	view, ended, failed := make(chan store.View), make(chan struct{}), make(chan error, 1)
+	view, ended, gone, failed := make(chan store.View), make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
+		defer close(gone)
 		failed <- s.View(context.WithoutCancel(t.Context()), func(v store.View) error {
 			view <- v
 			<-ended
@@ -41,7 +42,7 @@ func Now(t testing.TB, s *store.Store) store.View {
 	}()
 	views.end[s] = sync.OnceFunc(func() {
 		close(ended)
-		<-failed
+		<-gone
 	})
 	select {
 	case v := <-view:

@@ -39,6 +39,21 @@ func (p *pages) compare(c echo.Context) error {
 	return ui.Render(c, http.StatusOK, comparePage(v))
 }
 
+// A compareView is what the page of a comparison shows.
+type compareView struct {
+	ui.Frame
+	project                string
+	chosenBase, chosenHead string // "" where the server chooses
+	scenario               string
+	builds, scenarios      []string
+	baseline               string // that is pinned; "" for none
+	problem                string // why there is no comparison
+	why                    string // how the base was found
+	base, head             *compare.Side
+	comparison             *compare.Comparison
+	titles                 map[string]string // of the signatures of suggestions
+}
+
 // read reads what may be compared, and compares what is chosen.
 func (v *compareView) read(ctx context.Context, from store.View) error {
 	builds, err := from.BuildsWithResults(ctx, v.project, offeredBuilds)
@@ -47,6 +62,11 @@ func (v *compareView) read(ctx context.Context, from store.View) error {
 	}
 	for _, b := range slices.Backward(builds) {
 		v.builds = append(v.builds, b.Name)
+	}
+	for _, chosen := range []string{v.chosenBase, v.chosenHead} { // it may be older, or have no result
+		if chosen != "" && !slices.Contains(v.builds, chosen) {
+			v.builds = append(v.builds, chosen)
+		}
 	}
 	if v.scenarios, err = from.Scenarios(ctx, v.project); err != nil {
 		return err
@@ -69,12 +89,13 @@ func (v *compareView) read(ctx context.Context, from store.View) error {
 		v.problem = "One of the builds has no run of this scenario."
 		return nil
 	}
-	if told := problem.Of(err); err != nil && told.Status < http.StatusInternalServerError {
+	if err != nil {
+		told := problem.Of(err)
+		if told.Status >= http.StatusInternalServerError {
+			return err
+		}
 		v.problem = strings.ToUpper(told.Detail[:1]) + told.Detail[1:] + "."
 		return nil
-	}
-	if err != nil {
-		return err
 	}
 	v.comparison, v.base, v.head, v.why = compared.Comparison, compared.Base, compared.Head, compared.Why
 	v.titles = titlesOf(compared)
@@ -84,20 +105,6 @@ func (v *compareView) read(ctx context.Context, from store.View) error {
 // compareParam is a name in the address of a comparison.
 func compareParam(c echo.Context, name string) string {
 	return strings.TrimSpace(ui.Printable(c.QueryParam(name)))
-}
-
-type compareView struct {
-	ui.Frame
-	project                string
-	chosenBase, chosenHead string // "" where the server chooses
-	scenario               string
-	builds, scenarios      []string
-	baseline               string // that is pinned; "" for none
-	problem                string // why there is no comparison
-	why                    string // how the base was found
-	base, head             *compare.Side
-	comparison             *compare.Comparison
-	titles                 map[string]string // of the signatures of suggestions
 }
 
 // titlesOf are the titles of the signatures that may be one leak.

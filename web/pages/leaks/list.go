@@ -2,6 +2,7 @@ package leaks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -110,10 +111,9 @@ type Table struct {
 // TableOf reads the page of a project's signatures that a listing chooses. A page behind a signature that has gone is the first one.
 func TableOf(ctx context.Context, v store.View, l Listing) (t Table, err error) {
 	t.Listing = l
-	if t.SignaturePage, err = v.Signatures(ctx, l.query()); err != nil {
-		return t, err
-	}
-	if len(t.Rows) == 0 && l.after > 0 {
+	var gone *leaks.FieldError
+	t.SignaturePage, err = v.Signatures(ctx, l.query())
+	if errors.As(err, &gone) || err == nil && len(t.Rows) == 0 && l.after > 0 {
 		t.Listing = l.behind(0)
 		t.SignaturePage, err = v.Signatures(ctx, t.query())
 	}

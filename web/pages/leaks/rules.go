@@ -20,7 +20,7 @@ import (
 
 // rules handles GET /projects/:project/rules: the rule file to edit; version= shows an older one, add= proposes lines.
 func (p *pages) rules(c echo.Context) error {
-	v, err := p.rulesView(c)
+	v, err := p.rulesView(c, nil)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,8 @@ type importedRules struct {
 	rejected []problem.LineProblem
 }
 
-func (p *pages) rulesView(c echo.Context) (rulesView, error) {
+// rulesView reads the rules of the project in the address and, where other rules are to be tried, what they are tried on.
+func (p *pages) rulesView(c echo.Context, trial **leaks.RuleTrial) (rulesView, error) {
 	project, err := ui.NameInPath(c, "project")
 	if err != nil {
 		return rulesView{}, err
@@ -71,7 +72,12 @@ func (p *pages) rulesView(c echo.Context) (rulesView, error) {
 	v := rulesView{Frame: ui.FrameOf(c, "Rules of "+project), project: project, actor: ui.RememberedActor(c)}
 	v.Crumbs = []ui.Crumb{{Text: project, URL: ui.ProjectURL(project)}, {Text: "Rules"}}
 	ctx := c.Request().Context()
-	v.versions, err = store.Read(ctx, p.store, func(v store.View) ([]store.RuleFile, error) { return v.RuleVersions(ctx, project) })
+	err = p.store.View(ctx, func(from store.View) (err error) {
+		if v.versions, err = from.RuleVersions(ctx, project); err == nil && trial != nil {
+			*trial, err = from.RuleTrial(ctx, project)
+		}
+		return err
+	})
 	if len(v.versions) > 0 { // the newest first
 		v.text, v.current, v.shown = v.versions[0].Text, v.versions[0].Version, v.versions[0].Version
 	}
@@ -83,8 +89,9 @@ func (p *pages) rulesPost(c echo.Context) error {
 	if err := ui.ParseForm(c, 3*leaks.MaxRules+ui.MaxForm); err != nil { // the form escapes what is no letter
 		return err
 	}
-	ctx := c.Request().Context()
-	v, err := p.rulesView(c)
+	ctx, save := c.Request().Context(), c.FormValue("do") == "save"
+	var trial *leaks.RuleTrial
+	v, err := p.rulesView(c, map[bool]**leaks.RuleTrial{false: &trial}[save])
 	if err != nil {
 		return err
 	}
@@ -94,7 +101,7 @@ func (p *pages) rulesPost(c echo.Context) error {
 		return problem.New(http.StatusUnprocessableEntity, "invalid-form", "the form is not that of the page, or its text too long; reload the page")
 	}
 	actor := ui.ActorOfForm(c)
-	if c.FormValue("do") == "save" {
+	if save {
 		if v.text, err = leaks.CleanText(v.text); err == nil {
 			_, _, err = p.store.SaveRules(ctx, v.project, store.RuleChange{Text: v.text, Author: actor, Note: v.note, Version: version})
 		}
@@ -102,13 +109,13 @@ func (p *pages) rulesPost(c echo.Context) error {
 			return c.Redirect(http.StatusSeeOther, string(ui.RulesURL(v.project))+"?saved=1")
 		}
 	} else {
-		v.preview, v.text, err = p.tryRules(ctx, v.project, v.text)
+		v.preview, v.text, err = tryRules(ctx, trial, v.text)
 	}
 	return p.rulesAgain(c, v, err)
 }
 
 // tryRules says what the rules would move.
-func (p *pages) tryRules(ctx context.Context, project, text string) (*leaks.RulesPreview, string, error) {
+func tryRules(ctx context.Context, trial *leaks.RuleTrial, text string) (*leaks.RulesPreview, string, error) {
 	clean, err := leaks.CleanText(text)
 	if err != nil {
 		return nil, text, err
@@ -117,15 +124,17 @@ func (p *pages) tryRules(ctx context.Context, project, text string) (*leaks.Rule
 	if err != nil {
 		return nil, clean, err
 	}
-	preview, err := store.Read(ctx, p.store, func(v store.View) (*leaks.RulesPreview, error) { return v.PreviewRules(ctx, project, rules) })
+	preview, err := trial.Preview(ctx, rules)
 	return preview, clean, err
 }
 
 // rulesAgain shows the editor with what became of the form.
 func (p *pages) rulesAgain(c echo.Context, v rulesView, err error) error {
+	if err == nil {
+		return ui.Render(c, http.StatusOK, rulesPage(v))
+	}
 	status := http.StatusOK
 	switch told := problem.Of(err); {
-	case err == nil:
 	case errors.Is(err, store.ErrConflict):
 		status, v.conflict = http.StatusConflict, true
 	case told.Status >= http.StatusInternalServerError:
@@ -151,7 +160,7 @@ func (p *pages) rulesImport(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	v, err := p.rulesView(c)
+	v, err := p.rulesView(c, nil)
 	if err != nil {
 		return err
 	}

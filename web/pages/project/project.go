@@ -1,6 +1,7 @@
 package project
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -31,7 +32,12 @@ func (p *pages) project(c echo.Context) error {
 	ctx := c.Request().Context()
 	err = p.store.View(ctx, func(v store.View) error {
 		query := store.BuildQuery{Project: name, Scenario: view.scenario, After: ui.Printable(c.QueryParam("after")), Limit: buildsPage}
-		if view.BuildPage, err = v.Builds(ctx, query); err != nil {
+		var gone *domain.FieldError
+		if view.BuildPage, err = v.Builds(ctx, query); errors.As(err, &gone) { // what makes no sense counts as not there
+			query.After = ""
+			view.BuildPage, err = v.Builds(ctx, query)
+		}
+		if err != nil {
 			return err
 		}
 		if view.leaks, err = leaks.TableOf(ctx, v, leaks.ListingOf(name, c)); err != nil {

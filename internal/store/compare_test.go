@@ -1,0 +1,210 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/blame"
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/store"
+)
+
+// complaint is what a question was refused with: the code of a refusal or the field that is wrong; "" for no error.
+func complaint(t *testing.T, err error) string {
+	t.Helper()
+	var refusal *leaks.Refusal
+	var wrong *leaks.FieldError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &refusal):
+		if refusal.Error() == "" {
+			t.Error("a refusal says nothing")
+		}
+		return refusal.Code
+	case errors.As(err, &wrong):
+		return wrong.Field
+	case errors.Is(err, store.ErrNotFound):
+		return "not found"
+	}
+	t.Fatal(err)
+	return ""
+}
+
+func TestCompareBuildsAndRuns(t *testing.T) {
+	l := newLab(t)
+	l.run("1/soak", leaksReport(finding{signature: "A", class: stable}, finding{signature: "B", class: leak, bytes: 5}))
+	l.run("2/soak", leaksReport(finding{signature: "A", class: leak, bytes: 9}, finding{signature: "B", class: stable}))
+	l.run("2/smoke", leaksReport(finding{signature: "A", class: leak, bytes: 9}))
+	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "3", Scenario: "soak"}, "a.txt") // no result yet
+	for name, test := range map[string]struct {
+		question leaks.Question
+		want     string // sides and sentence, or what it is refused with
+		why      string
+	}{
+		"all by itself":       {leaks.Question{Project: "demo", Scenario: "soak"}, "1 2: 1 new, 1 fixed", "the baseline of build 2"},
+		"both named":          {leaks.Question{Project: "demo", Scenario: "soak", Base: "2", Head: "1"}, "2 1: 1 new, 1 fixed", ""},
+		"a head":              {leaks.Question{Project: "demo", Scenario: "soak", Head: "2"}, "1 2: 1 new, 1 fixed", "the baseline of build 2"},
+		"a base":              {leaks.Question{Project: "demo", Scenario: "soak", Base: "1"}, "1 2: 1 new, 1 fixed", ""},
+		"runs":                {leaks.Question{BaseRun: l.runs["1/soak"], HeadRun: l.runs["2/soak"]}, "1 2: 1 new, 1 fixed", ""},
+		"a run":               {leaks.Question{HeadRun: l.runs["2/soak"]}, "1 2: 1 new, 1 fixed", "the baseline of build 2"},
+		"runs of two":         {leaks.Question{BaseRun: l.runs["1/soak"], HeadRun: l.runs["2/smoke"]}, "scenario", ""},
+		"a run of another":    {leaks.Question{Project: "other", HeadRun: l.runs["2/soak"]}, "project", ""},
+		"no such run":         {leaks.Question{HeadRun: 999}, "not found", ""},
+		"itself":              {leaks.Question{Project: "demo", Scenario: "soak", Base: "1", Head: "1"}, "base", ""},
+		"nothing before":      {leaks.Question{Project: "demo", Scenario: "soak", Head: "1"}, leaks.CodeNoBaseline, ""},
+		"no result of it":     {leaks.Question{Project: "demo", Scenario: "none"}, leaks.CodeNoResult, ""},
+		"no result yet":       {leaks.Question{Project: "demo", Scenario: "soak", Head: "3"}, "not found", ""},
+		"no such base":        {leaks.Question{Project: "demo", Scenario: "soak", Base: "9"}, "not found", ""},
+		"no such project":     {leaks.Question{Project: "nobody", Scenario: "soak"}, "not found", ""},
+		"no base of it by it": {leaks.Question{Project: "demo", Scenario: "smoke"}, leaks.CodeNoBaseline, ""},
+	} {
+		c, err := l.now().Compare(t.Context(), test.question)
+		got := complaint(t, err)
+		if err == nil {
+			_, what, _ := strings.Cut(strings.TrimSuffix(c.Sentence, "."), ": ")
+			got = fmt.Sprintf("%s %s: %s", c.Base.Build, c.Head.Build, what)
+			if c.Why != test.why || c.Project != "demo" || c.Scenario != "soak" {
+				t.Errorf("%s: %s %s, because of %q", name, c.Project, c.Scenario, c.Why)
+			}
+		}
+		if got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+		sides, err := l.now().Sides(t.Context(), test.question)
+		if got := complaint(t, err); (got == "") != (c != nil) || got != "" && got != test.want || got == "" && (sides.Comparison != nil || sides.Base.Build != c.Base.Build) {
+			t.Errorf("%s: sides %+v, %v", name, sides, err)
+		}
+	}
+}
+
+func TestVerdictOnARun(t *testing.T) {
+	l := newLab(t)
+	l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 5}))
+	second := leaksReport(finding{signature: "A", class: leak, bytes: 5}, finding{signature: "B", class: leak, bytes: 7}, finding{signature: "C", class: leak, bytes: 7})
+	second.Power, second.Verdict.Sentence = &analysis.Power{Sentence: "≥ 1 KB per hour"}, "It leaks."
+	l.run("2", second)
+	l.run("2/other", leaksReport())
+	l.change("C", leaks.Change{Known: &leaks.Known{Reason: "vendor"}})
+	verdict := func(place, baseline string, on ...leaks.FailOn) (leaks.Verdict, error) {
+		return store.Read(t.Context(), l.Store, func(v store.View) (leaks.Verdict, error) {
+			run, err := v.Run(t.Context(), l.runs[place])
+			if err != nil {
+				return leaks.Verdict{}, err
+			}
+			return v.Verdict(t.Context(), &run, baseline, on)
+		})
+	}
+	v := must[leaks.Verdict](t)(verdict("2", "", leaks.FailOnNew))
+	if v.Gate != leaks.GateFailed || v.Why != "1 new leak" || v.State != leaks.RunReady || v.Status != "leak" || v.Sentence != "It leaks." || v.Power != "≥ 1 KB per hour" ||
+		strings.Join(v.New, " ") != "B" || strings.Join(v.Persisting, " ") != "A" || strings.Join(v.Known, " ") != "C" || v.Compared.Base.Build != "1" {
+		t.Errorf("%+v", v)
+	}
+	if v := must[leaks.Verdict](t)(verdict("2", "1", leaks.FailOnGrown)); v.Gate != leaks.GatePassed || v.Compared == nil {
+		t.Errorf("against the one that is named: %+v", v)
+	}
+	if v := must[leaks.Verdict](t)(verdict("1", "", leaks.FailOnNew)); v.Gate != leaks.GateInconclusive || v.Compared != nil {
+		t.Errorf("with nothing before: %+v", v)
+	}
+	if v := must[leaks.Verdict](t)(verdict("1", "2", leaks.FailOnNew)); v.Gate != leaks.GatePassed || v.Compared == nil {
+		t.Errorf("against a newer one: %+v", v)
+	}
+	for _, baseline := range []string{"2", "9"} { // its own, and none
+		if _, err := verdict("2", baseline, leaks.FailOnNew); complaint(t, err) != "baseline" {
+			t.Errorf("against %q: %v", baseline, err)
+		}
+	}
+	if _, err := verdict("2/other", "1", leaks.FailOnNew); complaint(t, err) != "baseline" {
+		t.Errorf("against a build without the scenario: %v", err)
+	}
+	l.again("1")
+	if v := must[leaks.Verdict](t)(verdict("1", "9", leaks.FailOnNew)); v.Gate != leaks.GatePending {
+		t.Errorf("while it is analysed: %+v", v)
+	}
+}
+
+// A run of which nothing was read says so.
+func TestVerdictOnUnreadEvidence(t *testing.T) {
+	s, _ := open(t)
+	e := addEvidence(t, s, target, "a.txt")
+	verdict := func() leaks.Verdict {
+		return must[leaks.Verdict](t)(store.Read(t.Context(), s, func(v store.View) (leaks.Verdict, error) {
+			run, err := v.Run(t.Context(), e.RunID)
+			if err != nil {
+				return leaks.Verdict{}, err
+			}
+			return v.Verdict(t.Context(), &run, "", []leaks.FailOn{leaks.FailOnLeak})
+		}))
+	}
+	if v := verdict(); v.Gate != leaks.GatePending || v.State != leaks.RunProcessing {
+		t.Errorf("%+v", v)
+	}
+	if err := s.FailJob(t.Context(), claim(t, s), store.Failure{Code: "unknown-format", Message: "not evidence", Final: true}); err != nil {
+		t.Fatal(err)
+	}
+	if v := verdict(); v.Gate != leaks.GateError || v.State != leaks.RunFailed || v.Sentence != "a.txt could not be read: not evidence" {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestScenariosAndBuildsWithResults(t *testing.T) {
+	l := newLab(t)
+	for _, place := range []string{"1/soak", "2/smoke", "2/soak", "2/soak/again", "3/smoke"} {
+		l.run(place, leaksReport())
+	}
+	addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "4", Scenario: "trace"}, "a.txt")
+	if got := must[[]string](t)(l.now().Scenarios(t.Context(), "demo")); strings.Join(got, " ") != "smoke soak trace" {
+		t.Errorf("scenarios %q", got)
+	}
+	if got := must[[][]string](t)(l.now().ScenariosOfResults(t.Context(), "demo", 2)); fmt.Sprint(got) != "[[smoke] [soak soak smoke]]" {
+		t.Errorf("scenarios of results %q", got)
+	}
+	for limit, want := range map[int]string{0: "1 2 3", 2: "2 3", 9: "1 2 3"} {
+		var names []string
+		for _, b := range must[[]store.BuildRef](t)(l.now().BuildsWithResults(t.Context(), "demo", limit)) {
+			names = append(names, b.Name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%d builds with results: %s, want %s", limit, got, want)
+		}
+	}
+	if _, err := l.now().BuildsWithResults(t.Context(), "nobody", 0); !errors.Is(err, store.ErrNotFound) {
+		t.Error(err)
+	}
+	for _, project := range []string{"nobody", ""} {
+		if got := must[[]string](t)(l.now().Scenarios(t.Context(), project)); len(got) != 0 {
+			t.Errorf("scenarios of %q: %q", project, got)
+		}
+	}
+}
+
+// Other rules are tried on what leaks, against those that the project has.
+func TestPreviewRules(t *testing.T) {
+	l := newLab(t)
+	r := leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: leak}, finding{signature: "C", class: stable})
+	r.Sites[0].Stack = append(r.Sites[0].Stack, &analysis.Frame{Module: "app", Function: "main", Layer: "app"})
+	l.run("1", r)
+	preview := func(text string) *leaks.RulesPreview {
+		trial := must[*leaks.RuleTrial](t)(l.now().RuleTrial(t.Context(), "demo"))
+		return must[*leaks.RulesPreview](t)(trial.Preview(t.Context(), must[*blame.Rules](t)(blame.ParseRules(text))))
+	}
+	const other = "function:FA -> alloc\n" // then it is main that leaks
+	if p := preview(""); p.Stacks != 2 || len(p.Moves) != 0 {
+		t.Errorf("the same: %+v", p)
+	}
+	if p := preview(other); p.Stacks != 2 || len(p.Moves) != 1 {
+		t.Errorf("other rules: %+v", p)
+	}
+	if _, _, err := l.SaveRules(t.Context(), "demo", store.RuleChange{Text: other, Author: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	if p := preview(other); len(p.Moves) != 0 {
+		t.Errorf("those that it has by now: %+v", p)
+	}
+	if _, err := l.now().RuleTrial(t.Context(), "nobody"); !errors.Is(err, store.ErrNotFound) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,250 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/store"
+)
+
+// Some rules of internal/leaks are written in SQL as well, for speed. The tests below hold the two against each other on what chance
+// makes: the function is the truth.
+
+// query returns what a statement gives.
+func query[T any](l *lab, row pgx.RowToFunc[T], sql string, args ...any) []T {
+	l.Helper()
+	rows, err := l.conn.Query(l.Context(), sql, args...)
+	if err != nil {
+		l.Fatal(err)
+	}
+	return must[[]T](l)(pgx.CollectRows(rows, row))
+}
+
+// oneOf returns one of a list.
+func oneOf[T any](rng *rand.Rand, list ...T) T { return list[rng.IntN(len(list))] }
+
+// maybe is a value, or in every other case none.
+func maybe[T any](rng *rand.Rand, v T) *T {
+	if rng.IntN(2) == 0 {
+		return nil
+	}
+	return &v
+}
+
+// invented makes signatures of which the team and the runs say what chance has it. until are the ends of tolerance that there are.
+func (l *lab) invented(rng *rand.Rand, n int, until ...string) {
+	l.Helper()
+	for i := range n {
+		known := ""
+		if rng.IntN(4) == 0 {
+			known = "by rule"
+		}
+		course := oneOf(rng, leaks.StateNone, leaks.StateNew, leaks.StateOngoing, leaks.StateFixed, leaks.StateRegressed)
+		l.sql(`
+			with made as (select nextval(pg_get_serial_sequence('signatures', 'id')) as id)
+			insert into signatures (id, project_id, text, root_id, kind, title, class, bad, state, until_over, mark, marked_by, reason, until, until_build, not_leak, known, fixed_by_runs, assignee)
+			overriding system value
+			select id, (select id from projects where name = 'demo'), $1, id, 'heap', '', 'leak', true, $2, $3, $4, 'ann', 'vendor', `+oneOf(rng, until...)+`, $5, $6, $7, $8, $9 from made`,
+			fmt.Sprintf("S%03d", i), course, rng.IntN(4) == 0, oneOf(rng, "", leaks.MarkKnown, leaks.MarkKnown, leaks.MarkFixed), oneOf(rng, "", "7"), rng.IntN(5) == 0, known,
+			rng.IntN(2) == 0, oneOf(rng, "", "bob"))
+	}
+}
+
+// What the database counts and filters by is the state that leaks.Record shows, to the microsecond.
+func TestShownStateInSQL(t *testing.T) {
+	l := newLab(t)
+	l.run("1", leaksReport())
+	// In one transaction it stays the same instant: tolerance ends now, a moment earlier or a moment later.
+	tx := must[pgx.Tx](t)(l.conn.Begin(t.Context()))
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	rng := rand.New(rand.NewPCG(1, 1))
+	l.invented(rng, 500, `null`, `now()`, `now() - interval '1 microsecond'`, `now() + interval '1 microsecond'`)
+	type row struct {
+		store.TriageRow
+		ID    int64
+		Shown leaks.State
+	}
+	states, ends := map[leaks.State]int{}, map[time.Duration]int{}
+	for _, r := range query(l, pgx.RowToStructByName[row], `select `+store.TriageColumns+`, s.id, `+store.ShownState+` as shown from signatures s`) {
+		if want := r.Record.Shown(r.Now); r.Shown != want {
+			t.Errorf("%+v at %v: %q, want %q", r.Record, r.Now, r.Shown, want)
+		}
+		states[r.Shown]++
+		if r.Until != nil {
+			ends[r.Until.Sub(r.Now)]++
+		}
+	}
+	if len(states) != 6 || len(ends) != 3 {
+		t.Errorf("chance made the states %v and the ends %v", states, ends)
+	}
+}
+
+// Lists count and filter by the states that their rows have.
+func TestShownStateOfLists(t *testing.T) {
+	l := newLab(t)
+	l.run("1", leaksReport())
+	l.invented(rand.New(rand.NewPCG(2, 2)), 300, `null`, `now() - interval '1 hour'`, `now() + interval '1 hour'`)
+	all := l.list(store.SignatureQuery{Limit: 1000})
+	shown := map[leaks.State][]string{}
+	for _, r := range all.Rows {
+		shown[r.State] = append(shown[r.State], r.Text)
+	}
+	if all.Total != 300 || len(all.Rows) != 300 || len(shown) != 6 {
+		t.Fatalf("%d of %d signatures, of %d states", len(all.Rows), all.Total, len(shown))
+	}
+	for _, state := range leaks.States {
+		page := l.list(store.SignatureQuery{State: state, Limit: 1000})
+		if got, want := listed(page), strings.Join(shown[state], " "); got != want || page.Total != len(shown[state]) || page.Counts[state] != page.Total {
+			t.Errorf("%s: %d, counted %d: %s; want %s", state, page.Total, page.Counts[state], got, want)
+		}
+		for _, r := range page.Rows {
+			if r.State != state {
+				t.Errorf("%s is %s in the list of what is %s", r.Text, r.State, state)
+			}
+		}
+	}
+	if _, ok := all.Counts[leaks.StateNone]; ok {
+		t.Error("what never leaked nor grew is counted as of a state")
+	}
+}
+
+// The order of findings is that of leaks.CompareGravity.
+func TestGravestFirstInSQL(t *testing.T) {
+	l := newLab(t)
+	l.sql(`create temp table f (id int, class text, certain boolean, score double precision, growth_bytes bigint, outstanding_bytes bigint)`)
+	rng := rand.New(rand.NewPCG(3, 3))
+	classes := append(slices.Clone(score.Classes), "", "a class of another version")
+	type found struct {
+		id int
+		leaks.Figure
+	}
+	var list []found
+	for id := range 600 {
+		f := found{id, leaks.Figure{Class: oneOf(rng, classes...), Certain: rng.IntN(2) == 0, Score: maybe(rng, oneOf(rng, 0, 0.25, 0.5, 1))}}
+		growth := maybe(rng, oneOf[int64](rng, -7, 0, 7, math.MaxInt64))
+		f.Outstanding.Bytes = oneOf[int64](rng, 0, 7, math.MaxInt64)
+		if growth != nil {
+			f.Growth = &analysis.Amount{Bytes: *growth}
+		}
+		list = append(list, f)
+		l.sql(`insert into f values ($1, $2, $3, $4, $5, $6)`, id, string(f.Class), f.Certain, f.Score, growth, f.Outstanding.Bytes)
+	}
+	slices.SortStableFunc(list, func(a, b found) int { return leaks.CompareGravity(&a.Figure, &b.Figure) })
+	for i, id := range query(l, pgx.RowTo[int], `select f.id from f order by `+store.GravestFirst+`, f.id`) {
+		if id != list[i].id {
+			t.Fatalf("at place %d there is finding %d, want %+v", i, id, list[i])
+		}
+	}
+}
+
+// The order of builds is that of leaks.ComparePlaces, and so is what is older than what.
+func TestOrderOfBuildsInSQL(t *testing.T) {
+	l := newLab(t)
+	l.sql(`create temp table b (id bigint, sequence bigint)`)
+	rng := rand.New(rand.NewPCG(4, 4))
+	var list []leaks.Place
+	for _, id := range rng.Perm(300) {
+		p := leaks.Place{ID: int64(id), Sequence: maybe(rng, oneOf[int64](rng, math.MinInt64, math.MinInt64+1, -1, 0, 1, 7, 4812, math.MaxInt64))}
+		list = append(list, p)
+		l.sql(`insert into b values ($1, $2)`, p.ID, p.Sequence)
+	}
+	slices.SortFunc(list, leaks.ComparePlaces)
+	ids := make([]int64, len(list))
+	for i, p := range list {
+		ids[i] = p.ID
+	}
+	if got := query(l, pgx.RowTo[int64], `select b.id from b order by `+store.OldestFirst); !slices.Equal(got, ids) {
+		t.Errorf("oldest first: %v, want %v", got, ids)
+	}
+	if got := query(l, pgx.RowTo[int64], `select b.id from b order by `+store.Place("b")); !slices.Equal(got, ids) {
+		t.Errorf("by place: %v, want %v", got, ids)
+	}
+	older := map[int64]int{}
+	for i, id := range ids {
+		older[id] = i
+	}
+	type row struct {
+		ID    int64
+		Older int
+	}
+	for _, r := range query(l, pgx.RowToStructByName[row], `select n.id, count(*) filter (where `+store.Place("b")+` < `+store.Place("n")+`) as older from b n cross join b group by n.id`) {
+		if r.Older != older[r.ID] {
+			t.Errorf("%d builds are older than build %d, want %d", r.Older, r.ID, older[r.ID])
+		}
+	}
+	slices.Reverse(ids)
+	if got := query(l, pgx.RowTo[int64], `select b.id from b order by `+store.NewestFirst); !slices.Equal(got, ids) {
+		t.Errorf("newest first: %v, want %v", got, ids)
+	}
+}
+
+func TestClassesInSQL(t *testing.T) {
+	l := newLab(t)
+	for _, class := range append(slices.Clone(score.Classes), "", "a class of another version") {
+		type row struct {
+			Suspect bool
+			Gravity int
+		}
+		got := query(l, pgx.RowToStructByName[row], `select c.class`+store.Suspect+` as suspect, coalesce(array_position(`+store.Classes+`, c.class), 0) - 1 as gravity from (select $1::text as class) c`, string(class))[0]
+		if got.Suspect != class.IsSuspect() || got.Gravity != class.Gravity() {
+			t.Errorf("%q: %+v, want %v and %d", class, got, class.IsSuspect(), class.Gravity())
+		}
+	}
+}
+
+// Of all builds of a project the database hands over those that leaks.Baseline chooses from: it chooses the same from all.
+func TestBaselineFromSQL(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range 4 {
+		l := newLab(t)
+		l.sql(`insert into projects (name) values ('demo')`)
+		l.sql(`insert into scenarios (project_id, name) select id, unnest(array['soak', 'smoke']) from projects`)
+		var builds []leaks.Candidate
+		chosen := rng.IntN(40) // one of 30, or none
+		for i := range 30 {
+			b := leaks.Candidate{
+				Name: fmt.Sprint("b", i), Branch: oneOf(rng, "main", "dev", ""), Pinned: rng.IntN(8) == 0, Chosen: i == chosen, HasRun: rng.IntN(3) > 0,
+				Place: leaks.Place{Sequence: maybe(rng, oneOf[int64](rng, math.MinInt64, 0, 5, 6, 7))},
+			}
+			b.ID = query(l, pgx.RowTo[int64], `insert into builds (project_id, name, sequence, branch, pinned) select id, $1, $2, $3, $4 from projects returning id`, b.Name, b.Sequence, b.Branch, b.Pinned)[0]
+			if b.Chosen {
+				l.sql(`update projects set baseline_id = $1`, b.ID)
+			}
+			run := func(scenario, name string, status analysis.Status, analysed bool) {
+				l.sql(`insert into runs (build_id, scenario_id, name, status, analysed_at) select $1, id, $3, $4, case when $5 then now() end from scenarios where name = $2`,
+					b.ID, scenario, name, string(status), analysed)
+			}
+			run("smoke", "1", analysis.StatusLeak, true) // says nothing of the other scenario
+			run("soak", "waiting", analysis.StatusNoLeak, false)
+			if b.HasRun {
+				for k := range 1 + rng.IntN(2) {
+					status := oneOf(rng, analysis.StatusLeak, analysis.StatusInconclusive, analysis.StatusInconclusive)
+					b.Decides = b.Decides || status != analysis.StatusInconclusive
+					run("soak", fmt.Sprint(k), status, true)
+				}
+			}
+			builds = append(builds, b)
+		}
+		for _, head := range builds {
+			got, err := l.now().BaselineOf(t.Context(), "demo", "soak", head.Name)
+			want := leaks.Baseline(head, builds)
+			if got != want || errors.Is(err, store.ErrNotFound) != (want == "") || err != nil && want != "" {
+				t.Fatalf("the baseline of %+v is %q, %v; want %q", head, got, err, want)
+			}
+		}
+		if got, want := must[string](t)(l.now().NewestWithResult(t.Context(), "demo", "soak")), leaks.Newest(builds); got != want {
+			t.Errorf("the newest is %q, want %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package store_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/store"
+)
+
+// In every order, pages that are named by the signature before them show each signature once, in the order of one large page: also
+// where many have nothing to be sorted by, or the same.
+func TestSignaturesInPages(t *testing.T) {
+	l := newLab(t)
+	l.sql(`insert into projects (name) values ('demo'), ('another')`)
+	l.sql(`insert into builds (project_id, name, sequence) select p.id, 'b' || i, case when i % 3 > 0 then i / 3 end from projects p, generate_series(1, 8) i where p.name = 'demo'`)
+	rng := rand.New(rand.NewPCG(9, 9))
+	l.invented(rng, 60, `null`)
+	builds := query(l, func(row pgx.CollectableRow) (id *int64, err error) {
+		err = row.Scan(&id)
+		return id, err
+	}, `select id from builds union all select null from generate_series(1, 3)`)
+	for _, id := range query(l, pgx.RowTo[int64], `select id from signatures`) {
+		l.sql(`update signatures set score = $2, growth_bytes = $3, first_bad_id = $4, last_bad_id = $5 where id = $1`, id,
+			maybe(rng, oneOf(rng, 0, 0.5, 0.9)), maybe(rng, oneOf[int64](rng, -5, 0, 7)), oneOf(rng, builds...), oneOf(rng, builds...))
+	}
+	ids := func(p *store.SignaturePage) (list []int64) {
+		for _, r := range p.Rows {
+			list = append(list, r.ID)
+		}
+		return list
+	}
+	for _, order := range []store.SignatureOrder{"", store.BySignatureScore, store.BySignatureGrowth, store.BySignatureLastSeen, store.BySignatureFirstBad} {
+		for _, state := range []leaks.State{"", leaks.StateKnown} {
+			what := fmt.Sprintf("by %q, state %q", order, state)
+			whole := l.list(store.SignatureQuery{Order: order, State: state, Limit: 1000})
+			all := ids(whole)
+			if len(all) != whole.Total || whole.Next() != 0 || len(all) < 10 {
+				t.Fatalf("%s: %d of %d", what, len(all), whole.Total)
+			}
+			for _, limit := range []int{1, 7, len(all) - 1, len(all)} {
+				var walked []int64
+				q := store.SignatureQuery{Order: order, State: state, Limit: limit}
+				for {
+					page := l.list(q)
+					if page.Before != len(walked) || page.Total != len(all) {
+						t.Fatalf("%s: page at %d of %d, want at %d of %d", what, page.Before, page.Total, len(walked), len(all))
+					}
+					walked = append(walked, ids(page)...)
+					if q.After = page.Next(); q.After == 0 || len(walked) > len(all) {
+						break
+					}
+				}
+				if !slices.Equal(walked, all) {
+					t.Errorf("%s, %d at a time: %v, want %v", what, limit, walked, all)
+				}
+			}
+			passed := l.list(store.SignatureQuery{Order: order, State: state, After: all[3], Offset: 2, Limit: 3})
+			if got := ids(passed); !slices.Equal(got, all[6:9]) || passed.Before != 6 {
+				t.Errorf("%s, two passed over behind the fourth: %v at %d, want %v", what, got, passed.Before, all[6:9])
+			}
+			if last := l.list(store.SignatureQuery{Order: order, State: state, After: all[len(all)-1], Limit: 3}); len(last.Rows) != 0 || last.Before != len(all) || last.Next() != 0 {
+				t.Errorf("%s, behind the last: %v at %d", what, ids(last), last.Before)
+			}
+		}
+	}
+}
+
+// A page is found also where the signature before it does not fit the query any more: the team knows it by now.
+func TestSignaturePageBehindOneThatIsGone(t *testing.T) {
+	l := newLab(t)
+	l.run("1", leaksReport(
+		finding{signature: "A", class: leak, bytes: 40}, finding{signature: "B", class: leak, bytes: 30}, finding{signature: "C", class: leak, bytes: 20}, finding{signature: "D", class: leak, bytes: 10}))
+	q := store.SignatureQuery{State: leaks.StateNew, Order: store.BySignatureGrowth, Limit: 2}
+	first := l.list(q)
+	l.change("B", leaks.Change{Known: &leaks.Known{Reason: "vendor"}})
+	q.After = first.Next()
+	if second := l.list(q); listed(first) != "A B" || listed(second) != "C D" || second.Before != 1 || second.Total != 3 {
+		t.Errorf("%s, then %s at %d of %d", listed(first), listed(second), second.Before, second.Total)
+	}
+}

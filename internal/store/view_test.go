@@ -1,0 +1,91 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/store"
+)
+
+// A View shows what there was when its first question was asked, whatever is changed meanwhile; the next one shows the change.
+func TestViewIsOfOneInstant(t *testing.T) {
+	l := newLab(t)
+	id := l.run("1", leaksReport(finding{signature: "A", class: leak}))
+	type seen struct {
+		run       store.Run
+		jobs      []store.Job
+		signature store.Signature
+		builds    int
+	}
+	look := func(v store.View) (s seen, err error) {
+		if s.run, err = v.Run(t.Context(), id); err != nil {
+			return s, err
+		}
+		if s.jobs, err = v.JobsOfRun(t.Context(), id); err != nil {
+			return s, err
+		}
+		if s.signature, err = v.Signature(t.Context(), "demo", "A"); err != nil {
+			return s, err
+		}
+		page, err := v.Builds(t.Context(), store.BuildQuery{Project: "demo", Limit: 10})
+		if err == nil {
+			s.builds = page.Total
+		}
+		return s, err
+	}
+	err := l.View(t.Context(), func(v store.View) error {
+		before, err := look(v)
+		if err != nil {
+			return err
+		}
+		if before.run.CompletedAt != nil || before.builds != 1 || before.signature.State != leaks.StateNew {
+			t.Errorf("%+v", before)
+		}
+		if err := l.CompleteRun(t.Context(), id); err != nil { // through another connection
+			return err
+		}
+		l.again("1")
+		l.change("A", leaks.Change{Known: &leaks.Known{Reason: "vendor"}})
+		addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "2"}, "a.txt")
+		after, err := look(v)
+		if err == nil && !reflect.DeepEqual(after, before) {
+			t.Errorf("the View shows %+v, before %+v", after, before)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := must[seen](t)(look(l.now()))
+	if now.run.CompletedAt == nil || now.run.Pending != 1 || len(now.jobs) != 2 || now.builds != 2 || now.signature.State != leaks.StateKnown {
+		t.Errorf("the next View shows %+v", now)
+	}
+}
+
+// A View gives its connection back however it ends: the store has ten.
+func TestViewsEnd(t *testing.T) {
+	s, _ := open(t)
+	refused := errors.New("refused")
+	for range 30 {
+		if err := s.View(t.Context(), func(store.View) error { return refused }); err != refused { //nolint:errorlint // as it is, not wrapped
+			t.Fatalf("%v", err)
+		}
+		func() {
+			defer func() { _ = recover() }()
+			_ = s.View(t.Context(), func(store.View) error { panic("in the middle") })
+		}()
+		ctx, cancel := context.WithCancel(t.Context())
+		if _, err := store.Read(ctx, s, func(v store.View) ([]store.Project, error) {
+			cancel()
+			return v.Projects(ctx)
+		}); !errors.Is(err, context.Canceled) {
+			t.Fatalf("nobody asks any more: %v", err)
+		}
+	}
+	if list, err := store.Read(t.Context(), s, func(v store.View) ([]store.Project, error) { return v.Projects(t.Context()) }); err != nil || len(list) != 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
