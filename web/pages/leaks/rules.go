@@ -63,8 +63,8 @@ type importedRules struct {
 	rejected []problem.LineProblem
 }
 
-// rulesView reads the rules of the project in the address and, where other rules are to be tried, what they are tried on.
-func (p *pages) rulesView(c echo.Context, trial **leaks.RuleTrial) (rulesView, error) {
+// rulesView reads the rules of the project in the address, and in the same View what also reads; nil for nothing.
+func (p *pages) rulesView(c echo.Context, also func(from store.View, project string) error) (rulesView, error) {
 	project, err := ui.NameInPath(c, "project")
 	if err != nil {
 		return rulesView{}, err
@@ -73,10 +73,10 @@ func (p *pages) rulesView(c echo.Context, trial **leaks.RuleTrial) (rulesView, e
 	v.Crumbs = []ui.Crumb{{Text: project, URL: ui.ProjectURL(project)}, {Text: "Rules"}}
 	ctx := c.Request().Context()
 	err = p.store.View(ctx, func(from store.View) (err error) {
-		if v.versions, err = from.RuleVersions(ctx, project); err == nil && trial != nil {
-			*trial, err = from.RuleTrial(ctx, project)
+		if v.versions, err = from.RuleVersions(ctx, project); err != nil || also == nil {
+			return err
 		}
-		return err
+		return also(from, project)
 	})
 	if len(v.versions) > 0 { // the newest first
 		v.text, v.current, v.shown = v.versions[0].Text, v.versions[0].Version, v.versions[0].Version
@@ -91,7 +91,14 @@ func (p *pages) rulesPost(c echo.Context) error {
 	}
 	ctx, save := c.Request().Context(), c.FormValue("do") == "save"
 	var trial *leaks.RuleTrial
-	v, err := p.rulesView(c, map[bool]**leaks.RuleTrial{false: &trial}[save])
+	readTrial := func(from store.View, project string) (err error) {
+		trial, err = from.RuleTrial(ctx, project)
+		return err
+	}
+	if save {
+		readTrial = nil
+	}
+	v, err := p.rulesView(c, readTrial)
 	if err != nil {
 		return err
 	}
@@ -133,19 +140,18 @@ func (p *pages) rulesAgain(c echo.Context, v rulesView, err error) error {
 	if err == nil {
 		return ui.Render(c, http.StatusOK, rulesPage(v))
 	}
-	status := http.StatusOK
-	switch told := problem.Of(err); {
-	case errors.Is(err, store.ErrConflict):
-		status, v.conflict = http.StatusConflict, true
+	told := problem.Of(err)
+	switch {
 	case told.Status >= http.StatusInternalServerError:
 		return err
+	case errors.Is(err, store.ErrConflict):
+		v.conflict = true
+	case len(told.Lines) > 0:
+		v.errors = told.Lines
 	default:
-		status, v.errors = told.Status, told.Lines
-		if len(v.errors) == 0 {
-			v.errors = []problem.LineProblem{{Message: told.Detail}}
-		}
+		v.errors = []problem.LineProblem{{Message: told.Detail}}
 	}
-	return ui.Render(c, status, rulesPage(v))
+	return ui.Render(c, told.Status, rulesPage(v))
 }
 
 // rulesImport handles POST /projects/:project/rules/import: what a file of another tool becomes stands in the editor behind
