@@ -42,7 +42,7 @@ func manyProcesses(t testing.TB, s *site, n int, process string) int64 {
 		if i > 0 { // the others hold the same
 			c.Sites = base.Sites[1:]
 		}
-		stored, in.Captures = append(stored, store.StoredCapture{Capture: &c, Artifact: "artifact"}), append(in.Captures, &c)
+		stored, in.Captures = append(stored, store.StoredCapture{Capture: &c, Artifact: "artifact", Table: store.Table{Key: "table"}}), append(in.Captures, &c)
 	}
 	if err := s.store.SaveCaptures(t.Context(), claim(t, s.store, store.JobRead, e.RunID), stored); err != nil {
 		t.Fatal(err)

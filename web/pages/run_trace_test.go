@@ -290,5 +290,5 @@ func TestHostileTraceStaysText(t *testing.T) {
 func TestTracesAreNamed(t *testing.T) {
 	s := open(t)
 	has(t, text(s.page("/")), "UMDH logs, ETW traces and full dumps", "UMDH snapshots", "a trace of it with wpr or xperf", "7z")
-	has(t, text(s.page("/upload")), "Drop UMDH logs, traces or dumps here", ".etl, .etl.zip, .diagsession", "kernel.etl and heap.etl", "Record with UMDH", "Record a trace", "wpr -start VirtualAllocation -start Heap -filemode", "xperf -merge")
+	has(t, text(s.page("/upload")), "Drop UMDH logs, traces or dumps here", "ETW traces (.etl)", "zip (also .etl.zip and .diagsession)", "kernel.etl and heap.etl", "Record with UMDH", "Record a trace", "wpr -start VirtualAllocation -start Heap -filemode", "xperf -merge")
 }

@@ -239,7 +239,7 @@ func addTrace(t testing.TB, s *site, to leaks.Target, p tracedProcess) int64 {
 	t.Helper()
 	e := addEvidence(t, s.store, to, fmt.Sprintf("%s.etl", p.name))
 	c := p.capture(t)
-	if err := s.store.SaveCaptures(t.Context(), claim(t, s.store, store.JobRead, e.RunID), []store.StoredCapture{{Capture: c, Artifact: "artifact", Bytes: 5}}); err != nil {
+	if err := s.store.SaveCaptures(t.Context(), claim(t, s.store, store.JobRead, e.RunID), []store.StoredCapture{{Capture: c, Artifact: "artifact", Bytes: 5, Table: store.Table{Key: "table"}}}); err != nil {
 		t.Fatal(err)
 	}
 	inputs := []analysis.Input{{Files: []analysis.File{{Name: e.Name, SHA256: e.SHA256, Bytes: e.Bytes}}, Captures: []*capture.Capture{c}}}
