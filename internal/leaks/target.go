@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -19,6 +20,29 @@ type Target struct {
 	// Work is how much work the process had done when the evidence was taken, counted in WorkUnits; nil where not declared.
 	Work     *float64 `json:"work,omitempty"`
 	WorkUnit string   `json:"work_unit,omitempty"` // "document", "request"; of the whole run
+}
+
+// TargetOf reads a target from fields that people or scripts have written, by their names in forms, addresses and the API, and checks it.
+// Its error is a *FieldError.
+func TargetOf(field func(name string) string) (Target, error) {
+	t := Target{
+		Project: field("project"), Build: field("build"), Scenario: field("scenario"), Run: field("run"), Branch: field("branch"), WorkUnit: field("work_unit"),
+	}
+	if text := strings.TrimSpace(field("sequence")); text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return t, wrongField("sequence", "%q is not a whole number", text)
+		}
+		t.Sequence = &n
+	}
+	if text := strings.TrimSpace(field("work")); text != "" {
+		work, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return t, wrongField("work", "%q is not a number", text)
+		}
+		t.Work = &work
+	}
+	return t, t.Normalize()
 }
 
 // DefaultScenario is the scenario of evidence that names none.

@@ -1,6 +1,7 @@
 package leaks_test
 
 import (
+	"errors"
 	"math"
 	"reflect"
 	"strings"
@@ -63,6 +64,31 @@ func TestDefaultsOfATarget(t *testing.T) {
 	} {
 		if err := test.target.Normalize(); err != nil || !reflect.DeepEqual(test.target, test.want) {
 			t.Errorf("%s: %+v, %v; want %+v", name, test.target, err, test.want)
+		}
+	}
+}
+
+// What is written in a field that is a number, and is none, is the field's fault; what nobody writes is not declared.
+func TestTargetOfFields(t *testing.T) {
+	for _, test := range []struct {
+		sequence, work string
+		field          string // that is wrong; "" for none
+	}{
+		{"", "", ""}, {" 7 ", " 2.5 ", ""}, {"-9223372036854775808", "0", ""}, {"9223372036854775807", "1e9", ""},
+		{"9223372036854775808", "", "sequence"}, {"seven", "", "sequence"}, {"7.5", "", "sequence"},
+		{"7", "many", "work"}, {"7", "-1", "work"}, {"7", "NaN", "work"}, {"7", "Inf", "work"},
+	} {
+		fields := map[string]string{"project": "shop", "build": "main-4711", "sequence": test.sequence, "work": test.work, "branch": " main "}
+		target, err := leaks.TargetOf(func(name string) string { return fields[name] })
+		var wrong *leaks.FieldError
+		if errors.As(err, &wrong); test.field != "" {
+			if wrong == nil || wrong.Field != test.field {
+				t.Errorf("%+v: %v, want %s to be wrong", test, err, test.field)
+			}
+			continue
+		}
+		if err != nil || target.Branch != "main" || target.Scenario != leaks.DefaultScenario || (target.Sequence == nil) != (test.sequence == "") || (target.Work == nil) != (test.work == "") {
+			t.Errorf("%+v: %+v, %v", test, target, err)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/intake"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/web/address"
 	"heapdrift/web/problem"
@@ -30,7 +31,7 @@ func acceptedOf(e store.Evidence) accepted {
 func (a *API) evidencePut(c echo.Context) error {
 	r := c.Request()
 	query := r.URL.Query()
-	target, err := targetOf(query.Get)
+	target, err := leaks.TargetOf(query.Get)
 	if err != nil {
 		return err
 	}

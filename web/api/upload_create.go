@@ -84,7 +84,7 @@ func announced(header http.Header) (pending, error) {
 	default:
 		return upload, problem.Invalid("kind", "kind: %q is neither evidence nor symbols", upload.Kind)
 	}
-	upload.Target, err = targetOf(func(name string) string { return fields[name] })
+	upload.Target, err = leaks.TargetOf(func(name string) string { return fields[name] })
 	return upload, err
 }
 

@@ -2,10 +2,7 @@ package ui
 
 import (
 	"cmp"
-	"fmt"
 	"net/url"
-	"strconv"
-	"strings"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
@@ -41,22 +38,8 @@ func TargetOfRun(r store.Run) Target {
 
 // Parse checks a target. Its error is a *leaks.FieldError.
 func (t Target) Parse() (leaks.Target, error) {
-	out := leaks.Target{Project: t.Project, Build: t.Build, Scenario: t.Scenario, Run: t.Run, Branch: strings.TrimSpace(t.Branch), WorkUnit: t.WorkUnit}
-	if text := strings.TrimSpace(t.Sequence); text != "" {
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return out, &leaks.FieldError{Field: "sequence", Message: fmt.Sprintf("%q is not a whole number", text)}
-		}
-		out.Sequence = &n
-	}
-	if text := strings.TrimSpace(t.Work); text != "" {
-		work, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return out, &leaks.FieldError{Field: "work", Message: fmt.Sprintf("%q is not a number", text)}
-		}
-		out.Work = &work
-	}
-	return out, out.Normalize()
+	fields := t.Fields()
+	return leaks.TargetOf(func(name string) string { return *fields[name] })
 }
 
 // UploadURL is the upload page with the target filled in.
