@@ -76,7 +76,7 @@ func (w *Windows) narrow(ctx context.Context, list []loaded, head *analysis.Repo
 }
 
 func readAgain() error {
-	return &analysis.Error{Code: CodeReadAgain, Message: "the run's trace was read again since its report; ask again when the next report is there"}
+	return &analysis.Error{Code: analysis.CodeReadAgain, Message: "the run's trace was read again since its report; ask again when the next report is there"}
 }
 
 // isAbout reports whether a report of a trace is about the process of a capture.

@@ -46,7 +46,7 @@ func TestWindowOfATraceThatWasReadAgain(t *testing.T) {
 	}
 	for _, now := range [][2]string{{"heap", "app.exe"}, {"kernel", "Process 7"}} {
 		var refused *analysis.Error
-		if err := narrow(now[0], now[1]); !errors.As(err, &refused) || refused.Code != CodeReadAgain {
+		if err := narrow(now[0], now[1]); !errors.As(err, &refused) || refused.Code != analysis.CodeReadAgain {
 			t.Errorf("%s of %s: %v", now[1], now[0], err)
 		}
 	}

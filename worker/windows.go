@@ -13,14 +13,6 @@ import (
 	"heapdrift/internal/store"
 )
 
-// The codes of errors that windows give, as those of an *analysis.Error. They are stable.
-const (
-	CodeNotATrace    = "not-a-trace"   // the report is of snapshots
-	CodeTableMissing = "table-missing" // the allocation table is not in the blob store any more
-	CodeBadWindow    = "bad-window"    // it ends before it begins, or lies outside the trace
-	CodeReadAgain    = "read-again"    // the trace was read again, and the report on that is not there yet
-)
-
 // Windows answers for windows of the traces that runs are about. It keeps the tables of the last few open. It is safe for
 // concurrent use.
 type Windows struct {
@@ -89,7 +81,8 @@ func (w *Windows) Prepare(ctx context.Context, run int64) (done func(), err erro
 }
 
 // Window gives the numbers of a run's report in a window of its trace, both as the View has them. The caller has called Prepare: only
-// where the report was replaced since does it open a table. Its error is an *analysis.Error with one of the codes above where there are none to give, or store.ErrNotFound for a run without a report.
+// where the report was replaced since does it open a table. Its error is an *analysis.Error where there are no numbers to give, or
+// store.ErrNotFound for a run without a report.
 func (w *Windows) Window(ctx context.Context, v store.View, run int64, window capture.Window) (*analysis.Windowed, error) {
 	t, err := w.open(ctx, v, run)
 	if err != nil {
@@ -164,14 +157,14 @@ func (w *Windows) load(ctx context.Context, run int64, trace *store.RunTrace) (_
 }
 
 func notATrace() error {
-	return &analysis.Error{Code: CodeNotATrace, Message: "the run's report is of snapshots; only a trace has windows"}
+	return &analysis.Error{Code: analysis.CodeNotATrace, Message: "the run's report is of snapshots; only a trace has windows"}
 }
 
 // openAllocations opens an allocation table.
 func openAllocations(ctx context.Context, blobs blob.Store, remote bool, key string) (*allocations.Table, blob.Reader, error) {
 	r, err := blobs.Open(ctx, key)
 	if errors.Is(err, blob.ErrNotFound) {
-		return nil, nil, &analysis.Error{Code: CodeTableMissing, Message: "the allocation table of the trace is not in the blob store any more; upload the trace again under another name"}
+		return nil, nil, analysis.ErrTableMissing
 	}
 	if err == nil {
 		r, err = local(ctx, r, remote)
@@ -192,9 +185,9 @@ func checkWindow(w capture.Window, t *analysis.Trace) error {
 	from, to := min(0, t.FromNS), max(t.ToNS, t.FromNS)
 	switch {
 	case w.From > w.To:
-		return &analysis.Error{Code: CodeBadWindow, Message: fmt.Sprintf("the window ends at %s, before it begins at %s", seconds(w.To), seconds(w.From))}
+		return &analysis.Error{Code: analysis.CodeBadWindow, Message: fmt.Sprintf("the window ends at %s, before it begins at %s", seconds(w.To), seconds(w.From))}
 	case w.From > to || w.To < from:
-		return &analysis.Error{Code: CodeBadWindow, Message: fmt.Sprintf("the window from %s to %s is outside of the trace, which lasts from %s to %s",
+		return &analysis.Error{Code: analysis.CodeBadWindow, Message: fmt.Sprintf("the window from %s to %s is outside of the trace, which lasts from %s to %s",
 			seconds(w.From), seconds(w.To), seconds(from), seconds(to))}
 	}
 	return nil

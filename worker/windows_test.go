@@ -149,10 +149,10 @@ func TestWindowsThatThereAreNot(t *testing.T) {
 		want string
 	}{
 		{trace.ID, whole, "<nil>"},
-		{trace.ID, capture.Window{From: 5, To: 4}, worker.CodeBadWindow},
-		{trace.ID, capture.Window{From: scenario.End * 2, To: scenario.End * 3}, worker.CodeBadWindow},
-		{trace.ID, capture.Window{From: -2 * scenario.End, To: -scenario.End}, worker.CodeBadWindow},
-		{e.RunID, whole, worker.CodeNotATrace},
+		{trace.ID, capture.Window{From: 5, To: 4}, analysis.CodeBadWindow},
+		{trace.ID, capture.Window{From: scenario.End * 2, To: scenario.End * 3}, analysis.CodeBadWindow},
+		{trace.ID, capture.Window{From: -2 * scenario.End, To: -scenario.End}, analysis.CodeBadWindow},
+		{e.RunID, whole, analysis.CodeNotATrace},
 		{12345, whole, store.ErrNotFound.Error()},
 	} {
 		if got := ask(test.run, test.w); got != test.want {
@@ -169,7 +169,7 @@ func TestWindowsThatThereAreNot(t *testing.T) {
 	if err := windows.Close(); err != nil { // it has read the table already
 		t.Fatal(err)
 	}
-	if got := ask(trace.ID, whole); got != worker.CodeTableMissing {
+	if got := ask(trace.ID, whole); got != analysis.CodeTableMissing {
 		t.Errorf("without the table: %s", got)
 	}
 }

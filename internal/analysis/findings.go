@@ -100,11 +100,12 @@ func graver(a, b *score.Result) bool {
 // CompareFindings puts the gravest first, the surest and fastest of one class before others.
 func CompareFindings(a, b *Finding) int {
 	x, y := a.BeforeExit(), b.BeforeExit()
-	return cmp.Or(cmp.Compare(b.Verdict.Gravity(), a.Verdict.Gravity()), compareScores(b.Score, a.Score), cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(y.Count, x.Count),
+	return cmp.Or(cmp.Compare(b.Verdict.Gravity(), a.Verdict.Gravity()), CompareScores(b.Score, a.Score), cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(y.Count, x.Count),
 		cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes), cmp.Compare(a.Signature, b.Signature))
 }
 
-func compareScores(a, b *float64) int {
+// CompareScores orders scores ascending, with none below every score.
+func CompareScores(a, b *float64) int {
 	switch {
 	case a == nil && b == nil:
 		return 0

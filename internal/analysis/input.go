@@ -58,8 +58,19 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// CodeNoSuchProcess is the code of the error that the evidence does not show Options.Process.
-const CodeNoSuchProcess = "no-such-process"
+// The codes of errors. They are stable.
+const (
+	CodeNoSuchProcess = "no-such-process" // the evidence does not show Options.Process
+
+	// Of windows of traces.
+	CodeNotATrace    = "not-a-trace"   // the report is of snapshots
+	CodeTableMissing = "table-missing" // the allocation table is not in the blob store any more
+	CodeBadWindow    = "bad-window"    // it ends before it begins, or lies outside the trace
+	CodeReadAgain    = "read-again"    // the trace was read again, and the report on that is not there yet
+)
+
+// ErrTableMissing says that the allocation table of a report is gone.
+var ErrTableMissing = &Error{CodeTableMissing, "the allocation table of the trace is not in the blob store any more; upload the trace again under another name"}
 
 // A part is one capture with the file it came from.
 type part struct {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"heapdrift/ingest"
@@ -12,6 +13,8 @@ import (
 	"heapdrift/internal/blob"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/internal/symbols/pdb"
+	"heapdrift/internal/symbols/pe"
 )
 
 // The codes of refused symbol files that this package gives itself; the others are those of internal/symbols and ingest.
@@ -143,3 +146,13 @@ func (s *staging) discard(ctx context.Context) {
 		_ = s.in.Blobs.Delete(ctx, key) // what stays is swept with everything else under keys of IncomingKey
 	}
 }
+
+// unreadFormats are codes of the files whose format is not read.
+var unreadFormats = []string{
+	evidence.CodeUnknown, evidence.CodeUnsupported, evidence.CodeNotTrace,
+	CodeNotSymbols, pdb.CodeNotPDB, pdb.CodePDB2, pdb.CodePortable, pdb.CodeUnsupported, pe.CodeNotPE,
+}
+
+// IsUnreadFormat reports whether a file was refused with this code because its format is not read. Of another refused file the
+// content is wrong.
+func IsUnreadFormat(code string) bool { return slices.Contains(unreadFormats, code) }

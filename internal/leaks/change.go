@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -82,6 +83,8 @@ func CheckActor(actor string) error {
 		return &FieldError{"actor", "is missing: say who makes the change"}
 	case actor == ByOutline:
 		return &FieldError{"actor", "is nobody's name"}
+	case strings.ContainsFunc(actor, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return &FieldError{"actor", "has characters that cannot be printed"}
 	}
 	return CheckText("actor", actor, MaxActor)
 }
@@ -156,21 +159,18 @@ func (c *Change) Apply(w Word, order *Calendar) (Word, error) {
 // KnownOf reads why a leak is tolerated, and until when: a day, which still counts, or an instant. Its error is a *FieldError.
 func KnownOf(reason, until, build string) (*Known, error) {
 	known := &Known{Reason: strings.TrimSpace(reason), UntilBuild: strings.TrimSpace(build)}
-	if known.Reason == "" {
-		return nil, &FieldError{"reason", "say why it is tolerated"}
-	}
 	if until = strings.TrimSpace(until); until == "" {
-		return known, nil
+		return known, known.check()
 	}
 	if day, err := time.Parse(time.DateOnly, until); err == nil {
 		end := day.AddDate(0, 0, 1)
 		known.Until = &end
-		return known, nil
+		return known, known.check()
 	}
 	at, err := time.Parse(time.RFC3339, until)
 	if err != nil {
 		return nil, &FieldError{"until", "neither a day such as 2026-12-31 nor a time such as 2026-12-31T12:00:00Z"}
 	}
 	known.Until = &at
-	return known, nil
+	return known, known.check()
 }

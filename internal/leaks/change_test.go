@@ -159,3 +159,14 @@ func TestKnownOf(t *testing.T) {
 		}
 	}
 }
+
+func TestCheckActor(t *testing.T) {
+	for name, want := range map[string]bool{
+		"ann": true, "Ann Ä. <ann@example.com>": true, strings.Repeat("ä", leaks.MaxActor): true,
+		"": false, leaks.ByOutline: false, " ": false, strings.Repeat("ä", leaks.MaxActor+1): false, "a\tb": false, "a\nb": false, "a\x00": false, "\xff": false, "a\u202eb": false,
+	} {
+		if err := leaks.CheckActor(name); (err == nil) != want {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}

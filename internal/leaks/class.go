@@ -38,10 +38,11 @@ type Figure struct {
 	Rate        *score.Rate      // nil where it does not grow
 }
 
-// CompareGravity puts the graver of two figures first: by class, then the surer, then the larger growth, then what holds more.
+// CompareGravity puts the graver of two figures first: by class, then the surer, the higher score, the larger growth, and
+// what holds more.
 func CompareGravity(a, b *Figure) int {
 	return cmp.Or(
-		cmp.Compare(b.Class.Gravity(), a.Class.Gravity()), compareBools(b.Certain, a.Certain), compareScores(b.Score, a.Score),
+		cmp.Compare(b.Class.Gravity(), a.Class.Gravity()), compareBools(b.Certain, a.Certain), analysis.CompareScores(b.Score, a.Score),
 		cmp.Compare(growthOf(b), growthOf(a)), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes))
 }
 
@@ -63,17 +64,4 @@ func compareBools(a, b bool) int {
 		return 1
 	}
 	return -1
-}
-
-// compareScores puts no score below every score.
-func compareScores(a, b *float64) int {
-	switch {
-	case a == nil && b == nil:
-		return 0
-	case a == nil:
-		return -1
-	case b == nil:
-		return 1
-	}
-	return cmp.Compare(*a, *b)
 }

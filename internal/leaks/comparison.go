@@ -1,6 +1,7 @@
 package leaks
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -29,7 +30,7 @@ type Question struct {
 // OfRun checks that a run can be one of the sides. The first run decides project and scenario where nobody did. Its error is a
 // *FieldError.
 func (q *Question) OfRun(id int64, project, scenario string) error {
-	q.Project, q.Scenario = firstText(q.Project, project), firstText(q.Scenario, scenario)
+	q.Project, q.Scenario = cmp.Or(q.Project, project), cmp.Or(q.Scenario, scenario)
 	switch {
 	case project != q.Project:
 		return wrongField("project", "run %d is of the project %s", id, project)
@@ -78,7 +79,7 @@ func ComparableScenario(scenarios [][]string) string {
 		for i, name := range list {
 			if !slices.Contains(list[:i], name) {
 				builds[name]++
-				newest = firstText(newest, name)
+				newest = cmp.Or(newest, name)
 			}
 		}
 	}

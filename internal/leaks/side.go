@@ -77,7 +77,7 @@ func judged(into, a, b *compare.Finding) {
 	if b.Class.Gravity() > a.Class.Gravity() {
 		into.Class = b.Class
 	}
-	if compareScores(b.Score, a.Score) > 0 {
+	if analysis.CompareScores(b.Score, a.Score) > 0 {
 		into.Score = b.Score
 	}
 }

@@ -9,12 +9,6 @@ import (
 // Nobody is the actor of changes that do not say whose they are.
 const Nobody = "somebody"
 
-// IsActor reports whether a name can stand in the audit: printable, and not too long for a line.
-func IsActor(name string) bool {
-	return utf8.ValidString(name) && utf8.RuneCountInString(name) <= MaxActor && strings.TrimSpace(name) != "" &&
-		!strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
-}
-
 // IsLine reports whether text may stand in a line: valid, without control characters. The database takes no other.
 func IsLine(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)

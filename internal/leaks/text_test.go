@@ -7,17 +7,6 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-func TestIsActor(t *testing.T) {
-	for name, want := range map[string]bool{
-		"ann": true, "Ann Ä. <ann@example.com>": true, strings.Repeat("ä", leaks.MaxActor): true,
-		"": false, " ": false, strings.Repeat("ä", leaks.MaxActor+1): false, "a\tb": false, "a\nb": false, "a\x00": false, "\xff": false, "a\u202eb": false,
-	} {
-		if got := leaks.IsActor(name); got != want {
-			t.Errorf("%q: %v", name, got)
-		}
-	}
-}
-
 func TestIsLine(t *testing.T) {
 	for text, want := range map[string]bool{"": true, "module:app -> +app": true, "ä €": true, "a\tb": false, "a\nb": false, "a\x00": false, "\xff": false, "a\u0085": false} {
 		if got := leaks.IsLine(text); got != want {

@@ -1,6 +1,9 @@
 package leaks
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // A Triage is what the team says of a signature, and the state that follows from it and from the runs.
 type Triage struct {
@@ -25,7 +28,7 @@ type Known struct {
 }
 
 // Responsible is who looks after the signature: who took it, else whom the rules name.
-func (t *Triage) Responsible() string { return firstText(t.Assignee, t.Owner) }
+func (t *Triage) Responsible() string { return cmp.Or(t.Assignee, t.Owner) }
 
 // Record is what is stored of a signature's triage.
 type Record struct {

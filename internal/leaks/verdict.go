@@ -1,6 +1,8 @@
 package leaks
 
 import (
+	"cmp"
+
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
 )
@@ -48,7 +50,7 @@ func Judge(r *RunResult, on []FailOn, head *compare.Side, compared *Compared) Ve
 	case r.Analysed:
 		v.decide(on, head)
 	case r.Unread > 0:
-		v.undecided(GateError, firstText(r.Unreadable, "The evidence could not be read."))
+		v.undecided(GateError, cmp.Or(r.Unreadable, "The evidence could not be read."))
 	default:
 		v.undecided(GateInconclusive, "The run holds no evidence yet.")
 	}

@@ -1,6 +1,9 @@
 package leaks
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // The marks that a team may set on a signature.
 const (
@@ -39,7 +42,7 @@ func (w Word) Joined(part Word) Word {
 	if !joined.isJudged() {
 		joined = part // whose it is remains below
 	}
-	joined.Assignee, joined.Ticket = firstText(w.Assignee, part.Assignee), firstText(w.Ticket, part.Ticket)
+	joined.Assignee, joined.Ticket = cmp.Or(w.Assignee, part.Assignee), cmp.Or(w.Ticket, part.Ticket)
 	return joined
 }
 
@@ -53,11 +56,4 @@ func (w *Word) Marks(c *Calendar) Marks {
 		m.KnownUntil = c.From(w.UntilBuild)
 	}
 	return m
-}
-
-func firstText(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"heapdrift/internal/leaks"
-	"heapdrift/web/problem"
 )
 
 // headerActor says who changes something. There are no accounts yet: it is taken at its word and kept in the audit.
@@ -17,8 +16,5 @@ func actorOf(r *http.Request) (string, error) {
 	if name == "" {
 		return leaks.Nobody, nil
 	}
-	if !leaks.IsActor(name) {
-		return "", problem.Invalid("actor", "%s: at most %d printable characters", headerActor, leaks.MaxActor)
-	}
-	return name, nil
+	return name, leaks.CheckActor(name)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/store"
 	"heapdrift/web/problem"
@@ -40,11 +41,11 @@ func (a *API) runAllocations(c echo.Context) error {
 		return err
 	}
 	if table.Key == "" {
-		return problem.New(http.StatusNotFound, problem.CodeNotATrace, "the run's report is of snapshots; only a trace has an allocation table")
+		return problem.New(http.StatusNotFound, analysis.CodeNotATrace, "the run's report is of snapshots; only a trace has an allocation table")
 	}
 	content, err := a.blobs.Open(ctx, table.Key)
 	if errors.Is(err, blob.ErrNotFound) {
-		return problem.New(http.StatusGone, problem.CodeTableMissing, "the allocation table is not in the blob store any more; upload the trace again under another name")
+		return analysis.ErrTableMissing
 	}
 	if err != nil {
 		return fmt.Errorf("api: allocation table of run %d: %w", id, err)

@@ -42,7 +42,7 @@ var errNoWindows = problem.New(http.StatusNotImplemented, problem.CodeNoWindows,
 
 // badWindow says that a parameter which names a window is wrong.
 func badWindow(field, format string, args ...any) *problem.Problem {
-	p := problem.New(http.StatusUnprocessableEntity, problem.CodeBadWindow, format, args...)
+	p := problem.New(http.StatusUnprocessableEntity, analysis.CodeBadWindow, format, args...)
 	p.Field = field
 	return p
 }

@@ -13,7 +13,6 @@ import (
 	"heapdrift/internal/store"
 	"heapdrift/internal/store/storetest"
 	"heapdrift/web/problem"
-	"heapdrift/worker"
 	"heapdrift/worker/workertest"
 )
 
@@ -110,7 +109,7 @@ func TestReportOfWindow(t *testing.T) {
 }
 
 func TestTraceReadAgain(t *testing.T) {
-	p := problem.Of(&analysis.Error{Code: worker.CodeReadAgain, Message: "ask again"})
+	p := problem.Of(&analysis.Error{Code: analysis.CodeReadAgain, Message: "ask again"})
 	if p.Status != 409 || p.Code != "read-again" || p.Detail != "ask again" || p.Title == "Conflict" {
 		t.Errorf("%+v", p)
 	}

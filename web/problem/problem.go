@@ -3,7 +3,6 @@
 package problem
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -59,67 +58,54 @@ const (
 	CodeAcceptable  = "not-acceptable"
 	CodeConflict    = "conflict"
 	CodeBadRules    = "bad-rules"
-
-	// Of windows of traces.
-	CodeNotATrace    = "not-a-trace"
-	CodeTableMissing = "table-missing"
-	CodeBadWindow    = "bad-window"
-	CodeReadAgain    = "read-again"
-	CodeNoWindows    = "no-windows"
+	CodeNoWindows   = "no-windows" // the server does not answer for windows of traces
 )
 
 // titles say in a few words what a code means.
 var titles = map[string]string{
-	evidence.CodeEmpty:       "The file is empty",
-	evidence.CodeUnknown:     "The format is not known",
-	evidence.CodeKernelDump:  "A kernel dump is not evidence about a process",
-	evidence.CodeUnsupported: "This version does not read the format",
-	evidence.CodeNoHeap:      "The dump holds no heap memory",
-	evidence.CodeOtherSystem: "The dump is of another system than Windows",
-	evidence.CodeBadDump:     "The dump's header is damaged",
-	evidence.CodeBomb:        "The archive unpacks to too much",
-	evidence.CodeDamaged:     "The archive is damaged",
-	evidence.CodeNoEvidence:  "The archive holds no evidence",
-	evidence.CodeNotTrace:    "The file is no trace",
-	intake.CodeNotSymbols:    "The file holds no symbols",
-	intake.CodeNoSymbols:     "The archive holds no symbols",
-	intake.CodeNoID:          "The file has no id",
-	CodeNotFound:             "There is no such thing here",
-	CodeTooLarge:             "The file is too large",
-	CodeLocked:               "Another request is writing to the upload",
-	CodeInternal:             "The server failed",
-	CodeNoReport:             "The run has no report yet",
-	CodeOffset:               "The upload stands at another offset",
-	CodeContentType:          "The content type is wrong",
-	CodeTusVersion:           "The version of the tus protocol is not spoken",
-	CodeBroken:               "The connection broke",
-	CodeStalled:              "The upload stood still",
-	CodeClosing:              "The server is shutting down",
-	CodePartial:              "A part of a file is not taken",
-	CodeAcceptable:           "The report is not written in such a format",
-	CodeConflict:             "Somebody else was faster",
-	leaks.CodeNoBaseline:     "There is nothing to compare with",
-	leaks.CodeNoResult:       "There is no result yet",
-	CodeBadRules:             "The rules cannot be read",
-	CodeNotATrace:            "The run is of no trace",
-	CodeTableMissing:         "The allocation table is gone",
-	CodeBadWindow:            "The window is wrong",
-	CodeReadAgain:            "The trace was read again",
+	evidence.CodeEmpty:        "The file is empty",
+	evidence.CodeUnknown:      "The format is not known",
+	evidence.CodeKernelDump:   "A kernel dump is not evidence about a process",
+	evidence.CodeUnsupported:  "This version does not read the format",
+	evidence.CodeNoHeap:       "The dump holds no heap memory",
+	evidence.CodeOtherSystem:  "The dump is of another system than Windows",
+	evidence.CodeBadDump:      "The header is damaged",
+	evidence.CodeBomb:         "The archive unpacks to too much",
+	evidence.CodeDamaged:      "The archive is damaged",
+	evidence.CodeNoEvidence:   "The archive holds no evidence",
+	evidence.CodeNotTrace:     "The file is no trace",
+	intake.CodeNotSymbols:     "The file holds no symbols",
+	intake.CodeNoSymbols:      "The archive holds no symbols",
+	intake.CodeNoID:           "The file has no id",
+	CodeNotFound:              "There is no such thing here",
+	CodeTooLarge:              "The file is too large",
+	CodeLocked:                "Another request is writing to the upload",
+	CodeInternal:              "The server failed",
+	CodeNoReport:              "The run has no report yet",
+	CodeOffset:                "The upload stands at another offset",
+	CodeContentType:           "The content type is wrong",
+	CodeTusVersion:            "The version of the tus protocol is not spoken",
+	CodeBroken:                "The connection broke",
+	CodeStalled:               "The upload stood still",
+	CodeClosing:               "The server is shutting down",
+	CodePartial:               "A part of a file is not taken",
+	CodeAcceptable:            "The report is not written in such a format",
+	CodeConflict:              "Somebody else was faster",
+	leaks.CodeNoBaseline:      "There is nothing to compare with",
+	leaks.CodeNoResult:        "There is no result yet",
+	CodeBadRules:              "The rules cannot be read",
+	analysis.CodeNotATrace:    "The run is of no trace",
+	analysis.CodeTableMissing: "The allocation table is gone",
+	analysis.CodeBadWindow:    "The window is wrong",
+	analysis.CodeReadAgain:    "The trace was read again",
 }
 
-// refusedStatus is the status of refused files; what is not listed is 422: the format is right, the content is not.
-var refusedStatus = map[string]int{
-	evidence.CodeUnknown:     http.StatusUnsupportedMediaType,
-	evidence.CodeUnsupported: http.StatusUnsupportedMediaType,
-	evidence.CodeNotTrace:    http.StatusUnsupportedMediaType,
-
-	// Of symbols: what a reader of PDBs or images does not take for its own.
-	intake.CodeNotSymbols: http.StatusUnsupportedMediaType,
-	"not-a-pdb":           http.StatusUnsupportedMediaType,
-	"not-pe":              http.StatusUnsupportedMediaType,
-	"pdb-2.00":            http.StatusUnsupportedMediaType,
-	"portable-pdb":        http.StatusUnsupportedMediaType,
-	"unsupported":         http.StatusUnsupportedMediaType,
+// refusedStatus is the status of a refused file: 415 where its format is not read, 422 where its content is wrong.
+func refusedStatus(code string) int {
+	if intake.IsUnreadFormat(code) {
+		return http.StatusUnsupportedMediaType
+	}
+	return http.StatusUnprocessableEntity
 }
 
 // New makes an error with a code of its own.
@@ -161,7 +147,7 @@ func translate(err error) *Problem {
 		p := *own
 		return &p
 	case refused != nil:
-		return New(cmp.Or(refusedStatus[refused.Code], http.StatusUnprocessableEntity), refused.Code, "%s", refused.Error())
+		return New(refusedStatus(refused.Code), refused.Code, "%s", refused.Error())
 	case errors.As(err, &field):
 		return Invalid(field.Field, "%s", field.Error())
 	case errors.As(err, &refusal):
@@ -230,8 +216,8 @@ func Rejected(made *blame.Imported) []LineProblem {
 
 // windowStatus is the status of errors that windows give.
 var windowStatus = map[string]int{
-	CodeNotATrace:    http.StatusNotFound,
-	CodeTableMissing: http.StatusGone,
-	CodeBadWindow:    http.StatusUnprocessableEntity,
-	CodeReadAgain:    http.StatusConflict,
+	analysis.CodeNotATrace:    http.StatusNotFound,
+	analysis.CodeTableMissing: http.StatusGone,
+	analysis.CodeBadWindow:    http.StatusUnprocessableEntity,
+	analysis.CodeReadAgain:    http.StatusConflict,
 }

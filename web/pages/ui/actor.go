@@ -23,7 +23,7 @@ func RememberedActor(c echo.Context) string {
 		return ""
 	}
 	name, err := url.QueryUnescape(cookie.Value)
-	if err != nil || !leaks.IsActor(name) {
+	if err != nil || leaks.CheckActor(name) != nil {
 		return ""
 	}
 	return name

@@ -1,0 +1,23 @@
+package intake_test
+
+import (
+	"testing"
+
+	"heapdrift/ingest/evidence"
+	"heapdrift/internal/intake"
+	"heapdrift/internal/symbols/pdb"
+	"heapdrift/internal/symbols/pe"
+)
+
+func TestIsUnreadFormat(t *testing.T) {
+	for code, want := range map[string]bool{
+		evidence.CodeUnknown: true, evidence.CodeUnsupported: true, evidence.CodeNotTrace: true, intake.CodeNotSymbols: true,
+		pdb.CodeNotPDB: true, pdb.CodePDB2: true, pdb.CodePortable: true, pdb.CodeUnsupported: true, pe.CodeNotPE: true,
+		evidence.CodeEmpty: false, evidence.CodeKernelDump: false, evidence.CodeBomb: false, evidence.CodeBadDump: false,
+		intake.CodeNoID: false, pdb.CodeCorrupt: false, pe.CodeTruncated: false,
+	} {
+		if got := intake.IsUnreadFormat(code); got != want {
+			t.Errorf("%s: %v", code, got)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package problem_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/ingest/evidence"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/intake"
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/store"
+	"heapdrift/internal/symbols/pdb"
+	"heapdrift/web/problem"
+)
+
+func TestOf(t *testing.T) {
+	for name, test := range map[string]struct {
+		err    error
+		status int
+		code   string
+		title  string
+		detail string // part of it
+	}{
+		"of a handler":          {problem.New(http.StatusConflict, problem.CodeOffset, "at %d", 7), 409, "offset-mismatch", "The upload stands at another offset", "at 7"},
+		"a parameter":           {problem.Invalid("fail_on", "%q", "x"), 422, "invalid-fail-on", "A part of the request is wrong", `"x"`},
+		"a field":               {leaks.CheckActor(""), 422, "invalid-actor", "A part of the request is wrong", "actor: is missing"},
+		"a refusal":             {leaks.NoBaseline("7", "soak"), 404, "no-baseline", "There is nothing to compare with", "soak"},
+		"a format not read":     {&evidence.Error{Code: evidence.CodeUnknown, File: "a.txt", Message: "not known"}, 415, "unknown-format", "The format is not known", "a.txt: not known"},
+		"symbols not read":      {&evidence.Error{Code: pdb.CodePDB2, Message: "old"}, 415, "pdb-2.00", "Unsupported Media Type", "old"},
+		"content that is wrong": {&evidence.Error{Code: evidence.CodeEmpty, Message: "the file is empty"}, 422, "empty-file", "The file is empty", "the file is empty"},
+		"wrapped":               {fmt.Errorf("store: %w", store.ErrNotFound), 404, "not-found", "There is no such thing here", "nothing is found"},
+		"no table":              {analysis.ErrTableMissing, 410, "table-missing", "The allocation table is gone", "upload the trace again"},
+		"no trace":              {&analysis.Error{Code: analysis.CodeNotATrace, Message: "of snapshots"}, 404, "not-a-trace", "The run is of no trace", "of snapshots"},
+		"too large":             {intake.ErrTooLarge, 413, "too-large", "The file is too large", "larger than"},
+		"changed meanwhile":     {store.ErrConflict, 409, "conflict", "Somebody else was faster", "somebody else"},
+		"busy":                  {store.ErrBusy, 423, "upload-locked", "Another request is writing to the upload", "try again"},
+		"no process":            {store.ErrNoProcess, 422, "invalid-process", "A part of the request is wrong", "process:"},
+		"of the router":         {echo.ErrMethodNotAllowed, 405, "method-not-allowed", "Method Not Allowed", ""},
+		"of the server":         {errors.New("password=secret"), 500, "internal", "The server failed", "its log says why"},
+		"a failing reader": {
+			&evidence.Error{Code: evidence.CodeReadFailed, Message: "reading failed", Err: errors.New("secret")}, 500, "internal", "The server failed", "its log says why",
+		},
+		"an analysis of no window": {&analysis.Error{Code: analysis.CodeNoSuchProcess, Message: "secret"}, 500, "internal", "The server failed", "its log says why"},
+	} {
+		p := problem.Of(test.err)
+		if p.Status != test.status || p.Code != test.code || p.Title != test.title || !strings.Contains(p.Detail, test.detail) || strings.Contains(p.Detail, "secret") {
+			t.Errorf("%s: %+v", name, p)
+		}
+		if p.Type != "urn:heapdrift:problem:"+test.code {
+			t.Errorf("%s: type %s", name, p.Type)
+		}
+	}
+}
+
+func TestOfKeepsTheError(t *testing.T) {
+	shared := problem.New(http.StatusNotFound, problem.CodeNotFound, "gone")
+	if p := problem.Of(fmt.Errorf("page: %w", shared)); p == shared || p.Detail != "gone" || shared.Title != "" {
+		t.Errorf("%+v of %+v", p, shared)
+	}
+}
