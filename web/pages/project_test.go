@@ -40,7 +40,7 @@ func TestProject(t *testing.T) {
 	refused.Build = "4898"
 	fail(t, s.store, addEvidence(t, s.store, refused, "photo.jpg").RunID, store.Failure{Code: "unknown-format", Message: "this is a picture", Final: true})
 	page := s.page("/projects/shopd")
-	has(t, page, "builds 1–40 of 48", "4900", fmt.Sprintf(`href="/runs/%d"`, run), "leaks 2.77 MB in 11,570 blocks", ">6<", ">13<", "4899", "No leak found", "4898", "No report", "1 file could not be read", "4744", "Working", "4743", "Older ›")
+	has(t, page, "1–40 of 48 builds", "4900", fmt.Sprintf(`href="/runs/%d"`, run), "leaks 2.77 MB in 11,570 blocks", ">6<", ">13<", "4899", "No leak found", "4898", "No report", "1 file could not be read", "4744", "Working", "4743", "Older ›")
 	has(t, page, "Leaking")
 	has(t, page, `href="/upload?branch=main&amp;build=4900&amp;project=shopd&amp;sequence=4900"`)
 	lacks(t, page, ">4700 ")
@@ -48,12 +48,12 @@ func TestProject(t *testing.T) {
 		t.Errorf("older builds are at %s", to)
 	}
 	older := s.page("/projects/shopd?after=4708")
-	has(t, older, "builds 41–48 of 48", "4700", "« Newest")
+	has(t, older, "41–48 of 48 builds", "4700", "« Newest")
 	lacks(t, older, "4709 ", "Older ›")
 	// A page stands behind a build: one that is uploaded meanwhile moves nothing from it.
 	addEvidence(t, s.store, leaks.Target{Project: "shopd", Build: "5000", Scenario: "soak", Run: "1"}, "a.log")
-	has(t, s.page("/projects/shopd?after=4708"), "builds 42–49 of 49", "4707", "4700")
-	has(t, s.page("/projects/shopd?after=nothing"), "builds 1–40 of 49", "5000")
+	has(t, s.page("/projects/shopd?after=4708"), "42–49 of 49 builds", "4707", "4700")
+	has(t, s.page("/projects/shopd?after=nothing"), "1–40 of 49 builds", "5000")
 	smoke := s.page("/projects/shopd?scenario=smoke")
 	has(t, smoke, "22 builds", `aria-current="true"`, "4743")
 	lacks(t, smoke, "4744", "<div>4900")

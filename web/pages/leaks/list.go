@@ -131,11 +131,7 @@ func (t Table) all() int {
 
 // extent says which of how many signatures the page shows.
 func (t Table) extent() string {
-	if len(t.Rows) == t.Total {
-		return ui.Counted(t.Total, "signature")
-	}
-	first := t.Before + 1
-	return fmt.Sprintf("%d–%d of %s signatures", first, first+len(t.Rows)-1, analysis.Count(int64(t.Total)))
+	return ui.Extent(t.Before, len(t.Rows), t.Total, "signature")
 }
 
 // A heatCell is a build in a signature's strip.

@@ -2,7 +2,6 @@ package project
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -75,10 +74,7 @@ func (v projectView) url(scenario, after string) templ.SafeURL {
 }
 
 func (v projectView) extent() string {
-	if len(v.Builds) == v.Total {
-		return ui.Counted(v.Total, "build")
-	}
-	return fmt.Sprintf("builds %d–%d of %d", v.Before+1, v.Before+len(v.Builds), v.Total)
+	return ui.Extent(v.Before, len(v.Builds), v.Total, "build")
 }
 
 // stateOf is the key of what a run's line says: how far it is, else the outcome.

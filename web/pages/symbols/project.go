@@ -12,7 +12,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/ingest/capture"
-	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
 )
@@ -77,10 +76,7 @@ func (v projectView) url(after int64) templ.SafeURL {
 
 // extent says which of how many files the page shows.
 func (v projectView) extent() string {
-	if len(v.Files) == v.Total {
-		return ui.Counted(v.Total, "file")
-	}
-	return fmt.Sprintf("%d–%d of %s files", v.Before+1, v.Before+len(v.Files), analysis.Count(int64(v.Total)))
+	return ui.Extent(v.Before, len(v.Files), v.Total, "file")
 }
 
 // shown are the modules that the page lists.

@@ -62,6 +62,14 @@ func Counted[N int | int64](n N, word string) string {
 	return analysis.Count(int64(n)) + " " + word + "s"
 }
 
+// Extent says which of how many rows a page shows behind the rows before it: "26–50 of 1,234 builds", or "3 builds" where it shows all.
+func Extent(before, shown, total int, word string) string {
+	if shown == total {
+		return Counted(total, word)
+	}
+	return analysis.Count(int64(before+1)) + "–" + analysis.Count(int64(before+shown)) + " of " + Counted(total, word)
+}
+
 // Moment is an instant as pages show it.
 func Moment(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04 UTC") }
 
