@@ -367,3 +367,17 @@ func TestProgressIsStored(t *testing.T) {
 		await(t, "done", inState(t, s, e.RunID, "done"))
 	})
 }
+
+func TestStoppedBeforeItStarts(t *testing.T) {
+	onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
+		node, err := queue.New(s, map[string]queue.Handler{}, queue.Options{RedisURL: redisURL, FreshBroker: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stopped, stop := context.WithCancel(t.Context())
+		stop()
+		if err := node.Run(stopped); err != nil {
+			t.Error(err)
+		}
+	})
+}
