@@ -15,6 +15,9 @@ import (
 )
 
 const (
+	// placeTries bounds how often a file is moved to a directory that others delete meanwhile. Each failure is
+	// a deletion by another caller: so many in a row are no accident.
+	placeTries = 100
 	// tempDir holds blobs that are being written, in the file system of their place. No key starts with a dot.
 	tempDir = ".incoming"
 	// tempAge is when a file in tempDir that nobody writes to counts as left behind by a crash.
@@ -100,7 +103,7 @@ func (d *disk) write(name string, r io.Reader) (n int64, err error) {
 // place moves a file to its key and sees to it that it is there after a power cut too.
 func (d *disk) place(from, to string) error {
 	made := false
-	for range 10 {
+	for range placeTries {
 		err := d.root.Rename(from, to)
 		if err == nil {
 			return d.syncDirs(to, made)
@@ -111,8 +114,11 @@ func (d *disk) place(from, to string) error {
 		if _, gone := d.root.Lstat(from); gone != nil {
 			return gone //nolint:wrapcheck // the caller says where
 		}
-		// The directory is missing, or a Delete has just taken the empty one away.
-		if err := d.root.MkdirAll(path.Dir(to), 0o700); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		// The directory is missing, or a Delete has just taken the empty one away. It may do so again between the steps
+		// of MkdirAll: before the one (there is no such directory), or after mkdir has found it and before it is looked
+		// at (it exists already).
+		err = d.root.MkdirAll(path.Dir(to), 0o700)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
 			return err //nolint:wrapcheck // the caller says where
 		}
 		made = true
