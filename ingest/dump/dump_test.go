@@ -31,13 +31,13 @@ func readBytes(t testing.TB, data []byte) *capture.Capture {
 
 // What was allocated is what the capture holds, on every Windows.
 func TestDumpsOfKnownHeaps(t *testing.T) {
-	for i, windows := range ntheaptest.All {
+	for i, windows := range slices.Concat(ntheaptest.All, ntheaptest.SegmentHeaps) {
 		for _, stacks := range []bool{false, true} {
 			segmentHeaps := 0
-			if windows.Build >= 18362 {
+			if slices.Contains(ntheaptest.SegmentHeaps, windows) {
 				segmentHeaps = 1
 			}
-			p := ntheaptest.Make(ntheaptest.Recipe{Windows: windows, Seed: uint64(i), Stacks: stacks, LFH: windows.Major > 5, Heaps: 2, Segments: 2, Blocks: 60, Virtual: 2, SegmentHeaps: segmentHeaps})
+			p := ntheaptest.Make(ntheaptest.Recipe{Windows: windows, Seed: uint64(i), Stacks: stacks, LFH: true, Heaps: 2, Segments: 2, Blocks: 60, Virtual: 2, SegmentHeaps: segmentHeaps})
 			c := readBytes(t, dumptest.Of(p, dumptest.Program{PID: 77, Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}).Bytes())
 			got := map[uint64]string{}
 			for b := range c.Blocks.All() {
@@ -47,9 +47,7 @@ func TestDumpsOfKnownHeaps(t *testing.T) {
 			for _, b := range p.Blocks {
 				stack := []capture.Address(nil)
 				for _, a := range b.Stack {
-					if !windows.Old() { // whose stacks lead through a variable of ntdll's
-						stack = append(stack, capture.Address(a))
-					}
+					stack = append(stack, capture.Address(a))
 				}
 				if want := fmt.Sprintf("%#x %d %s", b.Heap, b.Size, fmt.Sprint(stack)); got[b.Address] != want {
 					t.Errorf("%s, stacks %t: %s at %#x: %s, want %s", windows.Name, stacks, b.Place, b.Address, got[b.Address], want)
@@ -136,6 +134,13 @@ func TestCutDumpsHaveNoVirtualSite(t *testing.T) {
 		if has != (cut == 0) {
 			t.Errorf("cut by %d: a site of virtual memory is %t", cut, has)
 		}
+	}
+}
+
+func TestVariablesLeftOut(t *testing.T) {
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 5, Stacks: true, Heaps: 1, Segments: 1, Blocks: 50})
+	if c := readBytes(t, dumptest.Of(p, dumptest.Program{NoVariables: true}).Bytes()); c.Memory.Reach != nil || c.Blocks.Len() != len(p.Blocks) {
+		t.Errorf("%+v, %d blocks", c.Memory.Reach, c.Blocks.Len())
 	}
 }
 

@@ -47,6 +47,7 @@ func (p *process) openHeaps(ctx context.Context, opt *Options) ([]*ntheap.Heaps,
 			Memory: p.memory, PEB: s.peb, Bits: s.bits, ARM64: p.system.Arch == minidump.ArchARM64,
 			Version: ntheap.Version{Major: p.system.Major, Minor: p.system.Minor, Build: p.system.Build},
 			Types:   opt.typesOf(ctx, p, s.bits), Code: func(a uint64) bool { return inside(code, a) }, Candidates: p.candidates(s.bits),
+			Present: p.memory.Present,
 		})
 		if err != nil {
 			return nil, err

@@ -26,6 +26,21 @@ func (m *Memory) Missing() int64 { return m.missing }
 // MissingRanges are where that memory was, by address, neighbours as one; of the first 65536 ranges that are missing.
 func (m *Memory) MissingRanges() []Range { return m.lost }
 
+// Present is how many of the size bytes from an address on the dump has.
+func (m *Memory) Present(addr, size uint64) (n uint64) {
+	i := sort.Search(len(m.ranges), func(i int) bool { return m.ranges[i].Address+(m.ranges[i].Size-1) >= addr })
+	for ; i < len(m.ranges); i++ {
+		r := &m.ranges[i]
+		into := max(addr, r.Address) - r.Address // which is in it
+		before := r.Address - min(addr, r.Address)
+		if before >= size {
+			break
+		}
+		n += min(r.Size-into, size-before)
+	}
+	return n
+}
+
 // ReadMemory reads memory from an address on, across ranges that are neighbours. Where the dump has less than p has room for, it
 // returns how much it read and a *MissingError with the first address that is missing. Other errors are those of the file.
 func (m *Memory) ReadMemory(p []byte, addr uint64) (int, error) {

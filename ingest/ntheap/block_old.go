@@ -2,21 +2,28 @@ package ntheap
 
 import "heapdrift/ingest/capture"
 
+// oldUnusedElsewhere is UnusedBytes of Windows XP and 2003 where the number is too large for it: the last four bytes of the block have it.
+const oldUnusedElsewhere = 0xFF
+
 // oldBlock hands out a block of Windows XP or 2003. Where its flags say so it ends in a _HEAP_ENTRY_EXTRA, which has the number of
 // its stack trace.
-func (n *ntWalk) oldBlock(at, size uint64, e entry) error {
+func (n *ntWalk) oldBlock(at, size uint64, e entry, place Place) error {
 	granularity := n.layout.entry.granularity
-	b := Block{Address: at + granularity, Place: Backend}
+	b := Block{Address: at + granularity, Place: place}
 	if e.flags&entryExtra != 0 && size >= 2*granularity {
-		switch index, ok := n.near.u16(at + size - granularity); {
-		case !ok:
-			n.unread.add(at)
-		case index != 0:
-			b.Trace = n.heaps.numbered(n.near, index)
-		}
+		b.Trace = n.indexed(at + size - granularity)
 	}
 	unused := uint64(e.unused)
-	if unused >= size {
+	if unused == oldUnusedElsewhere {
+		v, ok := n.near.u32(at + size - 4)
+		if unused = uint64(v); !ok {
+			unused = oldUnusedElsewhere
+			n.unread.add(at)
+		} else if place == LFH { // ntdll takes the lowest byte: HeapSize, UMDH and !heap say as much, so does this walk
+			unused &= 0xFF
+		}
+	}
+	if unused > size {
 		n.odd.add(at)
 		unused = granularity
 	}
@@ -32,33 +39,14 @@ func (n *ntWalk) oldVirtual(at, commit uint64, e entry) error {
 	unused := uint64(e.size)
 	b := Block{Address: at + n.layout.virtualBusy + n.layout.entry.granularity, Place: Virtual}
 	if e.flags&entryExtra != 0 {
-		if index, ok := n.near.u16(at + 2*n.near.pointerSize()); ok && index != 0 {
-			b.Trace = n.heaps.numbered(n.near, index)
-		}
+		b.Trace = n.indexed(at + 2*n.near.pointerSize())
 	}
-	if unused >= commit {
+	if unused > commit {
 		n.odd.add(at)
 		unused = b.Address - at
 	}
 	b.Size, b.Overhead = commit-min(unused, commit), min(unused, commit)
 	return n.busy(b)
-}
-
-// numbered is the address of the stack trace of a number: the database has an array that grows downwards from its end. 0 where the
-// place of the database is not known.
-func (hs *Heaps) numbered(w *window, index uint16) uint64 {
-	n := lookup{types: hs.layouts[0].types}
-	array := n.at("_STACK_TRACE_DATABASE", "EntryIndexArray")
-	if hs.process.TraceDatabase == 0 || n.missing != "" {
-		return 0
-	}
-	database, ok1 := w.pointer(hs.process.TraceDatabase)
-	end, ok2 := w.pointer(database + array)
-	trace, ok3 := w.pointer(end - uint64(index)*w.pointerSize())
-	if !ok1 || !ok2 || !ok3 {
-		return 0
-	}
-	return trace
 }
 
 // lookasideLists is how many lists of free blocks a lookaside front end has, one for each size in granules.

@@ -152,10 +152,7 @@ func TestBrokenEntries(t *testing.T) {
 				if made.Blocks[i].Place != "backend" {
 					continue
 				}
-				entry := made.Blocks[i].Address - 8
-				if r.Stacks {
-					entry -= uint64(r.Windows.Bits / 2)
-				}
+				entry := entryOf(made, made.Blocks[i].Address)
 				p := process(made)
 				p.Memory = edited(made.Memory, func(at uint64, b []byte) {
 					if entry-at < uint64(len(b)) {
@@ -173,6 +170,18 @@ func TestBrokenEntries(t *testing.T) {
 			}
 		})
 	}
+}
+
+// entryOf is where the last 8 bytes of the entry of a block are: before its data, or before the prefix that ends there.
+func entryOf(made *ntheaptest.Process, block uint64) uint64 {
+	b := make([]byte, 2)
+	if _, err := made.Memory.ReadMemory(b, block-2); err != nil {
+		panic(err)
+	}
+	if b[0] == 2 && b[1] == 5 {
+		block -= uint64(made.Windows.Bits / 2)
+	}
+	return block - 8
 }
 
 // edited is memory that was changed.

@@ -5,14 +5,14 @@
 //
 //	NT heap       Windows XP to 11: segments with their entries, the low-fragmentation heap (Vista and later), virtual blocks
 //	page heap     gflags +hpa: a tree of blocks, or where that is damaged the marks before them
-//	segment heap  Windows 10 1903 and later: segments with blocks of variable and of one size, large allocations; of others its counters
+//	segment heap  Windows 10 1511 and later: segments with blocks of variable and of one size, large allocations; of others its counters
 //
 // Nothing here is documented by Microsoft. Where fields lie is in the types of public PDBs: of ntdll's own where the caller has it
 // (Process.Types), otherwise of an embedded table of 51 builds (layouts.txt). The table's entry for the build is
 // tried first, then its neighbours until what the heap holds is plausible; HeapFacts.Layout says which it was. What the
 // fields mean is known from open programs that read them, DbgHelpUtils and HeapStat above all, and is checked against what the
-// heap says twice: checks over entries, sizes of neighbours, counters against sums, bitmaps against blocks. The walk of segment heaps
-// is unverified against real memory: no public dump has one.
+// heap says twice: checks over entries, sizes of neighbours, counters against sums, bitmaps against blocks; and
+// block by block against memory that ntdll of Windows XP to 11 24H2 wrote for a program whose requests are known.
 //
 // # Damage
 //

@@ -43,6 +43,8 @@ func (f *entryFormat) decode(v uint64) entry {
 	return entry{uint16(v >> f.size), uint16(v >> f.previous), uint8(v >> f.flags), uint8(v >> f.unused)}
 }
 
+func (f *entryFormat) decodeBytes(b []byte) entry { return f.decode(binary.LittleEndian.Uint64(b)) }
+
 // sound checks the first four bytes of a decoded entry, the last of which is the exclusive or of the others.
 func sound(v uint64) bool {
 	v ^= v >> 16

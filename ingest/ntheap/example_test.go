@@ -31,5 +31,5 @@ func Example() {
 		fmt.Printf("%s, %s, by %s: %d blocks, the deepest stack has %d frames\n", heap.Kind, walked.Facts.Name, heap.Layout, walked.Facts.Busy.Count, len(deepest))
 	}
 	// Output:
-	// NT heap, default process heap, by 10.0.19045 x64 (embedded): 654 blocks, the deepest stack has 32 frames
+	// NT heap, default process heap, by 10.0.19045 x64 (embedded): 514 blocks, the deepest stack has 32 frames
 }

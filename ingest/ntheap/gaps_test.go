@@ -43,7 +43,7 @@ func TestManyGaps(t *testing.T) {
 	}
 }
 
-// TestOldLFH tells containers of the low-fragmentation heap of Windows XP, which is not decoded, and takes none for a block.
+// TestOldLFH tells containers of the low-fragmentation heap of Windows XP whose subsegment is lost, and takes none for a block.
 func TestOldLFH(t *testing.T) {
 	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.XPx86, Blocks: 40})
 	heap := made.Heaps[0].Handle

@@ -20,7 +20,9 @@ type Heaps struct {
 	layouts []*layout
 	stacks  *traces
 	lfhKey  uint32
-	keyed   bool
+	// indexEnd is where the array of numbered stacks ends; 0 where the database was not found.
+	indexEnd uint64
+	keyed    bool
 }
 
 // LFHKey is the number with which ntdll disguises where blocks of the low-fragmentation heap lie (RtlpLFHKey, its low half), as the

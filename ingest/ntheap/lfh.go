@@ -12,13 +12,8 @@ import (
 // containerSignature is _HEAP_USERDATA_HEADER.Signature.
 const containerSignature = 0xF0E0D0C0
 
-// lfhBusy is the bit of UnusedBytes that marks blocks of the low-fragmentation heap; alone it marks a free one. lfhExtended says that
-// the block has a prefix, so that busy with stack traces is 0xC2.
-const (
-	lfhBusy     = 0x80
-	lfhExtended = 0x40
-	lfhUnused   = 0x3F
-)
+// lfhBusy is the bit of UnusedBytes that marks blocks of the low-fragmentation heap; alone it marks a free one.
+const lfhBusy = 0x80
 
 const (
 	// mostSubsegments bounds the subsegments of one zone, which is at most a few pages.
@@ -181,17 +176,10 @@ func (l *lfhWalk) container(user, end uint64, internal bool) bool {
 	return true
 }
 
-// oldContainer recognises a container of Windows XP or 2003 by its signature, at 0xC or 0x18.
-func (l *lfhWalk) oldContainer(user uint64) bool {
-	mark, ok := l.seq.u32(user + 3*l.seq.pointerSize())
-	return ok && mark == containerSignature
-}
-
 // walk hands out the blocks of the container that was found last, which ends at end.
 func (l *lfhWalk) walk(user, end uint64) error {
 	if l.layout.old {
-		l.gap("LFH subsegment", user, end-user, "the low-fragmentation heap of Windows XP and 2003 is not decoded")
-		return nil
+		return l.oldBlocks(user, end)
 	}
 	return l.blocks(l.current, end)
 }

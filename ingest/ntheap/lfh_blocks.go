@@ -73,14 +73,10 @@ func (l *lfhWalk) agree(bits []byte, first, stride, count uint64) bool {
 
 // lfhBlock hands out one block, whose entry is not encoded and has nothing but its state.
 func (l *lfhWalk) lfhBlock(at, stride uint64, state uint8) error {
-	unused := uint64(state & lfhUnused)
-	if state&lfhExtended != 0 {
-		if _, _, kept := l.prefix(l.seq, at, stride); kept == prefixNone {
-			unused = stride // no prefix is there: the number means nothing
-		}
-	}
+	s := shape{unused: uint64(state & unusedBits), extended: state&unusedExtended != 0}
 	if state <= lfhBusy { // busy by the bitmap alone
-		unused = stride
+		l.odd.add(at)
+		s = shape{unused: l.layout.entry.granularity}
 	}
-	return l.sized(at, stride, unused, LFH)
+	return l.sized(at, stride, s, LFH)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"heapdrift/ingest/ntheap"
@@ -19,7 +20,7 @@ func process(p *ntheaptest.Process) ntheap.Process {
 	}
 	return ntheap.Process{
 		Memory: p.Memory, PEB: p.PEB, Bits: v.Bits, Version: ntheap.Version{Major: v.Major, Minor: v.Minor, Build: v.Build},
-		Code: p.Code, Candidates: bases, TraceDatabase: p.TraceDatabase,
+		Code: p.Code, Candidates: bases,
 	}
 }
 
@@ -45,7 +46,7 @@ func TestMadeHeaps(t *testing.T) {
 func checkAll(t *testing.T, made *ntheaptest.Process) {
 	t.Helper()
 	heaps, err := ntheap.Open(t.Context(), process(made))
-	if err != nil || len(heaps.Gaps)+len(heaps.Notes) > 0 {
+	if err != nil || len(heaps.Gaps) > 0 || !told(made, heaps.Notes) {
 		t.Fatalf("open: %v, gaps %v, notes %q", err, heaps.Gaps, heaps.Notes)
 	}
 	var got []ntheaptest.Block
@@ -72,10 +73,18 @@ func checkAll(t *testing.T, made *ntheaptest.Process) {
 	compareBlocks(t, got, made.Blocks)
 }
 
+// told says whether what a process is said to be has nothing strange, but for heaps that the PEB of 24H2 does not list.
+func told(made *ntheaptest.Process, notes []string) bool {
+	if made.Windows.Build < 26100 || len(made.Heaps) == 1 {
+		return len(notes) == 0
+	}
+	return len(notes) == 1 && strings.Contains(notes[0], "the PEB lists 1 of the ")
+}
+
 func compareHeap(t *testing.T, want *ntheaptest.Heap, walked *ntheap.Walked) {
 	t.Helper()
 	f := walked.Facts
-	if f.Reserved != int64(want.Reserved) || f.Committed != int64(want.Committed) || f.Walked != int64(want.Committed) {
+	if f.Reserved != int64(want.Reserved) || f.Committed != int64(want.Committed) || f.Walked != int64(want.Committed-want.Front+want.Decommitted) {
 		t.Errorf("heap %#x: reserved %#x, committed %#x, walked %#x; want %#x and %#x", want.Handle, f.Reserved, f.Committed, f.Walked, want.Reserved, want.Committed)
 	}
 	if f.Free.Count != int64(want.Free) || walked.FreeLFH.Count != int64(want.FreeLFH) || len(walked.Segments) != want.Segments {

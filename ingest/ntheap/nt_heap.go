@@ -26,6 +26,8 @@ type ntHeap struct {
 // counts are the heap's own counters, _HEAP_COUNTERS.
 type counts struct {
 	reserved, committed, virtual uint64 // bytes
+	decommitted                  uint64 // of those committed, given back inside free blocks
+	front                        uint64 // of those committed, the front end's, in a reservation of its own
 	segments, ranges, contention uint32
 }
 
@@ -83,6 +85,9 @@ func (h *ntHeap) readCounts(w *window) (c counts, ok bool) {
 	c.segments, good[3] = w.u32(at + t.countSegments)
 	c.ranges, good[4] = w.u32(at + t.countRanges)
 	c.contention, good[5] = w.u32(at + t.countContention)
+	if t.countDecommitted != 0 {
+		c.decommitted, _ = w.pointer(at + t.countDecommitted)
+	}
 	return c, good == [6]bool{true, true, true, true, true, true}
 }
 
@@ -107,8 +112,14 @@ func (h *ntHeap) readHeader(w *window, f *capture.HeapFacts) {
 		h.enc = encoding{key, encodeEntries}
 	}
 	if c, ok := h.readCounts(w); ok && !h.uncounted {
+		if h.frontEndType == frontEndLFH && t.lfh != nil && t.lfh.uncommitted != 0 {
+			if end, ok := w.pointer(h.frontEnd + t.lfh.uncommitted); ok && end > h.frontEnd && end-h.frontEnd <= c.committed {
+				c.front = end - h.frontEnd
+			}
+		}
+		c.decommitted = min(c.decommitted, c.committed)
 		h.counts = c
-		f.Reserved, f.Committed, f.Contention = int64(c.reserved), int64(c.committed), int64(c.contention)
+		f.Reserved, f.Committed, f.Contention = int64(c.reserved), int64(c.committed-c.decommitted), int64(c.contention)
 		f.Segments, f.UncommittedRanges = int64(c.segments), int64(c.ranges)
 	}
 }

@@ -22,6 +22,7 @@ type ntLayout struct {
 	virtualCommit, virtualReserve, virtualBusy    uint64
 	countReserved, countCommitted, countVirtual   uint64
 	countSegments, countRanges, countContention   uint64
+	countDecommitted                              uint64 // inside free blocks; 0 where the layout does not know
 	lookasideSize                                 uint64
 	entry                                         entryFormat
 	lfh                                           *lfhLayout
@@ -32,6 +33,7 @@ type ntLayout struct {
 // lfhLayout is the low-fragmentation heap of Windows Vista and later.
 type lfhLayout struct {
 	zones, heapSize                         uint64 // of _LFH_HEAP
+	uncommitted                             uint64 // of the same; 0 where it is no reservation of its own
 	zoneFree, zoneNextIndex, zoneSubsegment uint64
 	indexed                                 bool // zones count their subsegments, and do not point behind the last
 	subsegmentSize                          uint64
@@ -61,6 +63,7 @@ func newNTLayout(l *layout, wide bool) (*ntLayout, string) {
 		t.countReserved, t.countCommitted = n.at("_HEAP_COUNTERS", "TotalMemoryReserved"), n.at("_HEAP_COUNTERS", "TotalMemoryCommitted")
 		t.countVirtual, t.countContention = n.at("_HEAP_COUNTERS", "TotalSizeInVirtualBlocks"), n.at("_HEAP_COUNTERS", "LockCollisions")
 		t.countSegments, t.countRanges = n.at("_HEAP_COUNTERS", "TotalSegments"), n.at("_HEAP_COUNTERS", "TotalUCRs")
+		t.countDecommitted, _ = l.types.Offset("_HEAP_COUNTERS", "InBlockDeccomitSize")
 		t.lfh = newLFHLayout(l.types)
 	} else {
 		t.heapSegments, t.segmentRanges = n.at("_HEAP", "Segments"), n.at("_HEAP_SEGMENT", "UnCommittedRanges")
@@ -109,6 +112,7 @@ func newLFHLayout(types Types) *lfhLayout {
 		headerSubsegment: n.at("_HEAP_USERDATA_HEADER", "SubSegment"), headerSignature: n.at("_HEAP_USERDATA_HEADER", "Signature"),
 	}
 	f.heapSize, _ = types.Size("_LFH_HEAP")
+	f.uncommitted, _ = types.Offset("_LFH_HEAP", "FirstUncommittedAddress")
 	f.zoneNextIndex, f.indexed = types.Offset("_LFH_BLOCK_ZONE", "NextIndex")
 	if !f.indexed {
 		f.zoneFree = n.at("_LFH_BLOCK_ZONE", "FreePointer")

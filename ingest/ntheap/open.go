@@ -36,10 +36,8 @@ func Open(ctx context.Context, p Process) (*Heaps, error) {
 		}
 		o.refuse(handle, o.add(handle))
 	}
-	if len(hs.List) == 0 {
-		if err := o.tryCandidates(); err != nil {
-			return hs, err
-		}
+	if err := o.tryCandidates(); err != nil {
+		return hs, err
 	}
 	if hs.PageHeap {
 		if err := o.findPageHeaps(); err != nil {
@@ -47,6 +45,9 @@ func Open(ctx context.Context, p Process) (*Heaps, error) {
 		}
 	}
 	o.name()
+	if err := o.findDatabase(); err != nil {
+		return hs, err
+	}
 	if err := o.recoverKey(); err != nil {
 		return hs, err
 	}
@@ -105,19 +106,23 @@ func (o *opening) readPEB() []uint64 {
 	return handles
 }
 
-// tryCandidates looks for heaps at the beginning of reservations.
+// tryCandidates looks for heaps at the beginning of reservations: from Windows 11 24H2 on the PEB lists the process heap only.
 func (o *opening) tryCandidates() error {
 	before := len(o.hs.List)
 	for _, base := range o.p.Candidates {
 		if err := o.ctx.Err(); err != nil {
 			return err
 		}
-		if why := o.add(base); o.marked(base) { // others are no heaps, and nobody said so
-			o.refuse(base, why)
+		if !o.seen[base] && o.marked(base) {
+			o.refuse(base, o.add(base))
 		}
 	}
-	if found := len(o.hs.List) - before; found > 0 {
+	switch found := len(o.hs.List) - before; {
+	case found == 0:
+	case before == 0:
 		o.hs.note("the PEB lists no heap that can be read; %d were found by what their reservations begin with", found)
+	default:
+		o.hs.note("the PEB lists %d of the %d heaps; the others were found by what their reservations begin with", before, before+found)
 	}
 	return nil
 }
@@ -132,7 +137,7 @@ func (o *opening) refuse(handle uint64, why string) {
 // marked says whether a reservation begins as heaps do.
 func (o *opening) marked(base uint64) bool {
 	mark, ok := o.w.u32(base + 2*o.w.pointerSize())
-	return ok && (mark == segmentSignature || mark == heapSignature)
+	return ok && (mark == segmentSignature || mark == heapSignature || mark == segmentHeapSignature)
 }
 
 func (hs *Heaps) note(format string, args ...any) {

@@ -38,6 +38,40 @@ func TestWithoutPEB(t *testing.T) {
 	}
 }
 
+// TestPartOfHeapsListed finds heaps that the PEB does not list, as from 24H2 on, and says so; segments are no heaps.
+func TestPartOfHeapsListed(t *testing.T) {
+	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Heaps: 3, Segments: 3, Blocks: 20})
+	for _, test := range []struct {
+		listed     byte
+		candidates bool
+		spoilt     bool // the last heap has no signature
+		heaps      int
+		note       string
+		gaps       int
+	}{
+		{listed: 3, candidates: true, heaps: 3},
+		{listed: 2, candidates: true, heaps: 3, note: "the PEB lists 2 of the 3 heaps"},
+		{listed: 1, candidates: true, heaps: 3, note: "the PEB lists 1 of the 3 heaps"},
+		{listed: 0, candidates: true, heaps: 3, note: "the PEB lists 1 of the 3 heaps"}, // the process heap is named by itself
+		{listed: 1, candidates: false, heaps: 1},
+		{listed: 1, candidates: true, spoilt: true, heaps: 2, note: "the PEB lists 1 of the 2 heaps", gaps: 1},
+		{listed: 3, candidates: true, spoilt: true, heaps: 2, gaps: 1},
+	} {
+		p := process(made)
+		if !test.candidates {
+			p.Candidates = nil
+		}
+		p.Memory = written(made.Memory, made.PEB+0xe8, test.listed)
+		if test.spoilt {
+			p.Memory = &patched{p.Memory, []patch{{made.Heaps[2].Handle + 0x98, []byte{0}}}}
+		}
+		heaps, err := ntheap.Open(t.Context(), p)
+		if err != nil || len(heaps.List) != test.heaps || strings.Join(heaps.Notes, " ") != test.note && !strings.HasPrefix(strings.Join(heaps.Notes, " "), test.note+";") || len(heaps.Gaps) < test.gaps || test.gaps == 0 && len(heaps.Gaps) > 0 {
+			t.Errorf("%+v: %v, %d heaps, notes %q, gaps %v", test, err, len(heaps.List), heaps.Notes, heaps.Gaps)
+		}
+	}
+}
+
 // TestOwnFlags believes a heap that says that it keeps stacks, where the PEB does not, and looks for them where nobody says.
 func TestOwnFlags(t *testing.T) {
 	made := small(ntheaptest.Win10x64)
@@ -113,7 +147,7 @@ func TestLayouts(t *testing.T) {
 		{ntheaptest.Win10x64, ntheap.Version{Major: 10, Build: 19045}, false, "10.0.19045 x64 (embedded)", 0},
 		{ntheaptest.Win10x64, ntheap.Version{}, false, "10.0.19045 x64 (embedded)", 0},
 		{ntheaptest.Win10x64, ntheap.Version{Major: 10, Build: 19045}, true, "10.0.19045 x64, used for ARM64 (embedded)", 0},
-		{ntheaptest.Win11Next, ntheap.Version{Major: 10, Build: 26100}, false, "10.0.22631 x64 (embedded)", 0},
+		{ntheaptest.Win24H2x64, ntheap.Version{Major: 10, Build: 26100}, false, "10.0.26100 x64 (embedded)", 0},
 		{ntheaptest.Win7x64, ntheap.Version{Major: 10, Build: 19045}, false, "6.1.7601 x64 (embedded)", 1},
 		{ntheaptest.Win1607, ntheap.Version{Major: 10, Build: 10586}, false, "10.0.14393 x64 (embedded)", 1},
 		{ntheaptest.Win10x86, ntheap.Version{Major: 10, Build: 22631}, false, "10.0.19045 x86 (embedded)", 1},

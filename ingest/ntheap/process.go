@@ -33,11 +33,11 @@ type Process struct {
 	// Code says whether a return address may lie at addr: in an image, loaded or unloaded, or in executable memory. Without it
 	// every address that is not 0 may be one.
 	Code func(addr uint64) bool
-	// Candidates are the bases of private reservations; they are looked at where the PEB's list of heaps cannot be read.
+	// Present is how many of the size bytes from addr on the evidence has; nil where that takes looking at each page.
+	Present func(addr, size uint64) uint64
+	// Candidates are the bases of private reservations, ascending. Heaps that the PEB does not list and the database of stacks are looked
+	// for among them.
 	Candidates []uint64
-	// TraceDatabase is the address of the variable ntdll!RtlpStackTraceDataBase. Windows XP and 2003 need it to find stacks; 0
-	// where symbols do not tell.
-	TraceDatabase uint64
 }
 
 // The bits of NtGlobalFlag that matter here, from ntpebteb.h and the documentation of gflags.

@@ -9,26 +9,26 @@ import (
 
 // A segmentHeap is a heap of the kind that UWP apps, Edge and programs that ask for it have from Windows 10 on.
 //
-//	structure                     source: public kernel and ntdll PDBs of 18362 to 22631
+//	structure                     source: public kernel and ntdll PDBs of 15063 to 22631; segment24H2 in tools/heaplayouts
 //	_SEGMENT_HEAP                 counters, two contexts, the tree of large allocations
 //	_HEAP_SEG_CONTEXT             a list of segments: those of 1 MB in units of 4 KB, and those of 16 MB in units of 64 KB
 //	_HEAP_PAGE_SEGMENT            256 descriptors of units, and the units
 //	_HEAP_PAGE_RANGE_DESCRIPTOR   of a block, of blocks of variable size (VS), or of blocks of one size (LFH)
 //
-// What the fields mean is known from DbgHelpUtils and published research. None of it was compared with memory of Windows: no public
-// dump has a segment heap.
+// What the fields mean is known from DbgHelpUtils and published research, and holds for memory that ntdll of 10586 to 26100 wrote.
+// 16299 and before have no contexts: one list of segments of 1 MB is in _SEGMENT_HEAP itself.
 type segmentHeap struct {
 	handle   uint64
 	layout   *segmentLayout // nil: the walk does not know the structures
 	why      string         // why it does not
-	contexts [2]segmentContext
+	contexts []segmentContext
 	keys     *segmentKeys
 }
 
 // The builds between which segments and descriptors are as published.
 const (
-	firstSegmentHeapBuild = 18362
-	lastSegmentHeapBuild  = 22631
+	firstSegmentHeapBuild = 10586
+	lastSegmentHeapBuild  = 26100
 )
 
 // mostPages bounds a counter of pages: 128 TB.
@@ -112,6 +112,7 @@ type segmentWalk struct {
 	committed   int64                           // of which these are committed
 	records     tally                           // stack records that are claimed and not there
 	notes       []string
+	padding     padding
 }
 
 func (h *segmentHeap) walk(w *walk) error {
@@ -145,6 +146,9 @@ func (h *segmentHeap) walk(w *walk) error {
 	if err != nil {
 		return err
 	}
+	if err := s.settle(); err != nil {
+		return err
+	}
 	s.compare(segments, large)
 	return nil
 }
@@ -161,15 +165,14 @@ func (s *segmentWalk) readRoom() {
 // tellKeys says what is inferred.
 func (s *segmentWalk) tellKeys() {
 	k := s.keys
-	s.notes = append(s.notes, "what the fields of a segment heap mean is from published descriptions, and was not compared with memory of Windows")
 	if k.build > lastSegmentHeapBuild {
 		s.notes = append(s.notes, fmt.Sprintf("build %d is newer than any whose structures are known; those of %s fit", k.build, s.layout.name))
 	}
 	if k.unmasked {
 		s.notes = append(s.notes, "signatures of segments have no constant in them, as inferred from the chunks that can be read so")
 	}
-	if k.lfhKnown {
-		s.notes = append(s.notes, fmt.Sprintf("the key of LFH subsegments was inferred from %d of %d of them", k.lfhVotes, k.lfhAsked))
+	if lfh := k.lfhKeyOf(s.handle); lfh.known {
+		s.notes = append(s.notes, fmt.Sprintf("the key of LFH subsegments was inferred from %d of %d of them", lfh.votes, lfh.asked))
 	}
 }
 
@@ -185,7 +188,7 @@ func (s *segmentWalk) compare(segments []pageSegment, large []largeBlock) {
 	}
 	for _, l := range large {
 		reserved += int64(l.size)
-		f.Walked += int64(l.size)
+		f.Walked += int64(s.present(l.at, l.size))
 	}
 	f.Segments, f.Free.Count = int64(len(segments)), s.free
 	// Which of the heap's own structures its counters include is not published: only a walk that found more than there can be, or

@@ -21,8 +21,18 @@ const mostUnitShift = 20
 
 // readContexts takes the two contexts if they look like contexts: what they say of segments and units must be the same said twice.
 func (h *segmentHeap) readContexts(w *window, t *segmentLayout) bool {
-	for i := range h.contexts {
-		at := h.handle + t.contexts + uint64(i)*t.contextSize
+	h.contexts = nil
+	if t.old { // the heap is its only context
+		next, ok1 := w.pointer(h.handle + t.list)
+		back, ok2 := w.pointer(next + w.pointerSize())
+		if !ok1 || !ok2 || back != h.handle+t.list && next != h.handle+t.list || t.header%pageSize != 0 {
+			return false
+		}
+		h.contexts = []segmentContext{{h.handle, 12, int(t.header / pageSize)}}
+		return true
+	}
+	for i := range uint64(2) {
+		at := h.handle + t.contexts + i*t.contextSize
 		mask, ok1 := w.pointer(at + t.mask)
 		unit, ok2 := w.u8(at + t.unitShift)
 		pages, ok3 := w.u8(at + t.pagesShift)
@@ -39,7 +49,7 @@ func (h *segmentHeap) readContexts(w *window, t *segmentLayout) bool {
 		if mask != all&^(size-1) || uint64(first)<<unit < t.header {
 			return false
 		}
-		h.contexts[i] = segmentContext{at, unit, int(first)}
+		h.contexts = append(h.contexts, segmentContext{at, unit, int(first)})
 	}
 	return true
 }

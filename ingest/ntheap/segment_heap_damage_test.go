@@ -2,6 +2,7 @@ package ntheap_test
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -17,6 +18,9 @@ func damagedRecipes() map[string]ntheaptest.Recipe {
 	all := segmentRecipes()
 	for name, r := range all {
 		r.Segments, r.Blocks, r.SegmentHeaps = 1, 8, 1
+		if r.Windows.Build < 17134 { // they have one kind of segments
+			r.Segments = 3
+		}
 		all[name] = r
 	}
 	return all
@@ -61,8 +65,11 @@ func segmentPages(t testing.TB, made *ntheaptest.Process, o *outcome) []uint64 {
 		}
 		handle := o.heaps.List[i].Handle
 		pages = append(pages, handle)
-		root := pointerAt(made, handle+uint64(0x44+4*(made.Windows.Bits/64)))
-		if tree := handle + uint64(0x44+4*(made.Windows.Bits/64)); pointerAt(made, root) == 0 {
+		tree := handle + made.Windows.LargeTree()
+		root := pointerAt(made, tree)
+		if probe := make([]byte, 1); root == 0 || o.heaps.List[i].Facts().Reserved == 0 {
+			continue
+		} else if _, err := made.Memory.ReadMemory(probe, root); err != nil {
 			root ^= tree
 		}
 		pages = append(pages, root&^0xFFF)
@@ -91,17 +98,25 @@ type descriptor struct {
 
 func descriptors(made *ntheaptest.Process, s ntheap.Segment) []descriptor {
 	stride, flags, units := uint64(0x20), uint64(0x18), uint64(0x1f)
-	if made.Windows.Bits == 32 {
+	old := made.Windows.Build < 17134
+	switch {
+	case made.Windows.Bits == 32:
 		stride, flags, units = 0x10, 0xc, 0xf
+	case old:
+		units = 0x1b
 	}
 	var all []descriptor
-	for i := uint64(2); i < 256; {
+	for i := uint64(made.Windows.FirstUnit(uint64(bits.TrailingZeros64(s.Size / 256)))); i < 256; {
 		b := make([]byte, stride)
 		at := s.Address + i*stride
 		if _, err := made.Memory.ReadMemory(b, at); err != nil || b[units] == 0 {
 			panic("the descriptors of a segment that was made cannot be read")
 		}
-		all = append(all, descriptor{at, s.Address + i*s.Size/256, uint64(b[units]) * s.Size / 256, b[flags] & 0x1F, at + flags, at + units})
+		said := b[flags] & 0x1F
+		if old { // what the later ones would say
+			said = b[flags]>>2&3 | [0x40]uint8{1: 2 << 2, 0x20: 3 << 2}[b[flags]&0x21]
+		}
+		all = append(all, descriptor{at, s.Address + i*s.Size/256, uint64(b[units]) * s.Size / 256, said, at + flags, at + units})
 		i += uint64(b[units])
 	}
 	return all
@@ -290,7 +305,9 @@ func TestSegmentHeapKeys(t *testing.T) {
 
 // TestSegmentHeapLies changes one number at a time. Most blocks are found, and something is said.
 func TestSegmentHeapLies(t *testing.T) {
-	made := ntheaptest.Make(damagedRecipes()["10.0.22631 x64 stacks=false"])
+	r := damagedRecipes()["10.0.22631 x64 stacks=false"]
+	r.Segments = 2 // most signatures must be right
+	made := ntheaptest.Make(r)
 	whole := read(t, process(made))
 	of := func(kind uint8) (all []descriptor) {
 		for _, s := range whole.walks[1].Segments {
@@ -345,5 +362,29 @@ func TestSegmentHeapLies(t *testing.T) {
 				t.Errorf("it costs %d of %d blocks", lost, len(made.Blocks))
 			}
 		})
+	}
+}
+
+// TestSegmentHeapOfTerabytes ends soon where a large block claims to be as large as the heap, which claims 128 TB.
+func TestSegmentHeapOfTerabytes(t *testing.T) {
+	r := damagedRecipes()["10.0.22631 x64 stacks=false"]
+	r.Virtual = 1
+	made := ntheaptest.Make(r)
+	handle := made.Heaps[1].Handle
+	node := pointerAt(made, handle+0x48)
+	if node&^0xFFF == handle || pointerAt(made, node) == 0 && pointerAt(made, node+0x20) == 0 { // it is encoded
+		node ^= handle + 0x48
+	}
+	p := process(made)
+	p.Memory = &patched{made.Memory, []patch{
+		{handle + 0x80, binary.LittleEndian.AppendUint64(nil, 1<<35)},
+		{node + 0x18, binary.LittleEndian.AppendUint64(nil, 0x7000_0000_0000)},
+		{node + 0x20, binary.LittleEndian.AppendUint64(nil, 0x1_0000_0000<<12)},
+	}}
+	deadline := time.AfterFunc(time.Minute, func() { panic("a walk does not end") })
+	defer deadline.Stop()
+	o := read(t, p)
+	if b := o.walks[1].Facts.Blocks; b.Count != 1 || b.Bytes < 1<<40 {
+		t.Errorf("large blocks %+v", b)
 	}
 }

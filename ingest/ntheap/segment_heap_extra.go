@@ -12,47 +12,40 @@ const (
 	unusedVSMask  = 0x1FFF
 )
 
-// recordRoom bounds how far behind a block its record is searched for.
+// recordRoom bounds the size of a record.
 const recordRoom = 256
 
-// record is the address of the stack that the record behind a block leads to: from is where the bytes begin that were not asked for,
-// to the end of the block. Of the record DbgHelpUtils knows how it begins, and that an address follows; by the PDB it is a
-// _SEGMENT_HEAP_EXTRA with 1 as InterceptorIndex and 1 as ExtraSizeInUnits, and no value of the program's.
+// record is the address of the stack that the record of a block leads to: from is where the bytes begin that were not asked for, to the
+// end of the block. The record, a _SEGMENT_HEAP_EXTRA and an address, begins at the next granule.
 //
 //	field             offset 32/64
-//	InterceptorIndex  2             4 bits, 1; UserFlags in the others, 0
-//	ExtraSizeInUnits  3             1
-//	Settable          4 / 8         0
+//	InterceptorIndex  2             4 bits, 0 where no stack was kept; UserFlags in the others
+//	ExtraSizeInUnits  3
+//	Settable          4 / 8         the value of the program
 //	stack             8 / 0x10      address of an _RTL_STACK_TRACE_ENTRY
 func (s *segmentWalk) record(from, to uint64) uint64 {
 	t := s.layout
 	if !s.heaps.StackTraces && !s.heaps.blind {
 		return 0 // programs can have a record of other things
 	}
-	pointer := s.near.pointerSize()
-	need := t.extraSize - t.interceptor + pointer // from InterceptorIndex to behind the address
-	room := min(to-min(from, to), recordRoom)
-	if room < need {
+	at := (from + t.granule - 1) &^ (t.granule - 1)
+	if at > to || t.extraSize+s.near.pointerSize() > to-at {
 		s.noRecord(from)
 		return 0
 	}
-	b := s.near.bytes(from, int(room))
+	b := s.near.bytes(at, int(t.extraSize+s.near.pointerSize()))
 	if b == nil {
 		s.unread.add(from)
 		return 0
 	}
-	for ; uint64(len(b)) >= need; b = b[1:] {
-		if b[0] != 1 || b[1] != 1 || !zeros(b[2:t.extraSize-t.interceptor]) {
-			continue
-		}
-		address := uint64(binary.LittleEndian.Uint32(b[t.extraSize-t.interceptor:]))
-		if s.layout.wide {
-			address = binary.LittleEndian.Uint64(b[t.extraSize-t.interceptor:])
-		}
-		return s.heaps.stacks.known(address)
+	if b[t.interceptor]&0xF == 0 {
+		s.noRecord(from)
+		return 0
 	}
-	s.noRecord(from)
-	return 0
+	if t.wide {
+		return s.heaps.stacks.known(binary.LittleEndian.Uint64(b[t.extraSize:]))
+	}
+	return s.heaps.stacks.known(uint64(binary.LittleEndian.Uint32(b[t.extraSize:])))
 }
 
 // noRecord counts a record that is not there, where all blocks should have one.
@@ -62,15 +55,6 @@ func (s *segmentWalk) noRecord(at uint64) {
 	}
 }
 
-func zeros(b []byte) bool {
-	for _, v := range b {
-		if v != 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // tail hands out a block whose last two bytes say how much of it was not asked for. It has size bytes from at, and the heap
 // spends header bytes more on it.
 func (s *segmentWalk) tail(at, size, header uint64, mask uint16, place Place) error {
@@ -78,7 +62,7 @@ func (s *segmentWalk) tail(at, size, header uint64, mask uint16, place Place) er
 	info, ok := s.seq.u16(at + size - 2)
 	if !ok {
 		s.unread.add(at)
-		return s.busy(b)
+		return s.hand(b)
 	}
 	unused := uint64(info & mask)
 	if info&unusedOne != 0 {
@@ -86,11 +70,11 @@ func (s *segmentWalk) tail(at, size, header uint64, mask uint16, place Place) er
 	}
 	if unused > size {
 		s.odd.add(at)
-		return s.busy(b)
+		return s.hand(b)
 	}
 	b.Size, b.Overhead = size-unused, header+unused
 	if info&(unusedOne|unusedExtra) == unusedExtra {
 		b.Trace = s.record(at+size-unused, at+size)
 	}
-	return s.busy(b)
+	return s.hand(b)
 }

@@ -14,7 +14,7 @@ import (
 func FuzzSegmentHeap(f *testing.F) {
 	var processes []*ntheaptest.Process
 	var pages [][]uint64
-	for i, v := range []*ntheaptest.Windows{ntheaptest.Win10x64, ntheaptest.Win11, ntheaptest.Win11Next, ntheaptest.Win10x86} {
+	for i, v := range ntheaptest.SegmentHeaps {
 		made := ntheaptest.Make(ntheaptest.Recipe{Windows: v, Seed: uint64(i), Stacks: i%2 == 0, Segments: 1, Blocks: 6, Virtual: 3, SegmentHeaps: 1})
 		o := read(f, process(made))
 		processes, pages = append(processes, made), append(pages, segmentPages(f, made, &o))

@@ -14,7 +14,7 @@ const segmentMark = 0xA2E64EADA2E64EAD
 // segmentKeys are the numbers with which a process disguises sizes and offsets in its segment heaps, RtlpHpHeapGlobals.HeapKey and
 // LfhKey. They are inferred from what they disguise, once for all heaps of the process.
 //
-//	signature of a segment = segment ^ context ^ HeapKey ^ segmentMark
+//	signature of a segment = segment ^ context ^ HeapKey ^ segmentMark; before 17134 segment>>20 ^ heap ^ another number
 //	BlockOffsets           = (first<<16 | size) ^ subsegment>>12 ^ LfhKey, the lower 32 bits of each
 type segmentKeys struct {
 	build uint32
@@ -22,13 +22,13 @@ type segmentKeys struct {
 
 	solving             sync.Mutex
 	solved              bool
-	base                uint64 // what signatures have beside their two addresses
+	base                uint64 // what signatures have beside what they are of
+	signed              bool   // most signatures have it
 	heap                uint64
 	heapKnown, unmasked bool
-	lfh                 uint32
-	lfhKnown            bool
-	lfhVotes, lfhAsked  int
-	strange             string // why nothing in these heaps is believed
+	lfh                 lfhKey
+	lfhOf               map[uint64]lfhKey // by heap: from 24H2 on each may have one of its own
+	strange             string            // why nothing in these heaps is believed
 }
 
 // A keySearch is one call of solve.
@@ -36,6 +36,7 @@ type keySearch struct {
 	*segmentKeys
 	w              *walk
 	votes          map[uint64]int
+	signatures     int
 	vs             []keySample // of ranges that say that they have chunks
 	ranges, marked int         // how many of them there are, and have the mark
 	lfhs           []keySample
@@ -45,6 +46,7 @@ type keySearch struct {
 // A keySample is a subsegment.
 type keySample struct {
 	layout   *segmentLayout
+	heap     uint64
 	at, size uint64
 }
 
@@ -65,10 +67,15 @@ func (k *segmentKeys) solve(w *walk) error {
 		k.strange = fmt.Sprintf("of %d page ranges that should have chunks only %d look so: this build of Windows describes its pages in another way; ntdll.pdb of it may help", s.ranges, s.marked)
 	}
 	s.heapKey()
+	if !s.heapKnown && len(s.vs) > 0 {
+		if err := s.chainKey(); err != nil {
+			return err
+		}
+	}
 	if err := s.collectChunks(); err != nil {
 		return err
 	}
-	if err := s.lfhKey(); err != nil {
+	if err := s.lfhKeys(); err != nil {
 		return err
 	}
 	k.solved = true
@@ -88,14 +95,15 @@ func (s *keySearch) collect(h *segmentHeap) error {
 		}
 		p := &segments[i]
 		if signature, ok := s.w.near.pointer(p.at + h.layout.signature); ok {
-			s.votes[signature^p.at^p.context.at]++
+			s.votes[h.layout.base(signature, p)]++
+			s.signatures++
 		}
 		if len(s.vs) >= keySamples && len(s.lfhs) >= keySamples {
 			continue
 		}
 		h.readDescriptors(s.w.near, p, &all)
 		err := p.context.ranges(&all, func(i, units int, whole bool) error {
-			sample := keySample{h.layout, p.at + uint64(i)<<p.context.unitShift, uint64(units) << p.context.unitShift}
+			sample := keySample{h.layout, h.handle, p.at + uint64(i)<<p.context.unitShift, uint64(units) << p.context.unitShift}
 			switch d := &all[i]; {
 			case !whole || d.flags&unitAllocated == 0:
 			case d.kind() == rangeLFH && len(s.lfhs) < keySamples:
@@ -116,6 +124,14 @@ func (s *keySearch) collect(h *segmentHeap) error {
 	return nil
 }
 
+// base is what the signature of a segment has beside what it is of.
+func (t *segmentLayout) base(signature uint64, p *pageSegment) uint64 {
+	if t.old {
+		return signature ^ p.at>>20 ^ p.context.at
+	}
+	return signature ^ p.at ^ p.context.at
+}
+
 // fewChunks is how many chunks must follow each other for a key to be believed.
 const fewChunks = 4
 
@@ -134,6 +150,7 @@ func (s *keySearch) heapKey() {
 		mark &= 1<<32 - 1
 	}
 	s.base, s.heap = bases[0], bases[0]^mark
+	defer func() { s.signed = 2*s.votes[s.base] > s.signatures }()
 	most := 0
 	for _, base := range bases[:min(len(bases), fewBases)] {
 		for _, mark := range [2]uint64{mark, 0} {
@@ -188,7 +205,7 @@ func (s *keySearch) collectChunks() error {
 			s.chunks++
 			user, size := at+v.layout.chunk, c.size-v.layout.chunk
 			if info, ok := s.w.near.u16(user + size - 2); ok && c.busy && c.bits&chunkUnused != 0 && size >= 2 && isLFH(info) {
-				s.lfhs = append(s.lfhs, keySample{v.layout, user, size})
+				s.lfhs = append(s.lfhs, keySample{v.layout, v.heap, user, size})
 			}
 			at += c.size
 		}

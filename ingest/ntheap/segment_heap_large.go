@@ -81,7 +81,7 @@ func (s *segmentWalk) largeBlock(l largeBlock) error {
 	if l.extra {
 		b.Trace = s.record(l.at+b.Size, l.at+l.size)
 	}
-	return s.busy(b)
+	return s.hand(b)
 }
 
 // nodes visits the nodes of a tree. Every node must lead back to its parent, so none is met twice; the places where one does not

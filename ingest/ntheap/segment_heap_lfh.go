@@ -20,6 +20,9 @@ func (t *segmentLayout) readLFH(w *window, at, size uint64) (h lfhHeader, ok boo
 func (t *segmentLayout) leastFirst(count uint64) uint64 {
 	word := t.granule / 2
 	bytes := (count*2 + 7) / 8
+	if t.lfhApart {
+		bytes = (count + 31) / 32 * 8
+	}
 	return (t.lfhBits + (bytes+word-1)&^(word-1) + t.granule - 1) &^ (t.granule - 1)
 }
 
@@ -41,11 +44,12 @@ func (s *segmentWalk) lfhSubsegment(at, size uint64) error {
 		s.gap("LFH subsegment", at, size, "its header contradicts itself, or is not in the evidence")
 		return nil
 	}
-	if !s.keys.lfhKnown {
+	key := s.keys.lfhKeyOf(s.handle)
+	if !key.known {
 		s.gap("LFH subsegment", at, size, "the key of its blocks could not be inferred")
 		return nil
 	}
-	first, stride, ok := h.places(t, size, s.keys.lfh)
+	first, stride, ok := h.places(t, size, key.key)
 	if !ok {
 		s.bad.add(at)
 		s.gap("LFH subsegment", at, size, "where its blocks lie contradicts its size")
@@ -61,9 +65,9 @@ func (s *segmentWalk) lfhSubsegment(at, size uint64) error {
 		}
 		block := at + first + i*stride
 		if i%32 == 0 {
-			bits, known = s.busyBits(at, i)
+			bits, known = s.layout.busyBits(s.near, at, i)
 		}
-		state := bits >> (i % 32 * 2) & 3
+		state := s.layout.blockState(bits, i)
 		switch {
 		case !known:
 			missing += stride
@@ -83,16 +87,24 @@ func (s *segmentWalk) lfhSubsegment(at, size uint64) error {
 }
 
 // busyBits reads two bits of each of 32 blocks from one on, by halves: 32-bit Windows has words of four bytes.
-func (s *segmentWalk) busyBits(at, block uint64) (uint64, bool) {
-	b := s.near.bytes(at+s.layout.lfhBits+block/4, 4)
+func (t *segmentLayout) busyBits(w *window, at, block uint64) (uint64, bool) {
+	b := w.bytes(at+t.lfhBits+block/4, 4)
 	if b == nil {
 		return 0, false
 	}
 	bits := uint64(binary.LittleEndian.Uint32(b))
-	if b = s.near.bytes(at+s.layout.lfhBits+block/4+4, 4); b != nil {
+	if b = w.bytes(at+t.lfhBits+block/4+4, 4); b != nil {
 		bits |= uint64(binary.LittleEndian.Uint32(b)) << 32
 	}
 	return bits, true
+}
+
+// blockState is the two bits of a block, of those of its 32. They are beside each other, or 32 apart from 24H2 on.
+func (t *segmentLayout) blockState(bits, block uint64) uint64 {
+	if i := block % 32; t.lfhApart {
+		return bits>>i&1 | bits>>(32+i)&1<<1
+	}
+	return bits >> (block % 32 * 2) & 3
 }
 
 // The two bits of a block.
@@ -108,7 +120,7 @@ func (s *segmentWalk) lfhBlock(at, stride, state uint64) error {
 		return nil
 	}
 	if state&lfhBlockUnused == 0 {
-		return s.busy(Block{Address: at, Size: stride, Place: LFH})
+		return s.hand(Block{Address: at, Size: stride, Place: LFH})
 	}
 	return s.tail(at, stride, 0, unusedLFHMask, LFH)
 }

@@ -9,16 +9,51 @@ const firstSlack = 8
 // mostSizes bounds how many sizes of blocks are tried for one beginning: a subsegment of a few large blocks tells little.
 const mostSizes = 64
 
+// An lfhKey is what disguises where the blocks of LFH subsegments lie.
+type lfhKey struct {
+	key          uint32
+	known        bool
+	votes, asked int // subsegments that agree with it, of so many
+}
+
+// lfhKeyOf is the key of a heap.
+func (k *segmentKeys) lfhKeyOf(heap uint64) lfhKey {
+	if own := k.lfhOf[heap]; own.known {
+		return own
+	}
+	return k.lfh
+}
+
+// lfhKeys finds the key of the process, and those of heaps that may have their own.
+func (s *keySearch) lfhKeys() (err error) {
+	if s.lfh, err = s.lfhKey(s.lfhs); err != nil || len(s.heaps) < 2 {
+		return err
+	}
+	byHeap := map[uint64][]keySample{}
+	for _, v := range s.lfhs {
+		if v.layout.lfhApart {
+			byHeap[v.heap] = append(byHeap[v.heap], v)
+		}
+	}
+	s.lfhOf = map[uint64]lfhKey{}
+	for heap, samples := range byHeap {
+		if s.lfhOf[heap], err = s.lfhKey(samples); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // lfhKey takes the key that most subsegments agree with. Of each the number of blocks is known and the room they have, so few sizes
 // are possible; each with each beginning gives a key.
-func (s *keySearch) lfhKey() error {
+func (s *keySearch) lfhKey(samples []keySample) (found lfhKey, err error) {
 	votes := map[uint32]keyVote{}
-	for _, v := range s.lfhs {
+	for _, v := range samples {
 		h, ok := v.layout.readLFH(s.w.near, v.at, v.size)
 		if !ok {
 			continue
 		}
-		s.lfhAsked++
+		found.asked++
 		behind, g := v.layout.leastFirst(h.count), v.layout.granule
 		for first := behind; first <= behind+firstSlack*g && first < v.size; first += g {
 			room := v.size - first
@@ -26,7 +61,7 @@ func (s *keySearch) lfhKey() error {
 			least := largest - min(largest, mostSizes*g)
 			for stride := largest; stride > least && room-h.count*stride < max(stride+g, room/8); stride -= g {
 				if err := s.w.step(); err != nil {
-					return err
+					return found, err
 				}
 				if first > 0xFFFF || !s.plausible(v, h, first, stride) {
 					continue
@@ -44,14 +79,14 @@ func (s *keySearch) lfhKey() error {
 	var best, second keyVote
 	for key, v := range votes {
 		if v.all > best.all || v.all == best.all && v.exact > best.exact {
-			best, second, s.lfh = v, best, key
+			best, second, found.key = v, best, key
 		} else if v.all > second.all || v.all == second.all && v.exact > second.exact {
 			second = v
 		}
 	}
-	s.lfhVotes = best.all
-	s.lfhKnown = 2*best.all > s.lfhAsked && best != second
-	return nil
+	found.votes = best.all
+	found.known = 2*best.all > found.asked && best != second
+	return found, nil
 }
 
 // sampledBlocks is how many blocks of a subsegment are asked for a size.
@@ -61,9 +96,13 @@ const sampledBlocks = 64
 // all, and more than the two bytes that say so.
 func (s *keySearch) plausible(v keySample, h lfhHeader, first, stride uint64) bool {
 	good, bad := 0, 0
+	var bits uint64
+	known := false
 	for i := range min(h.count, sampledBlocks) {
-		bits, ok := s.w.near.u8(v.at + v.layout.lfhBits + i/4)
-		if !ok || bits>>(i%4*2)&(lfhBlockBusy|lfhBlockUnused) != lfhBlockBusy|lfhBlockUnused {
+		if i%32 == 0 {
+			bits, known = v.layout.busyBits(s.w.near, v.at, i)
+		}
+		if !known || v.layout.blockState(bits, i) != lfhBlockBusy|lfhBlockUnused {
 			continue
 		}
 		info, ok := s.w.seq.u16(v.at + first + (i+1)*stride - 2)

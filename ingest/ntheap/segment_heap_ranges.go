@@ -1,5 +1,7 @@
 package ntheap
 
+import "encoding/binary"
+
 // The bits of RangeFlags, as MemProcFS and DbgHelpUtils read them since build 18362. Bits 2 and 3 are a number, the PDB's enum
 // _HEAP_SEG_RANGE_TYPE; with 32 bits the upper three count committed pages.
 const (
@@ -15,6 +17,31 @@ const (
 	rangeLFH      = 2
 	rangeVS       = 3
 )
+
+// The bits of RangeFlags of 16299 and before, as they are published for 14295 (Yason, Windows 10 Segment Heap Internals, 2016).
+const (
+	oldUnitLFH       = 0x01
+	oldUnitAllocated = 0x04
+	oldUnitFirst     = 0x08
+	oldUnitVS        = 0x20
+)
+
+// modernFlags says with the later bits what the former say.
+func modernFlags(old uint8) (flags uint8) {
+	if old&oldUnitAllocated != 0 {
+		flags |= unitAllocated
+	}
+	if old&oldUnitFirst != 0 {
+		flags |= unitFirst
+	}
+	switch {
+	case old&oldUnitLFH != 0:
+		flags |= rangeLFH << 2
+	case old&oldUnitVS != 0:
+		flags |= rangeVS << 2
+	}
+	return flags
+}
 
 // extraPresent is the bit of ExtraPresent in descriptors and in large allocations.
 const extraPresent = 1
@@ -40,8 +67,12 @@ func (h *segmentHeap) readDescriptors(w *window, s *pageSegment, to *[descriptor
 			continue
 		}
 		to[i] = unitDescriptor{
-			read: true, flags: b[t.range8], units: b[t.units8], extra: b[t.extra]&extraPresent != 0,
-			unused: uint32(b[t.unused]) | uint32(b[t.unused+1])<<8 | uint32(b[t.unused+2])<<16 | uint32(b[t.unused+3])<<24,
+			read: true, flags: b[t.range8], units: b[t.units8], extra: b[t.extra]&extraPresent != 0, unused: uint32(binary.LittleEndian.Uint16(b[t.unused:])),
+		}
+		if t.old {
+			to[i].flags = modernFlags(to[i].flags)
+		} else {
+			to[i].unused = binary.LittleEndian.Uint32(b[t.unused:])
 		}
 	}
 }
@@ -113,7 +144,7 @@ func (s *segmentWalk) segment(p *pageSegment) error {
 
 // checkSignature compares the signature of a segment with those of the others.
 func (s *segmentWalk) checkSignature(p *pageSegment) {
-	if signature, ok := s.near.pointer(p.at + s.layout.signature); ok && signature^p.at^p.context.at != s.keys.base {
+	if signature, ok := s.near.pointer(p.at + s.layout.signature); ok && s.keys.signed && s.layout.base(signature, p) != s.keys.base {
 		s.odds.add(p.at)
 	}
 }
@@ -142,10 +173,10 @@ func (s *segmentWalk) pageRange(d *unitDescriptor, at, size uint64) error {
 		return err
 	case rangeInternal:
 		add(&s.out.Internal, size, 0)
-		s.skip(at, size)
+		s.look(at + size)
 		return nil
 	}
-	s.skip(at, size)
+	s.look(at + size)
 	unused := uint64(d.unused)
 	if unused > size {
 		s.odd.add(at)
@@ -155,22 +186,28 @@ func (s *segmentWalk) pageRange(d *unitDescriptor, at, size uint64) error {
 	if d.extra {
 		b.Trace = s.record(at+size-unused, at+size)
 	}
-	return s.busy(b)
+	return s.hand(b)
 }
 
 // look counts the pages up to an address that can be read: those of free memory may be uncommitted.
 func (s *segmentWalk) look(to uint64) {
-	for ; s.page < to; s.page += pageSize {
-		if s.seq.readable(s.page) {
-			s.walked += pageSize
-		}
+	if to = (to + pageSize - 1) &^ (pageSize - 1); to > s.page {
+		s.walked += s.present(s.page, to-s.page)
+		s.page = to
 	}
 }
 
-// skip counts pages that need no look: those of a block are committed.
-func (s *segmentWalk) skip(at, size uint64) {
-	s.look(at)
-	if s.page == at {
-		s.page, s.walked = at+size, s.walked+size
+// present is how many bytes of whole pages the evidence has. The last pages of a block need not be committed. Where each page must be
+// looked at, a long stretch of missing ones ends the count: the size of a large block is a claim of up to 128 TB.
+func (s *segmentWalk) present(at, size uint64) (n uint64) {
+	if present := s.heaps.process.Present; present != nil {
+		return present(at, size)
 	}
+	missing := 0
+	for end := at + size; at < end && missing < mostMissing; at += pageSize {
+		if missing++; s.seq.readable(at) {
+			n, missing = n+pageSize, 0
+		}
+	}
+	return n
 }

@@ -165,7 +165,7 @@ func (s *segmentWalk) chunkOf(at uint64, c chunk) error {
 		add(&s.out.Internal, size, t.chunk)
 		return nil
 	case c.bits&chunkUnused == 0 || size < 2:
-		return s.busy(Block{Address: user, Size: size, Overhead: t.chunk, Place: VS})
+		return s.hand(Block{Address: user, Size: size, Overhead: t.chunk, Place: VS})
 	}
 	return s.tail(user, size, t.chunk, unusedVSMask, VS)
 }
@@ -187,13 +187,14 @@ func (s *segmentWalk) mayBeLFH(user, size uint64) int {
 		return ruledOut
 	}
 	h, ok := t.readLFH(s.seq, user, size)
+	key := s.keys.lfhKeyOf(s.handle)
 	switch {
 	case !ok && s.seq.readable(user+t.lfhCount) && s.seq.readable(user+t.lfhOffsets):
 		return ruledOut
-	case !ok || !s.keys.lfhKnown:
+	case !ok || !key.known:
 		return undecided
 	}
-	if _, _, fits := h.places(t, size, s.keys.lfh); fits {
+	if _, _, fits := h.places(t, size, key.key); fits {
 		return certain
 	}
 	return ruledOut

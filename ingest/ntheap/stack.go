@@ -38,8 +38,8 @@ func (t *traces) known(trace uint64) uint64 {
 // does not look like one: it must have 1 to 32 frames, each of which may be code. It may be called by several goroutines.
 //
 //	field      offset 32/64  source: public ntdll PDBs, _RTL_STACK_TRACE_ENTRY
-//	Index      8 / 0xC       u16: the number of frames with plain +ust, as HeapStat and DbgHelpUtils read it
-//	Depth      0xA / 0xE     u16: the number of frames with page heap, and before Vista
+//	Index      8 / 0xC       u16: the number of frames where the entry has no number of its own, and Depth is 0 then
+//	Depth      0xA / 0xE     u16: the number of frames of those that have one: with page heap, before Vista, with a value of the program's
 //	BackTrace  0xC / 0x10    up to 32 return addresses
 func (hs *Heaps) Stack(trace uint64, to []uint64) []uint64 {
 	if trace == 0 {
@@ -56,12 +56,8 @@ func (hs *Heaps) Stack(trace uint64, to []uint64) []uint64 {
 	if b = b[:max(read, 0)]; len(b) < index+4 {
 		return to
 	}
-	depths := [2]uint16{binary.LittleEndian.Uint16(b[index:]), binary.LittleEndian.Uint16(b[index+2:])}
-	if hs.PageHeap || hs.old() {
-		depths[0], depths[1] = depths[1], depths[0]
-	}
 	frames := b[index+4:]
-	for _, depth := range depths {
+	for _, depth := range [2]uint16{binary.LittleEndian.Uint16(b[index+2:]), binary.LittleEndian.Uint16(b[index:])} {
 		n := int(depth)
 		if n < 1 || n > mostFrames || n*width > len(frames) {
 			continue
@@ -89,13 +85,4 @@ func (hs *Heaps) frames(b []byte, to []uint64) ([]uint64, bool) {
 		all = append(all, address)
 	}
 	return all, true
-}
-
-// old says whether the process ran on a Windows before Vista.
-func (hs *Heaps) old() bool {
-	if len(hs.layouts) == 0 {
-		return false
-	}
-	_, modern := hs.layouts[0].types.Offset("_HEAP", "SegmentList")
-	return !modern
 }

@@ -22,25 +22,25 @@ func TestStack(t *testing.T) {
 		name         string
 		index, depth uint16
 		frames       []byte
-		pageHeap     bool
 		want         int
 	}{
-		{"plain", 3, 0x7777, frames(32), false, 3},
-		{"plain by Depth", 0, 5, frames(32), false, 5},
-		{"both fit", 3, 5, frames(32), false, 3},
-		{"both fit, page heap", 3, 5, frames(32), true, 5},
-		{"full", 32, 0, frames(32), false, 32},
-		{"too many", 33, 34, frames(40), false, 0},
-		{"none", 0, 0, frames(32), false, 0},
-		{"no code", 3, 0, append(frames(2), make([]byte, 8*30)...), false, 0},
-		{"no code at first", 5, 2, append(frames(2), bytes.Repeat([]byte{1}, 8*30)...), false, 2},
-		{"cut", 3, 0, frames(3), false, 3},
-		{"cut inside", 3, 0, frames(2), false, 0},
-		{"cut before", 3, 0, nil, false, 0},
+		{"plain", 3, 0, frames(32), 3},
+		{"plain, full", 32, 0, frames(32), 32},
+		{"numbered", 0x7777, 5, frames(32), 5},
+		{"numbered, full", 0x7777, 32, frames(32), 32},
+		{"numbered, with the number of a depth", 3, 5, frames(32), 5},
+		{"plain, with something in Depth", 3, 0x7777, frames(32), 3},
+		{"too many", 33, 34, frames(40), 0},
+		{"none", 0, 0, frames(32), 0},
+		{"no code", 3, 0, append(frames(2), make([]byte, 8*30)...), 0},
+		{"no code by Depth", 2, 5, append(frames(2), bytes.Repeat([]byte{1}, 8*30)...), 2},
+		{"cut", 3, 0, frames(3), 3},
+		{"cut inside", 3, 0, frames(2), 0},
+		{"cut before", 3, 0, nil, 0},
 	} {
 		entry := append(make([]byte, 12), byte(test.index), byte(test.index>>8), byte(test.depth), byte(test.depth>>8))
 		entry = append(entry, test.frames...)
-		made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, PageHeap: test.pageHeap, Blocks: 1})
+		made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Blocks: 1})
 		p := process(made)
 		p.Memory = append(ntheaptest.Memory{{Start: at, Size: uint64(len(entry)), Bytes: bytes.NewReader(entry)}}, made.Memory...)
 		p.Code = func(addr uint64) bool { return addr>>32 == code>>32 }

@@ -2,7 +2,8 @@
 // the fields that the walker uses; builds whose fields lie alike share one entry.
 //
 //	xz -dc nt_pdb_layouts_by_build.json.xz |
-//	go run ./tools/heaplayouts -public <(xz -dc ntdll_public_pdb_layouts.json.xz) -ntdll ntdll_only_layouts.json > ingest/ntheap/layouts.txt
+//	go run ./tools/heaplayouts -public <(xz -dc ntdll_public_pdb_layouts.json.xz) -ntdll ntdll_only_layouts.json \
+//	  -segment ntdll_segment_heap_15063_17134_17763_x64.json > ingest/ntheap/layouts.txt
 //
 // What the kernel's PDB has comes from there, for each build. Structures that only ntdll.dll has are given for a few versions of
 // Windows, and stand for the builds between them; source.go says which.
@@ -28,6 +29,7 @@ func run(args []string, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("heaplayouts", flag.ContinueOnError)
 	public := flags.String("public", "", "the unpacked JSON of public ntdll PDBs")
 	ntdll := flags.String("ntdll", "", "the JSON of structures that only ntdll has")
+	segment := flags.String("segment", "", "the JSON of structures of segment heaps before 18362")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -39,6 +41,9 @@ func run(args []string, in io.Reader, out io.Writer) error {
 		return err
 	}
 	if err := s.readNTDLL(*ntdll); err != nil {
+		return err
+	}
+	if err := s.readSegment(*segment); err != nil {
 		return err
 	}
 	layouts, err := s.layouts()

@@ -32,7 +32,8 @@ func TestFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	args := []string{"-public", public, "-ntdll", corpus.Path(t, "layouts", "ntdll_only_layouts.json")}
+	args := []string{"-public", public, "-ntdll", corpus.Path(t, "layouts", "ntdll_only_layouts.json"),
+		"-segment", corpus.Path(t, "layouts", "ntdll_segment_heap_15063_17134_17763_x64.json")}
 	if err := run(args, bytes.NewReader(unpacked(t, "nt_pdb_layouts_by_build.json.xz")), &out); err != nil {
 		t.Fatal(err)
 	}
@@ -59,5 +60,39 @@ func TestBadSources(t *testing.T) {
 		if err := run([]string{"-public", test.public, "-ntdll", test.ntdll}, strings.NewReader(test.in), &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: %v", test, err)
 		}
+	}
+}
+
+// TestBadSegmentSources refuses lists of structures of segment heaps in which a build is missing, or something cannot be read.
+func TestBadSegmentSources(t *testing.T) {
+	builds := func(types string) string {
+		return `{"15063.413": ` + types + `, "17134.523": ` + types + `, "17763.107": ` + types + `}`
+	}
+	for _, test := range []struct{ text, want string }{
+		{"", "-segment"},
+		{"[]", "-segment"},
+		{"{}", "-segment: build"},
+		{builds(`[]`), "-segment: build"},
+		{builds(`{"_HEAP": {"Size": "eight"}}`), "-segment: _HEAP of"},
+		{builds(`{"_HEAP": {"Size": "0x8", "Fields": [["0x0", "u32"]]}}`), "without a name"},
+		{builds(`{"_HEAP": {"Size": "0x8", "Fields": [["zero", "u32", "Flags"]]}}`), "-segment: _HEAP.Flags"},
+		{builds(`{"_HEAP": {"Size": "0x8", "Fields": [["0x4", "u32", "Flags[2]", "0:1"]]}}`), ""},
+	} {
+		path := filepath.Join(t.TempDir(), "segment.json")
+		if err := os.WriteFile(path, []byte(test.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var s sources
+		err := s.readSegment(path)
+		if test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%s: %v", test.text, err)
+		}
+		if at, ok := s.segment["17134.523"]["_HEAP"].fields["Flags"]; test.want == "" && (err != nil || !ok || at != 4) {
+			t.Errorf("%s: %v, a field at %d", test.text, err, at)
+		}
+	}
+	var s sources
+	if err := s.readSegment("nowhere.json"); err == nil || !strings.Contains(err.Error(), "-segment") {
+		t.Errorf("nowhere: %v", err)
 	}
 }

@@ -38,6 +38,10 @@ func (s *sources) addNTDLL(all map[string]structure, b build) error {
 			delete(t.fields, "EncodedOffsets")
 			delete(t.fields, "BitmapData")
 		}
+		if heap, ok := t.fields["Heap"]; ok && typ == "_LFH_HEAP" && !b.before(3) {
+			// Two addresses behind, as the memory of Windows 8.1 to 11 has it; PDBs that list the structure are not public.
+			t.fields["FirstUncommittedAddress"] = heap + 2*b.pointer()
+		}
 		all[typ] = t
 	}
 	return nil

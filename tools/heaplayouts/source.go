@@ -30,6 +30,14 @@ func (b build) before(minor int) bool {
 	return b.major < 6 || b.major == 6 && b.minor < minor
 }
 
+// pointer is the size of an address.
+func (b build) pointer() uint64 {
+	if b.arch == "x64" {
+		return 8
+	}
+	return 4
+}
+
 // sources are the facts as they are given: kernel by build, public by PDB, ntdll by processor and version.
 type sources struct {
 	kernel map[string]map[string]struct {
@@ -42,7 +50,8 @@ type sources struct {
 			Fields map[string]string
 		}
 	}
-	ntdll map[string]map[string]map[string]json.RawMessage
+	ntdll   map[string]map[string]map[string]json.RawMessage
+	segment segmentTypes
 }
 
 func (s *sources) readPublic(path string) error {
@@ -95,6 +104,9 @@ func (s *sources) builds() (map[build][]string, []build, error) {
 		}
 		names[b] = append(names[b], name)
 	}
+	for _, arch := range []string{"x64"} { // 24H2 has no kernel PDB among the sources: it differs from 23H2 as segment24H2 says
+		names[build{10, 0, windows24H2, arch}] = names[build{10, 0, 22631, arch}]
+	}
 	return names, slices.SortedFunc(maps.Keys(names), func(a, b build) int {
 		return cmp.Or(strings.Compare(a.arch, b.arch), cmp.Compare(a.number, b.number))
 	}), nil
@@ -121,6 +133,10 @@ func (s *sources) structures(name string, b build) (map[string]structure, error)
 	}
 	if err := s.addPublic(all, b, "_STACK_TRACE_DATABASE", "_RTL_STACK_TRACE_ENTRY", "_DPH_HEAP_ROOT", "_DPH_HEAP_BLOCK", "_DPH_BLOCK_INFORMATION"); err != nil {
 		return nil, err
+	}
+	s.addSegment(all, b)
+	if b.number == windows24H2 {
+		segment24H2(all)
 	}
 	return all, s.addNTDLL(all, b)
 }

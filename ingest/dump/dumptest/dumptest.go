@@ -3,6 +3,7 @@ package dumptest
 
 import (
 	"cmp"
+	"io"
 	"slices"
 	"time"
 
@@ -27,10 +28,13 @@ type Program struct {
 	Time time.Time
 	// Roots are addresses that the program keeps on the stack of its thread.
 	Roots []uint64
-	// Private are reservations of committed zeros that are no heap.
-	Private []uint64 // sizes in bytes
+	// Private are the sizes in bytes of committed reservations that are no heap. Each holds Contents; nil for zeros.
+	Private  []uint64
+	Contents io.ReaderAt
 	// Modules replaces the images that the heaps' stacks lead through, by name.
 	Modules map[string]minidumptest.Module
+	// NoVariables says that the first image has variables, which are not in the dump: which blocks are pointed to cannot be told.
+	NoVariables bool
 }
 
 // stackAt is where the thread's stack lies, below everything else.
@@ -52,14 +56,21 @@ func Of(p *ntheaptest.Process, program Program) minidumptest.Dump {
 		System:  minidumptest.System{Arch: map[int]string{32: "x86", 64: "x64"}[bits], Major: p.Windows.Major, Minor: p.Windows.Minor, Build: p.Windows.Build, Processors: 2, Product: 1},
 		Process: &minidumptest.Process{PID: program.PID},
 	}
-	for _, i := range p.Images {
+	for n, i := range p.Images {
 		m, ok := program.Modules[i.Name]
 		if !ok {
 			m = minidumptest.Module{Path: `C:\app\` + i.Name, Timestamp: 0x5F000000}
 		}
 		m.Base, m.Size = i.Base, uint32(i.Size)
 		d.Modules = append(d.Modules, m)
-		d.Regions = append(d.Regions, minidumptest.Region{Base: i.Base, Size: i.Size, AllocationBase: i.Base, AllocationProtect: executeRW, State: commit, Protect: execute, Type: image})
+		code := minidumptest.Region{Base: i.Base, Size: i.Size, AllocationBase: i.Base, AllocationProtect: executeRW, State: commit, Protect: execute, Type: image}
+		if n == 0 && program.NoVariables {
+			variables := code
+			code.Size -= ntheaptest.Page
+			variables.Base, variables.Size, variables.Protect = i.Base+code.Size, ntheaptest.Page, readWrite
+			d.Regions = append(d.Regions, variables)
+		}
+		d.Regions = append(d.Regions, code)
 	}
 	const used = stackAt + stackSize - 0x4000
 	d.Threads = []minidumptest.Thread{{ID: 0x1234, Name: "main", TEB: p.TEB, Stack: used, Registers: &minidumptest.Registers{IP: p.Images[0].Base + 0x1000, SP: used}}}
@@ -74,7 +85,7 @@ func Of(p *ntheaptest.Process, program Program) minidumptest.Dump {
 	}
 	at := privateAt(bits)
 	for _, size := range program.Private {
-		d.Memory = append(d.Memory, minidumptest.Memory{Address: at, Size: size})
+		d.Memory = append(d.Memory, minidumptest.Memory{Address: at, Size: size, From: program.Contents})
 		at += size + 0x10000
 	}
 	slices.SortFunc(d.Memory, func(a, b minidumptest.Memory) int { return cmp.Compare(a.Address, b.Address) })

@@ -30,15 +30,11 @@ func (d Dump) Create(path string) (int64, error) {
 
 // WriteTo writes the dump and returns its size. Zeros of memory are not written, but the last.
 func (d Dump) WriteTo(w io.WriterAt) (int64, error) {
-	b := &builder{}
-	b.bytes = make([]byte, 32+12*d.streams())
-	d.describe(b)
-	at := d.listMemory(b)
-	d.finish(b)
-	if _, err := w.WriteAt(b.bytes, 0); err != nil {
+	head, at := d.head()
+	if _, err := w.WriteAt(head, 0); err != nil {
 		return 0, err
 	}
-	end, last := int64(len(b.bytes)), int64(len(b.bytes))
+	end, last := int64(len(head)), int64(len(head))
 	for _, m := range d.Memory {
 		written, err := copyMemory(w, at, m)
 		if err != nil {
@@ -56,6 +52,16 @@ func (d Dump) WriteTo(w io.WriterAt) (int64, error) {
 		}
 	}
 	return end, nil
+}
+
+// head is all but the bytes of memory, and where these begin.
+func (d Dump) head() (head []byte, memory int64) {
+	b := &builder{}
+	b.bytes = make([]byte, 32+12*d.streams())
+	d.describe(b)
+	memory = d.listMemory(b)
+	d.finish(b)
+	return b.bytes, memory
 }
 
 // copyMemory writes the bytes of a range, and reports whether there were any.

@@ -29,12 +29,8 @@ type run struct {
 func (m *maker) heap(blocks int, light bool) uint64 {
 	m.p.Heaps = append(m.p.Heaps, Heap{})
 	h := &heapMaker{maker: m, light: light, key: m.random.Uint64() | 1<<20, truth: &m.p.Heaps[len(m.p.Heaps)-1], lists: map[int][]uint64{}}
-	if m.recipe.LFH && !m.v.Old() {
-		h.front = m.reserve(2*Page) + 0x40
-		m.zero(h.front-0x40, 2*Page)
-	} else if m.v.Old() {
-		h.front = m.reserve(2 * Page)
-		m.zero(h.front, 2*Page)
+	if m.recipe.LFH || m.v.Old() {
+		h.makeFront()
 	}
 	if m.v.Old() {
 		h.spare = m.reserve(Page)
@@ -52,6 +48,19 @@ func (m *maker) heap(blocks int, light bool) uint64 {
 	virtual := h.virtualBlocks()
 	h.writeHeader(segments, virtual)
 	return h.handle
+}
+
+// makeFront reserves the front end: the low-fragmentation heap, or lookaside lists. From Windows 8.1 on it says how much of its
+// reservation is committed, and the heap counts both as its own.
+func (h *heapMaker) makeFront() {
+	const committed, reserved = 4 * Page, 8 * Page
+	h.front = h.reserve(reserved)
+	h.zero(h.front, committed)
+	if h.v.ownFront() {
+		h.pointer(h.front+h.v.pick(0x14, 0x28), h.front+committed)
+		h.truth.Front = committed
+		h.truth.Committed, h.truth.Reserved = committed, reserved
+	}
 }
 
 // plan decides what a segment holds and how large it must be for that, and reserves it.
@@ -99,14 +108,13 @@ func (h *heapMaker) lastBlock() uint64 {
 }
 
 func (h *heapMaker) writeSegment(s *madeSegment) {
-	v, width := h.v, h.v.width()
+	v := h.v
 	from := s.base
 	for _, r := range s.runs {
 		h.commit(from, r.to-from)
 		from = r.to + r.hole
 	}
 	clear(h.at(s.base, int(s.header)))
-	h.u32(s.base+2*width, 0xFFEEFFEE)
 	var uncommitted uint64
 	var descriptors []uint64
 	for i := range s.runs {
@@ -129,6 +137,13 @@ func (h *heapMaker) writeSegment(s *madeSegment) {
 		h.oldSegment(s, uncommitted, descriptors)
 		return
 	}
+	h.segmentHeader(s, uncommitted, descriptors)
+}
+
+// segmentHeader writes the header of a segment of Vista or later.
+func (h *heapMaker) segmentHeader(s *madeSegment, uncommitted uint64, descriptors []uint64) {
+	v, width := h.v, h.v.width()
+	h.u32(s.base+2*width, 0xFFEEFFEE)
 	h.pointer(s.base+v.pick(0x18, 0x28), h.handle)
 	h.pointer(s.base+v.pick(0x1c, 0x30), s.base)
 	h.u32(s.base+v.pick(0x20, 0x38), uint32(s.size/Page))
@@ -164,6 +179,7 @@ func (h *heapMaker) describe(r *run, last uint64) uint64 {
 // oldSegment writes the header of a segment of Windows XP or 2003.
 func (h *heapMaker) oldSegment(s *madeSegment, uncommitted uint64, descriptors []uint64) {
 	v, at := h.v, s.base
+	h.u32(at+2*v.width(), 0xFFEEFFEE)
 	if s.base == h.handle {
 		at += v.heap.size
 		h.u32(at+2*v.width(), 0xFFEEFFEE)
@@ -191,6 +207,9 @@ func (h *heapMaker) writeHeader(segments []madeSegment, virtual []uint64) {
 	flags := uint32(2)
 	if h.recipe.Stacks {
 		flags |= 0x08000000
+		if number, at := v.interceptor(); !v.Old() {
+			h.u32(base+at, uint32(number))
+		}
 	}
 	h.u32(base+p.flags, flags)
 	h.circle(append([]uint64{base + p.virtualBlocks}, virtual...)...)
@@ -200,6 +219,9 @@ func (h *heapMaker) writeHeader(segments []madeSegment, virtual []uint64) {
 			h.pointer(base+p.segments+uint64(i)*v.width(), at)
 		}
 		h.u8(base+p.frontEndType, 1)
+		if h.withLFH() {
+			h.u8(base+p.frontEndType, 2)
+		}
 		h.writeLookaside()
 		return
 	}
@@ -216,7 +238,8 @@ func (h *heapMaker) writeHeader(segments []madeSegment, virtual []uint64) {
 	}
 	counters, width := base+p.counters, v.width()
 	h.pointer(counters, h.truth.Reserved)
-	h.pointer(counters+width, h.truth.Committed)
+	h.pointer(counters+width, h.truth.Committed+h.truth.Decommitted)
+	h.pointer(counters+v.decommitted(), h.truth.Decommitted)
 	h.u32(counters+4*width, uint32(h.truth.Segments))
 	h.u32(counters+4*width+4, uint32(h.truth.Holes))
 	h.u32(counters+v.pick(0x24, 0x34), 7)

@@ -35,7 +35,7 @@ func MakeLarge(r Recipe, count, size uint64) *Large {
 	if r.Stacks {
 		m.p.Flags |= 0x1000
 	}
-	m.makeTraces(64)
+	m.makeTraces(64, m.randomStack)
 	m.p.Heaps = append(m.p.Heaps, Heap{})
 	h := &heapMaker{maker: m, key: m.random.Uint64() | 1<<20, truth: &m.p.Heaps[0]}
 	g := v.granule()
@@ -55,14 +55,8 @@ func MakeLarge(r Recipe, count, size uint64) *Large {
 	m.commit(s.base, header)
 	m.commit(tail.from, total-body)
 	clear(m.at(s.base, int(header)))
-	m.u32(s.base+2*v.width(), 0xFFEEFFEE)
 	d := h.describe(&tail, h.fill(&tail, uint16(stride/g)))
-	m.pointer(s.base+v.pick(0x18, 0x28), s.base)
-	m.pointer(s.base+v.pick(0x1c, 0x30), s.base)
-	m.u32(s.base+v.pick(0x20, 0x38), uint32(total/Page))
-	m.pointer(s.base+v.pick(0x24, 0x40), s.base+header)
-	m.pointer(s.base+v.pick(0x28, 0x48), s.base+total)
-	m.circle(s.base+v.pick(0x38, 0x60), d+2*v.width())
+	h.segmentHeader(&s, 0, []uint64{d})
 	*h.truth = Heap{Handle: s.base, Reserved: total, Committed: total, Segments: 1, Holes: 1, Free: 1}
 	h.writeHeader([]madeSegment{s}, nil)
 	lazy := &lazySegment{
@@ -145,7 +139,7 @@ func (s *lazySegment) entry(b []byte, i uint64) []byte {
 	_, unused, trace := s.block(i)
 	said := uint8(unused)
 	if trace != nil {
-		said = 0x3F
+		said = prefixed
 	}
 	b = append(b, make([]byte, v.compact())...)
 	low, high := uint8(granules), uint8(granules>>8)
@@ -155,7 +149,8 @@ func (s *lazySegment) entry(b []byte, i uint64) []byte {
 	}
 	b = append(binary.LittleEndian.AppendUint64(b, trace.at), make([]byte, 2*g-8)...)
 	x := b[len(b)-8:]
-	binary.LittleEndian.PutUint16(x, 1)
+	number, _ := v.interceptor()
+	binary.LittleEndian.PutUint16(x, number)
 	binary.LittleEndian.PutUint16(x[4:], uint16(unused))
 	x[6], x[7] = 2, 5
 	return b

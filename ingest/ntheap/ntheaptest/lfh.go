@@ -17,7 +17,15 @@ func zoneRoom(v *Windows) int {
 // A container is planned before it is known where it lies.
 type container struct {
 	granules, count int
-	requests        []uint64 // 0 for a free block
+	requests        []uint64
+}
+
+// freeBlock is the request of a free block.
+const freeBlock = ^uint64(0)
+
+// withLFH says whether a heap has a low-fragmentation heap. That of Windows XP is off where stacks are kept.
+func (h *heapMaker) withLFH() bool {
+	return h.recipe.LFH && (!h.v.Old() || h.v.Bits == 32 && !h.recipe.Stacks)
 }
 
 func (h *heapMaker) planContainer() item {
@@ -28,10 +36,16 @@ func (h *heapMaker) planContainer() item {
 		c.granules += 3
 		least = int(2*g + 8)
 	}
+	spare := 12
+	if h.random.IntN(4) == 0 { // more than an entry can say
+		c.granules += 70
+		spare = c.granules*int(g) - least
+		c.count = 1 + c.count/8
+	}
 	for range c.count {
-		request := uint64(0)
+		request := freeBlock
 		if h.random.IntN(3) > 0 {
-			request = uint64(max(1, c.granules*int(g)-least-h.random.IntN(12)))
+			request = uint64(max(0, c.granules*int(g)-least-h.random.IntN(spare)))
 		}
 		c.requests = append(c.requests, request)
 	}
@@ -51,6 +65,10 @@ func (h *heapMaker) firstBlock(c *container) uint64 {
 // writeContainer writes a container, its subsegment and its blocks.
 func (h *heapMaker) writeContainer(at uint64, c *container) {
 	v, l, g := h.v, h.v.lfh, h.v.granule()
+	if v.Old() {
+		h.oldContainer(at, c)
+		return
+	}
 	subsegment := h.zone.at + l.subsegments + uint64(h.zone.used)*l.subsegmentSize
 	h.zone.used++
 	clear(h.at(subsegment, int(l.subsegmentSize)))
@@ -71,7 +89,7 @@ func (h *heapMaker) writeContainer(at uint64, c *container) {
 	for i, request := range c.requests {
 		e := at + first + uint64(i)*stride
 		h.u64(e+v.compact(), uint64(h.random.Uint32())|uint64(i)<<32|0x80<<56)
-		if request == 0 {
+		if request == freeBlock {
 			h.truth.FreeLFH++
 			continue
 		}
@@ -81,16 +99,19 @@ func (h *heapMaker) writeContainer(at uint64, c *container) {
 		}
 		t, unused := h.trace(), stride-request
 		b := Block{Heap: h.handle, Address: e + g, Size: request, Place: "LFH", Stack: t.stack}
-		switch state := e + v.compact() + 7; {
-		case h.recipe.Stacks:
-			h.u8(state, 0xC2)
+		state := uint8(0x80)
+		switch {
+		case h.recipe.Stacks && h.random.IntN(8) > 0:
+			state |= prefixed
 			b.Address = h.prefix(e, unused, t)
-		case unused >= 0x3F:
-			h.u8(state, 0xBF)
-			h.u32(e+stride-4, uint32(unused))
+		case h.recipe.Stacks: // what was there before had a prefix
+			h.prefix(e, unused, t)
+			b.Stack = nil
+			fallthrough
 		default:
-			h.u8(state, 0x80|uint8(unused))
+			state |= h.unused(e+stride, unused)
 		}
+		h.u8(e+v.compact()+7, state)
 		h.p.Blocks = append(h.p.Blocks, b)
 	}
 }

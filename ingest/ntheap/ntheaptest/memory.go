@@ -91,6 +91,22 @@ func (a *arena) zero(start, size uint64) {
 	clear(a.regions[len(a.regions)-1].bytes)
 }
 
+// decommit takes pages away, behind the beginning of what was committed at once.
+func (a *arena) decommit(at, size uint64) {
+	for i, r := range a.regions {
+		end := r.start + uint64(len(r.bytes))
+		if at <= r.start || at+size > end {
+			continue
+		}
+		a.regions[i].bytes = r.bytes[:at-r.start]
+		if at+size < end {
+			a.regions = append(a.regions, region{at + size, r.bytes[at+size-r.start:]})
+		}
+		return
+	}
+	panic("ntheaptest: what is to be decommitted is not committed")
+}
+
 func (a *arena) at(addr uint64, n int) []byte {
 	for i := range a.regions {
 		r := &a.regions[(a.last+i)%len(a.regions)]

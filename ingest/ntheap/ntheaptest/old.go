@@ -20,3 +20,33 @@ func (h *heapMaker) writeLookaside() {
 		}
 	}
 }
+
+// oldContainer writes a container of the low-fragmentation heap of Windows XP, whose subsegments are kept in the front end's pages
+// here. Of the unused bytes of a block its entry has the lowest byte, and that is what ntdll takes for the number.
+func (h *heapMaker) oldContainer(at uint64, c *container) {
+	const subsegmentSize, first = 0x20, 0x10
+	subsegment := h.front + 3*Page + uint64(h.zone.used)*subsegmentSize
+	h.zone.used++
+	h.pointer(subsegment+4, at)
+	h.u16(subsegment+0x10, uint16(c.granules))
+	h.u16(subsegment+0x14, uint16(c.count))
+	h.pointer(at, subsegment)
+	h.u32(at+0xc, 0xF0E0D0C0)
+	g := h.v.granule()
+	stride := uint64(c.granules) * g
+	for i, request := range c.requests {
+		e := at + first + uint64(i)*stride
+		h.u32(e, h.random.Uint32())
+		if request == freeBlock {
+			copy(h.at(e+4, 4), []byte{0, 0, 0, 0})
+			h.truth.FreeLFH++
+			continue
+		}
+		unused := stride - request
+		copy(h.at(e+4, 4), []byte{0, busy, uint8(unused), 0})
+		if uint8(unused) == 0xFF {
+			h.u32(e+stride-4, uint32(unused))
+		}
+		h.p.Blocks = append(h.p.Blocks, Block{Heap: h.handle, Address: e + g, Size: stride - unused&0xFF, Place: "LFH"})
+	}
+}

@@ -12,8 +12,10 @@ type Recipe struct {
 	// Heaps, Segments and Blocks count: blocks are those of each run of committed memory, of which a segment has two.
 	Heaps, Segments, Blocks int
 	Virtual                 int // virtual blocks of each heap
-	// SegmentHeaps are made beside the others; Windows must be 10.0.18362 or later.
+	// SegmentHeaps are made beside the others; Windows must be one of the list of that name. System makes the program one of Windows'
+	// own, whose blocks of segment heaps have no padding.
 	SegmentHeaps int
+	System       bool
 	// Base is where reservations begin, 4 MB if 0. TEB32 makes the process the 64-bit side of one that runs under WOW64: its TEB leads
 	// to the other side's.
 	Base, TEB32 uint64
@@ -31,7 +33,7 @@ type Process struct {
 	Windows       *Windows
 	Memory        Memory
 	PEB, TEB      uint64
-	TraceDatabase uint64 // the variable that points to it
+	TraceDatabase uint64 // where the database of stacks begins
 	Flags         uint32
 	LFHKey        uint32
 	SegmentKey    uint64 // that sizes in segment heaps are disguised with
@@ -44,12 +46,15 @@ type Process struct {
 // A Reservation is address space that was taken, committed or not.
 type Reservation struct{ Base, Size uint64 }
 
-// A Heap is the truth about one heap. Sizes are bytes; committed and reserved are those of its segments, as the heap counts.
+// A Heap is the truth about one heap. Sizes are bytes; committed and reserved are those of its segments and of its front end, as the
+// heap counts.
 type Heap struct {
 	Handle              uint64
 	Page                bool
 	Segment             bool // its committed bytes are those of its large blocks, too
 	Reserved, Committed uint64
+	Front               uint64 // bytes of Committed that are the front end's
+	Decommitted         uint64 // bytes given back inside free blocks: not in Committed
 	Segments, Holes     int
 	Free                int // free blocks of segments
 	FreeLFH             int
@@ -74,12 +79,13 @@ func (p *Process) Code(addr uint64) bool {
 // A maker is a process that is being made.
 type maker struct {
 	arena
-	v      *Windows
-	recipe Recipe
-	p      *Process
-	random *rand.Rand
-	free   uint64 // where the next reservation may be
-	traces []madeTrace
+	v        *Windows
+	recipe   Recipe
+	p        *Process
+	random   *rand.Rand
+	free     uint64 // where the next reservation may be
+	traces   []madeTrace
+	numbered []int // those of traces that have a number
 }
 
 // Make makes a process. The same recipe gives the same bytes.
@@ -97,7 +103,7 @@ func Make(r Recipe) *Process {
 	if r.PageHeap {
 		m.p.Flags |= 0x02000000
 	}
-	m.makeTraces(12)
+	m.makeTraces(12, m.randomStack)
 	var handles []uint64
 	for range max(r.Heaps, 1) {
 		handles = append(handles, m.heap(r.Blocks, false))
@@ -147,6 +153,9 @@ func (m *maker) environment(handles []uint64) {
 	m.pointer(p.PEB+v.pick(8, 0x10), p.Images[0].Base)
 	m.pointer(p.PEB+v.pick(0x18, 0x30), handles[0])
 	m.u32(p.PEB+v.pick(0x68, 0xbc), p.Flags)
+	if v.listsOne() {
+		handles = handles[:1]
+	}
 	m.u32(p.PEB+v.pick(0x88, 0xe8), uint32(len(handles)))
 	m.u32(p.PEB+v.pick(0x8c, 0xec), 512)
 	m.pointer(p.PEB+v.pick(0x90, 0xf0), list)

@@ -6,12 +6,21 @@ import "slices"
 func (h *segmentHeapMaker) lfh(at, room uint64) {
 	v, g := h.v, h.v.granule()
 	sizes := []uint64{1, 2, 3, 4, 5, 7, 8, 12, 16, 20, 32, 48, 64, 68, 96}
+	if h.padded() {
+		sizes = sizes[1:]
+	}
 	stride := sizes[h.random.IntN(len(sizes))] * g
 	for stride > room/6 {
 		stride = sizes[h.random.IntN(len(sizes))] * g
 	}
+	if h.lfhs++; h.lfhs == 1 && h.recipe.System {
+		stride = g
+	}
 	slack := uint64(h.random.IntN(3)) * g
 	bits := v.pick(0x20, 0x30)
+	if v.Build >= 26100 {
+		bits = 0x40
+	}
 	count := room / stride
 	first := uint64(0)
 	for ; ; count-- {
@@ -36,12 +45,22 @@ func (h *segmentHeapMaker) lfh(at, room uint64) {
 			free++
 			h.truth.FreeLFH++
 		}
-		byte8 := h.at(at+bits+i/4, 1)
-		byte8[0] |= state << (i % 4 * 2)
+		h.markBlock(at+bits, i, state)
 	}
 	h.u16(at+v.pick(0x10, 0x20), uint16(free))
 	h.u16(at+v.pick(0x12, 0x22), uint16(count))
 	h.u32(at+v.pick(0x18, 0x28), uint32(first<<16|stride)^h.lfhKey^uint32(at>>12))
+}
+
+// markBlock sets the two bits of a block: beside each other, or from 24H2 on in the two halves of a word for each 32 blocks.
+func (h *segmentHeapMaker) markBlock(bits, i uint64, state uint8) {
+	if h.v.Build < 26100 {
+		h.at(bits+i/4, 1)[0] |= state << (i % 4 * 2)
+		return
+	}
+	word := h.at(bits+i/32*8, 8)
+	word[i%32/8] |= state & 1 << (i % 8)
+	word[4+i%32/8] |= state >> 1 << (i % 8)
 }
 
 // vs makes a subsegment of blocks of variable size in room bytes.
@@ -79,7 +98,7 @@ func (h *segmentHeapMaker) chunk(at, size, previous uint64) {
 		h.truth.Free++
 		from, to := (at+g+64+Page-1)&^(Page-1), (at+size)&^(Page-1)
 		if to > from {
-			defer h.decommit(from, to-from)
+			defer h.giveBack(from, to)
 		}
 	case kind == 2 && room >= 0x400:
 		h.lfh(user, room-2)
@@ -122,7 +141,7 @@ func (h *segmentHeapMaker) largeBlocks() {
 		at := h.reserve(pages * Page)
 		h.commitUnits(at, pages*Page)
 		h.truth.Reserved += pages * Page
-		unused, extra := h.block(at, pages*Page, "large", uint64(h.random.IntN(Page)))
+		unused, extra := h.block(at, pages*Page, "large", uint64(h.random.IntN(0x8000)))
 		node := pool + uint64(i)*size
 		word := pages << 12
 		if extra {
@@ -133,9 +152,9 @@ func (h *segmentHeapMaker) largeBlocks() {
 		nodes = append(nodes, node)
 	}
 	for i := range uint64(2) { // LargeReservedPages, LargeCommittedPages
-		h.pointer(h.handle+v.pick(0x4c, 0x58)+i*v.width(), large)
+		h.pointer(h.handle+h.places.largePages+i*v.width(), large)
 	}
-	tree := h.handle + v.pick(0x44, 0x48)
+	tree := h.handle + h.places.large
 	encode := uint64(h.random.IntN(2))
 	root := h.balanced(nodes, 0, encode)
 	h.pointer(tree, root^tree*encode)

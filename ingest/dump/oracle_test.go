@@ -1,0 +1,226 @@
+package dump_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/dump"
+	"heapdrift/internal/corpus"
+)
+
+// An oracle is what a program had asked ntdll for when its memory was written to a dump.
+type oracle struct {
+	GFlags uint32     `json:"gflags"`
+	Heaps  []string   `json:"heaps"`
+	Stacks [][]string `json:"stacks"` // return addresses in the program's own images
+	Blocks [][5]any   `json:"blocks"` // address, size, site, heap, stack
+	Own    [][4]any   `json:"own"`    // address, size, flags, heap: what ntdll's own walk lists beside them
+}
+
+// An oracleBlock is a busy block.
+type oracleBlock struct {
+	size  uint64
+	heap  uint64
+	stack string
+}
+
+func (b oracleBlock) String() string {
+	return fmt.Sprintf("%d bytes of heap %#x, stack %s", b.size, b.heap, b.stack)
+}
+
+func readOracle(t *testing.T, path string) *oracle {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var o oracle
+	if err := json.NewDecoder(z).Decode(&o); err != nil {
+		t.Fatal(err)
+	}
+	return &o
+}
+
+func hex(t *testing.T, text any) uint64 {
+	t.Helper()
+	v, err := strconv.ParseUint(fmt.Sprint(text), 0, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// blocks are the program's, by address; own are ntdll's, which have no stack to compare.
+func (o *oracle) blocks(t *testing.T) (all map[uint64]oracleBlock, own map[uint64]oracleBlock) {
+	t.Helper()
+	all, own = map[uint64]oracleBlock{}, map[uint64]oracleBlock{}
+	for _, b := range o.Blocks {
+		stack := ""
+		if o.GFlags&0x1000 != 0 {
+			stack = strings.Join(o.Stacks[int(b[4].(float64))], " ")
+		}
+		all[hex(t, b[0])] = oracleBlock{uint64(b[1].(float64)), hex(t, o.Heaps[int(b[3].(float64))]), stack}
+	}
+	for _, b := range o.Own {
+		own[hex(t, b[0])] = oracleBlock{uint64(b[1].(float64)), hex(t, o.Heaps[int(b[3].(float64))]), ""}
+	}
+	return all, own
+}
+
+// programs are the images of the program that the oracle ran.
+var programs = []string{"work.exe", "work32.exe", "workp.exe", "plugin.dll"}
+
+// Every block that the program had and every block that ntdll's own walk lists is found, at its address, of its size, in its heap and
+// with its stack, and nothing else is.
+func TestOracleDumps(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(corpus.Path(t, "oracle"), "*.dmp.zst"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no dumps: %v", err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".dmp.zst")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := readOracle(t, strings.TrimSuffix(file, ".dmp.zst")+".json.gz")
+			data := unpack(t, file)
+			c, err := dump.Read(t.Context(), bytes.NewReader(data), int64(len(data)), dump.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			compareOracle(t, o, c)
+		})
+	}
+}
+
+// unpack is a dump of the corpus without its compression.
+func unpack(t *testing.T, file string) []byte {
+	t.Helper()
+	packed, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	data, err := z.DecodeAll(packed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// A dump that is cut says so, and one with wrong bits is read to its end; more of them by HEAPDRIFT_DAMAGE.
+func TestDamagedOracleDumps(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(corpus.Path(t, "oracle"), "*seg*.dmp.zst"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no dumps: %v", err)
+	}
+	times, _ := strconv.Atoi(os.Getenv("HEAPDRIFT_DAMAGE"))
+	for i, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".dmp.zst"), func(t *testing.T) {
+			t.Parallel()
+			data := unpack(t, file)
+			r := rand.New(rand.NewPCG(uint64(i), 14))
+			for range max(1, times) {
+				cut := data[:1+r.IntN(len(data)-1)]
+				if c, err := dump.Read(t.Context(), bytes.NewReader(cut), int64(len(cut)), dump.Options{}); err == nil && !strings.Contains(codes(c), string(capture.Truncated)) {
+					t.Errorf("cut at %d of %d, and not a word of it: %s", len(cut), len(data), codes(c))
+				}
+				flipped := slices.Clone(data)
+				for range 1 + r.IntN(200) {
+					flipped[r.IntN(len(flipped))] ^= 1 << r.IntN(8)
+				}
+				if _, err := dump.Read(t.Context(), bytes.NewReader(flipped), int64(len(flipped)), dump.Options{}); err != nil && t.Context().Err() != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+func compareOracle(t *testing.T, o *oracle, c *capture.Capture) {
+	t.Helper()
+	want, own := o.blocks(t)
+	modules := capture.NewModuleMap(c.Modules)
+	chain := func(s capture.StackID) string {
+		var list []string
+		for _, f := range c.Stacks.Stack(s) {
+			a := c.Stacks.Frame(f).Address
+			if m := modules.Find(a); m >= 0 && slices.Contains(programs, c.Modules[m].FileName()) {
+				list = append(list, fmt.Sprintf("%#x", a))
+			}
+		}
+		return strings.Join(list, " ")
+	}
+	var faults []string
+	heaps := map[uint64]bool{}
+	for _, b := range want {
+		heaps[b.heap] = true
+	}
+	for b := range c.Blocks.All() {
+		site := &c.Sites[b.Site]
+		got := oracleBlock{b.Size, c.Heaps[site.Heap].Handle, ""}
+		if w, ok := want[b.Address]; ok {
+			if o.GFlags&0x1000 != 0 {
+				got.stack = chain(site.Stack)
+			}
+			if got != w {
+				faults = append(faults, fmt.Sprintf("%#x: %v, want %v", b.Address, got, w))
+			}
+			delete(want, b.Address)
+			continue
+		}
+		if w, ok := own[b.Address]; ok {
+			if got != w {
+				faults = append(faults, fmt.Sprintf("%#x of ntdll: %v, want %v", b.Address, got, w))
+			}
+			delete(own, b.Address)
+			continue
+		}
+		if heaps[got.heap] && o.Own != nil {
+			faults = append(faults, fmt.Sprintf("%#x: %v, want none", b.Address, got))
+		}
+	}
+	for _, at := range slices.Sorted(maps.Keys(want)) {
+		faults = append(faults, fmt.Sprintf("%#x: missing, want %v", at, want[at]))
+	}
+	for _, at := range slices.Sorted(maps.Keys(own)) {
+		faults = append(faults, fmt.Sprintf("%#x of ntdll: missing, want %v", at, own[at]))
+	}
+	for _, w := range c.Warnings {
+		switch w.Code {
+		case capture.Inconsistent, capture.Malformed, capture.PartialHeap, capture.NoStacks:
+			if w.Code == capture.NoStacks && o.GFlags&0x1000 == 0 {
+				continue
+			}
+			faults = append(faults, fmt.Sprintf("%s: %s", w.Code, w.Message))
+		}
+	}
+	for i, f := range faults {
+		if i == 12 {
+			t.Errorf("%d more", len(faults)-i)
+			break
+		}
+		t.Error(f)
+	}
+}
