@@ -1,0 +1,110 @@
+package afterwards
+
+import "heapdrift/tools/leakeval/evaluation/behaviour"
+
+var leaksEasy = []behaviour.Behaviour{
+	{
+		Name: "chat client: link previews of scrolled-out messages keep their bitmaps", Truth: behaviour.Leaks,
+		Why:  "The list drops the bubble, but a preview that finished loading afterwards is owned by nobody.",
+		Play: linkPreviews,
+	},
+	{
+		Name: "print spooler helper: the copied device mode of each job stays", Truth: behaviour.Leaks,
+		Why:  "DocumentProperties fills a buffer that the caller duplicates for the job and never frees.",
+		Play: deviceModes,
+	},
+	{
+		Name: "web server: contexts of requests whose client hangs up early", Truth: behaviour.Leaks,
+		Why:  "The abort path returns before the reference on the request's context is dropped.",
+		Play: hangUps,
+	},
+	{
+		Name: "game: particle emitters orphaned at each change of level", Truth: behaviour.Leaks,
+		Why:  "Emitters whose effect still plays when the level ends are detached from the scene and forgotten.",
+		Play: orphanedEmitters,
+	},
+	{
+		Name: "volume tray: property store of every device poll is not released", Truth: behaviour.Leaks,
+		Why:  "Each poll opens the endpoint's property store and releases all interfaces but one.",
+		Play: propertyStores,
+	},
+	{
+		Name: "camera driver's helper: the event history is one vector without end", Truth: behaviour.Leaks,
+		Why:  "Events are appended to a history for a diagnostics page and nothing ever trims it.",
+		Play: eventHistory,
+	},
+	{
+		Name: "reporting service: compiled statements are kept by text, literals included", Truth: behaviour.Leaks,
+		Why:  "The map of compiled statements has no bound and each new literal makes a new text.",
+		Play: statementTexts,
+	},
+}
+
+func linkPreviews(s *behaviour.Stack) {
+	n := s.Between(60, 2000)
+	share := max(s.Within(0.05, 0.4), 30/n)
+	pass(s, s.Requests(n), sizes(s, 500, 60_000), lives(s, 0.002, 0.04), func(int) bool { return s.Chance(share) })
+}
+
+func deviceModes(s *behaviour.Stack) {
+	s.UseHeap(s.Whole(0, 1))
+	bytes := sizes(s, 220, 6000)
+	perJob := s.Whole(1, 3)
+	for _, at := range s.Requests(s.Between(30, 400)) {
+		s.Alloc(at, bytes())
+		// The rest of the job's copies end with the job.
+		for range perJob - 1 {
+			s.AllocFor(at, s.Within(1, 30), bytes())
+		}
+	}
+}
+
+func hangUps(s *behaviour.Stack) {
+	n := s.Between(800, 8000)
+	share := max(s.Within(0.02, 0.1), 30/n)
+	pass(s, s.Requests(n), sizes(s, 300, 8000), lives(s, 0.0001, 0.005), func(int) bool { return s.Chance(share) })
+}
+
+func orphanedEmitters(s *behaviour.Stack) {
+	levels, per := s.Whole(10, 24), s.Between(8, 80)
+	share := max(s.Within(0.05, 0.5), 36/(per*float64(levels)))
+	s.UseHeap(s.Whole(0, 3))
+	bytes, begins := sizes(s, 150, 20_000), spread(s, levels, 0, 1)
+	for i, at := range begins {
+		begin, end := s.WhenDone(at), s.Seconds+1
+		if i+1 < levels {
+			end = s.WhenDone(begins[i+1])
+		}
+		for _, at := range s.Instants(per, begin, begin+0.3*(min(end, s.Seconds)-begin)) {
+			if b := s.Alloc(at, bytes()); !s.Chance(share) {
+				s.Free(b, end)
+			}
+		}
+	}
+}
+
+func propertyStores(s *behaviour.Stack) {
+	bytes, others := sizes(s, 48, 900), s.Whole(0, 4)
+	for _, at := range s.Every(s.Seconds/s.Between(40, 600), s.Within(0, 0.4)) {
+		s.Alloc(at, bytes())
+		for range others {
+			s.AllocFor(at, s.Within(0.01, 0.5), bytes())
+		}
+	}
+}
+
+func eventHistory(s *behaviour.Stack) {
+	growths, step := s.Whole(12, 150), s.Between(64, 64_000)
+	bytes := step
+	b := s.Alloc(0.01*s.Seconds*s.Float64(), int(bytes))
+	for _, at := range whenDone(s, spread(s, growths, 0.02, 1)) {
+		bytes += step
+		b = s.Resize(b, at, int(bytes))
+	}
+}
+
+func statementTexts(s *behaviour.Stack) {
+	n := s.Between(200, 3000)
+	share := max(s.Within(0.1, 0.6), 30/n)
+	pass(s, s.Requests(n), sizes(s, 400, 12_000), lives(s, 0.0005, 0.01), func(int) bool { return s.Chance(share) })
+}

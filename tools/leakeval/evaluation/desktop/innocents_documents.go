@@ -1,0 +1,189 @@
+package desktop
+
+import (
+	"math"
+
+	"heapdrift/tools/leakeval/evaluation/behaviour"
+)
+
+var innocentDocuments = []behaviour.Behaviour{
+	{
+		Name: "undo history with a limited number of steps", Truth: behaviour.Innocent,
+		Why:  "The oldest step goes when the limit is reached, which is early in the run.",
+		Play: undoSteps,
+	},
+	{
+		Name: "paint program: undo history within a budget of bytes", Truth: behaviour.Innocent,
+		Why:  "When the budget is spent, the oldest steps go until a good part of it is free again.",
+		Play: undoBytes,
+	},
+	{
+		Name: "documents are opened and closed, paragraphs go with their document", Truth: behaviour.Innocent,
+		Why:  "No document stays open for more than a small part of the run.",
+		Play: documents,
+	},
+	{
+		Name: "autosave: the new snapshot is complete before the former one is freed", Truth: behaviour.Innocent,
+		Why:  "Never more than two snapshots are there.",
+		Play: autosave,
+	},
+	{
+		Name: "text editor: pieces of the piece table are joined at each save", Truth: behaviour.Innocent,
+		Why:  "Edits add pieces, and a save joins all that came since the former one.",
+		Play: pieces,
+	},
+	{
+		Name: "print queue: pages come in bursts and the printer works them off", Truth: behaviour.Innocent,
+		Why:  "Each page is freed when it is printed, and the queue is empty between most jobs.",
+		Play: printQueue,
+	},
+	{
+		Name:  "spell checker: words of the user's language are read into memory when they are first met",
+		Truth: behaviour.Innocent,
+		Why:   "The vocabulary of the documents is finite and has been met by the middle of the run.",
+		Play:  vocabulary,
+	},
+	{
+		Name: "search: the list of hits is doubled as it fills and freed with the panel", Truth: behaviour.Innocent,
+		Why:  "Each search has one list, which ends with it.",
+		Play: hits,
+	},
+	{
+		Name: "grammar check in the background: findings of a pass go when it ends", Truth: behaviour.Innocent,
+		Why:  "A pass builds up many findings and frees them as a whole.",
+		Play: grammarPasses,
+	},
+}
+
+func undoSteps(s *behaviour.Stack) {
+	limit := s.Whole(12, 1000)
+	edits := min(float64(limit)*s.Between(5, 60), 18000)
+	undone := s.Between(0.002, 0.05)
+	typical := s.Between(40, 1500)
+	var steps []behaviour.Block
+	for _, at := range s.Requests(edits) {
+		if s.Chance(undone) { // the user takes some back and goes on from there
+			keep := max(len(steps)-s.Whole(1, 8), 0)
+			freeAll(s, steps[keep:], at)
+			steps = steps[:keep]
+		}
+		if steps = append(steps, s.Alloc(at, s.Size(typical, 0.6))); len(steps) > limit {
+			s.Free(steps[0], at)
+			steps = steps[1:]
+		}
+	}
+	freeAll(s, steps, shutdown(s))
+}
+
+func undoBytes(s *behaviour.Stack) {
+	type step struct {
+		block behaviour.Block
+		bytes int
+	}
+	typical, spread, fits := s.Between(500, 100000), s.Within(0.3, 1.3), s.Between(15, 700)
+	budget := int(typical * fits * math.Exp(spread*spread/2)) // the mean of sizes that spread so
+	until := int(float64(budget) * s.Within(0.6, 0.95))
+	held := 0
+	var steps []step
+	for _, at := range s.Requests(min(fits*s.Between(6, 40), 16000)) {
+		bytes := s.Size(typical, spread)
+		if held+bytes > budget {
+			for held > until {
+				s.Free(steps[0].block, at)
+				held -= steps[0].bytes
+				steps = steps[1:]
+			}
+		}
+		steps = append(steps, step{s.Alloc(at, bytes), bytes})
+		held += bytes
+	}
+	for _, one := range steps {
+		s.Free(one.block, shutdown(s))
+	}
+}
+
+func documents(s *behaviour.Stack) {
+	paragraphs := s.Between(5, 150)
+	opened := count(s, 10, 300, 60, 20000/paragraphs)
+	open := min(s.Between(10, 3600), s.Seconds/25)
+	for _, at := range s.Requests(opened) {
+		closed := at + min(s.Exponential(open), 4*open)
+		for i := range min(s.Size(paragraphs, 0.4), 600) {
+			s.Free(s.Alloc(at+0.003*float64(i), s.Size(250, 0.8)), closed+2)
+		}
+	}
+}
+
+func autosave(s *behaviour.Stack) {
+	interval := min(s.Between(20, 1200), s.Seconds/12)
+	instants := s.Every(interval, 0.1)
+	typical := min(s.Between(5, 600), 24000/float64(len(instants)))
+	var former []behaviour.Block
+	for _, at := range instants {
+		var snapshot []behaviour.Block
+		takes := interval * s.Within(0.01, 0.15)
+		for range 1 + s.Poisson(typical) {
+			snapshot = append(snapshot, s.Alloc(at+takes*s.Float64(), s.Size(1200, 0.9)))
+		}
+		freeAll(s, former, at+takes)
+		former = snapshot
+	}
+	freeAll(s, former, shutdown(s))
+}
+
+func pieces(s *behaviour.Stack) {
+	saves := s.Whole(12, 80)
+	instants, edits := spaced(s, saves, 0), s.Between(4, 300)*float64(saves)
+	for _, at := range s.Requests(min(edits, 24000)) {
+		s.Free(s.Alloc(at, 56), following(s, instants, at))
+	}
+	for _, at := range instants { // what the joining makes
+		s.Free(s.Alloc(at, s.Size(6000, 0.3)), following(s, instants, at))
+	}
+}
+
+func printQueue(s *behaviour.Stack) {
+	prints, pages := s.Whole(10, 70), s.Between(5, 300)
+	perPage := min(s.Between(0.2, 9), 0.35*s.Seconds/(float64(prints)*pages))
+	isFree := 0.0
+	for _, at := range jobs(s, prints) {
+		for i := range s.Size(pages, 0.5) {
+			queued := at + 0.02*float64(i)
+			isFree = max(isFree, queued) + perPage
+			s.Free(s.Alloc(queued, s.Size(3000, 0.7)), isFree)
+		}
+	}
+}
+
+func vocabulary(s *behaviour.Stack) {
+	mean := s.Between(0.02, 0.12)
+	for range int(s.Between(80, 3500)) {
+		s.Free(s.Alloc(early(s, mean), s.Size(30, 0.3)), shutdown(s))
+	}
+}
+
+func hits(s *behaviour.Stack) {
+	doublings := s.Between(1, 9)
+	open := min(s.Between(1, 300), s.Seconds/30)
+	for _, at := range s.Requests(count(s, 10, 1500, 60, 2500)) {
+		bytes := 128
+		b := s.Alloc(at, bytes)
+		for range min(s.Poisson(doublings), 14) {
+			at += s.Exponential(0.05)
+			bytes *= 2
+			b = s.Resize(b, at, bytes)
+		}
+		s.Free(b, at+s.Exponential(open))
+	}
+}
+
+func grammarPasses(s *behaviour.Stack) {
+	passes := s.Whole(10, 50)
+	findings := min(s.Between(20, 2000), 22000/float64(passes))
+	lasts := s.Seconds / float64(passes) * s.Within(0.05, 0.5)
+	for _, at := range jobs(s, passes) {
+		for range s.Size(findings, 0.2) {
+			s.Free(s.Alloc(at+lasts*s.Float64(), s.Size(150, 0.4)), at+lasts)
+		}
+	}
+}

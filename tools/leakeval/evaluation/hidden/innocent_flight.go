@@ -1,0 +1,102 @@
+package hidden
+
+import (
+	"math"
+
+	"heapdrift/tools/leakeval/evaluation/behaviour"
+)
+
+// innocentFlight are blocks that wait for something which comes in time.
+var innocentFlight = []behaviour.Behaviour{
+	{
+		Name:  "API server: requests in flight while the load rises to the end of the run",
+		Truth: behaviour.Innocent,
+		Why:   "Each request is freed when it is answered; there are more of them because more come.",
+		Play:  flightRising,
+	},
+	{
+		Name:  "crawler: pages in flight while hosts answer ever more slowly",
+		Truth: behaviour.Innocent,
+		Why:   "Each page is freed when it was read, which takes longer as the hosts get busier.",
+		Play:  flightSlower,
+	},
+	{
+		Name:  "import server: a queue piles up for hours and is drained before the end",
+		Truth: behaviour.Innocent,
+		Why:   "Files come faster than they are loaded until the evening; then all of them are loaded and freed.",
+		Play:  queueDrained,
+	},
+	{
+		Name:  "forum server: sessions with heavy tails, which expire after a seventh of the run at most",
+		Truth: behaviour.Innocent,
+		Why:   "Most visits are short and some are long; the longest are ended by the limit of a session.",
+		Play:  heavyTails,
+	},
+	{
+		Name:  "DNS client: answers with three times to live, more of them as the load rises",
+		Truth: behaviour.Innocent,
+		Why:   "Each answer is removed by the sweep after its time to live; long ones are a part of all.",
+		Play:  timesToLive,
+	},
+}
+
+// flightRising has an end of the run that is several times as busy as its start.
+func flightRising(s *behaviour.Stack) {
+	maybePrivate(s)
+	n, power := some(s, 150, 20000), s.Within(1.5, 3.5)
+	mean := min(s.Between(0.002, 0.06), 2000/(power*float64(n))) * s.Seconds
+	spread, size := s.Within(0.1, 1), sizes(s, 60, 20000)
+	for _, at := range rising(s, n, power) {
+		s.AllocFor(at, min(s.Around(mean, spread), s.Seconds/7), size())
+	}
+}
+
+// flightSlower has blocks that live longer and longer.
+func flightSlower(s *behaviour.Stack) {
+	n := some(s, 150, 12000)
+	power, size := s.Within(1, 3), sizes(s, 200, 60000)
+	longest := min(s.Between(0.02, 0.12), 1500/float64(n)) * s.Seconds
+	for _, at := range rising(s, n, s.Within(1, 1.7)) {
+		s.AllocFor(at, longest*s.Within(0.4, 1)*(0.05+0.95*math.Pow(at/s.Seconds, power)), size())
+	}
+}
+
+// queueDrained serves in the order of arrival, evenly, from the start of the pile to its end.
+func queueDrained(s *behaviour.Stack) {
+	maybePrivate(s)
+	n := some(s, 100, 3800)
+	from, drained := s.Within(0, 0.25), s.Within(0.8, 0.95)
+	peak := s.Within(0.5, 0.75)
+	size := sizes(s, 100, 30000)
+	late := from + s.Within(0.3, 0.9)*(peak-from)
+	for i, at := range atTime(s, n, from, peak) {
+		// Serving starts late, and the last is served when the queue is drained.
+		served := s.Seconds * (late + (drained-late)*float64(i+1)/float64(n))
+		s.Free(s.Alloc(at, size()), max(served, at+s.Exponential(s.Seconds/500)))
+	}
+	few := some(s, 20, 600)
+	churn(s, atTime(s, few, 0, 1), held(s, few, 50), size, nil)
+}
+
+// heavyTails are cut at the limit, so that the oldest are of any age up to it.
+func heavyTails(s *behaviour.Stack) {
+	maybePrivate(s)
+	n, tail := some(s, 200, 12000), s.Within(0.4, 1.3)
+	limit := s.Seconds / s.Within(7, 12)
+	shortest, size := limit*s.Between(1e-4, 0.02), sizes(s, 80, 8000)
+	for _, at := range atWork(s, n, 0, 1) {
+		s.AllocFor(at, min(shortest*math.Pow(1-s.Float64(), -1/tail), limit), size())
+	}
+}
+
+// timesToLive are removed by a timer.
+func timesToLive(s *behaviour.Stack) {
+	maybePrivate(s)
+	n, size := some(s, 200, 9000), sizes(s, 48, 600)
+	sweep := s.Seconds * s.Between(0.001, 0.02)
+	longest := s.Seconds * s.Within(0.06, 0.12)
+	lives := []float64{longest, longest * s.Within(0.1, 0.4), longest * s.Between(0.005, 0.1)}
+	for _, at := range rising(s, n, s.Within(1.2, 2.5)) {
+		s.Free(s.Alloc(at, size()), tick(at+lives[s.IntN(len(lives))], sweep))
+	}
+}

@@ -1,0 +1,77 @@
+package hidden
+
+import (
+	"heapdrift/tools/leakeval/evaluation/behaviour"
+)
+
+// undecidable are what one run cannot tell.
+var undecidable = []behaviour.Behaviour{
+	{
+		Name:  "replication server: two to four outages leave some blocks each",
+		Truth: behaviour.Undecidable,
+		Why:   "Each outage leaves blocks; one run cannot show whether the next one does or whether they are of a first use.",
+		Play:  fewOutages,
+	},
+	{
+		Name:  "image server: a cache of thumbnails that is not full when the run ends",
+		Truth: behaviour.Undecidable,
+		Why:   "The cache has a limit which the run does not reach, so that nothing shows that there is one.",
+		Play:  cacheNotFull,
+	},
+	{
+		Name:  "billing server: a queue that is drained after the end of the run",
+		Truth: behaviour.Undecidable,
+		Why:   "The queue is worked off at night; the run ends before and cannot show whether it is.",
+		Play:  queueNotDrained,
+	},
+	{
+		Name:  "banking portal: sessions that expire after a third of the run or later",
+		Truth: behaviour.Undecidable,
+		Why:   "The run has fewer than four expiry times, which cannot show whether all sessions go or only those that do.",
+		Play:  longExpiry,
+	},
+}
+
+// fewOutages leave blocks beside others that come and go.
+func fewOutages(s *behaviour.Stack) {
+	maybePrivate(s)
+	n, size, most := some(s, 50, 6000), sizes(s, 60, 6000), s.Between(5, 80)
+	churn(s, atWork(s, n, 0, 1), held(s, n, 300), size, nil)
+	outages := append(bouts(s, 1, 3, 0.02, 0.8), s.Seconds*s.Within(0.85, 0.98))
+	for _, from := range outages {
+		for range some(s, 4, most) {
+			s.Alloc(from+s.Seconds*0.01*s.Float64(), size())
+		}
+	}
+}
+
+// cacheNotFull loads each key once and evicts none.
+func cacheNotFull(s *behaviour.Stack) {
+	maybePrivate(s)
+	n := some(s, 80, 3800)
+	c, keys := newCache(s, sizes(s, 500, 30000), lastUse, 1), popular(s, n)
+	for i, at := range atWork(s, n, 0, 1) {
+		c.use(at, keys[i], n)
+	}
+}
+
+// queueNotDrained is served slowly, in the order of arrival, from some time on.
+func queueNotDrained(s *behaviour.Stack) {
+	maybePrivate(s)
+	n, from := some(s, 60, 3800), s.Within(0.1, 0.6)
+	size, slow := sizes(s, 100, 10000), s.Within(1.8, 6)
+	for _, at := range atTime(s, n, 0, 1) {
+		behind := max(0, at-from*s.Seconds)
+		s.AllocFor(at, slow*behind+s.Exponential(s.Seconds/500), size())
+	}
+}
+
+// longExpiry frees only what came early in the run.
+func longExpiry(s *behaviour.Stack) {
+	n, expiry := some(s, 50, 3800), s.Seconds*s.Within(0.3, 0.85)
+	sweep, size := s.Seconds*s.Between(0.001, 0.02), sizes(s, 100, 6000)
+	for _, at := range atWork(s, n, 0, 1) {
+		use := min(s.Exponential(s.Seconds/100), s.Seconds/15)
+		s.Free(s.Alloc(at, size()), tick(at+use+expiry, sweep))
+	}
+}

@@ -1,0 +1,170 @@
+package servers
+
+import (
+	"math"
+
+	"heapdrift/tools/leakeval/evaluation/behaviour"
+)
+
+var innocentStorage = []behaviour.Behaviour{
+	{
+		Name: "storage engine: slabs of the write buffer, freed as a whole by the flush", Truth: behaviour.Innocent,
+		Why:  "Slabs collect until the buffer is full, and the flush then frees all of them.",
+		Play: writeBuffer,
+	},
+	{
+		Name: "database server: row versions are purged when the oldest reader is done", Truth: behaviour.Innocent,
+		Why:  "Long reports hold versions back for a while, and the purge catches up after each of them.",
+		Play: rowVersions,
+	},
+	{
+		Name: "key-value store: replaced values are retired and reclaimed two epochs later", Truth: behaviour.Innocent,
+		Why:  "The number of keys is fixed, and so is the number of values that wait for their epoch.",
+		Play: epochs,
+	},
+	{
+		Name: "key-value store: tombstones stay until the compaction", Truth: behaviour.Innocent,
+		Why:  "Each deletion leaves a tombstone, and a compaction frees them when there are too many.",
+		Play: tombstones,
+	},
+	{
+		Name: "managed service: native handles are released by finalizers after a collection", Truth: behaviour.Innocent,
+		Why:  "Handles are garbage soon, but those that survive a young collection wait for a full one.",
+		Play: finalizers,
+	},
+	{
+		Name: "service host: modules make their tables when a feature is used for the first time", Truth: behaviour.Innocent,
+		Why:  "There is a finite number of modules, the last is first used before 60 % of the run, and tables stay.",
+		Play: lateModules,
+	},
+}
+
+func writeBuffer(s *behaviour.Stack) {
+	maybePrivate(s)
+	n, slab := s.Between(200, 8000), 1<<s.Whole(12, 20)
+	full := int(max(3, n/s.Between(8, 200)))
+	flush := min(s.Between(0.5, 120), s.Seconds/50)
+	var slabs []behaviour.Block
+	for _, at := range s.Requests(n) {
+		slabs = append(slabs, s.Alloc(at, slab))
+		if len(slabs) < full {
+			continue
+		}
+		for _, b := range slabs {
+			s.Free(b, at+flush)
+		}
+		slabs = slabs[:0]
+	}
+}
+
+func rowVersions(s *behaviour.Stack) {
+	n, size := s.Between(300, 10000), sizes(s, 60, 2000)
+	purge, quick := min(s.Between(0.5, 60), s.Seconds/100), flight(s, n, 0.01, 5)
+	length := s.Seconds * s.Between(0.005, 0.06)
+	reports := episodes(s, 4, 14)
+	ends := make([]float64, len(reports))
+	for i, at := range reports {
+		ends[i] = at + s.Within(0.5, 1)*length
+	}
+	for _, at := range s.Requests(n) {
+		due := at + s.Exponential(quick)
+		for i := range reports {
+			if reports[i] <= at && at < ends[i] {
+				due = max(due, ends[i])
+			}
+		}
+		s.Free(s.Alloc(at, size()), tick(due, purge))
+	}
+}
+
+func epochs(s *behaviour.Stack) {
+	keys, n := int(s.Between(20, 1500)), s.Between(500, 12000)
+	epoch, size := int(max(4, n/s.Between(20, 400))), sizes(s, 24, 3000)
+	values := make([]behaviour.Block, keys)
+	// The store is loaded when the service starts.
+	load := min(s.Between(1, 300), s.Seconds/12)
+	for i := range values {
+		values[i] = s.Alloc(load*s.Float64(), size())
+	}
+	var retired, waiting []behaviour.Block
+	for _, at := range s.Requests(n) {
+		if at < load {
+			continue
+		}
+		i := s.IntN(keys)
+		retired = append(retired, values[i])
+		values[i] = s.Alloc(at, size())
+		if len(retired) < epoch {
+			continue
+		}
+		for _, b := range waiting {
+			s.Free(b, at)
+		}
+		waiting, retired = retired, nil
+	}
+}
+
+func tombstones(s *behaviour.Stack) {
+	n, bytes := s.Between(200, 9000), s.Whole(24, 160)
+	limit := int(max(5, n/s.Between(7, 80)))
+	young := s.Within(0, 0.4) // so much of the newest is kept, as readers may still need it
+	var list []behaviour.Block
+	for _, at := range s.Requests(n) {
+		list = append(list, s.Alloc(at, bytes))
+		if len(list) < limit {
+			continue
+		}
+		cut := int(float64(len(list)) * (1 - young))
+		for _, b := range list[:cut] {
+			s.Free(b, at)
+		}
+		list = append([]behaviour.Block(nil), list[cut:]...)
+	}
+}
+
+func finalizers(s *behaviour.Stack) {
+	n, bytes := s.Between(500, 12000), s.Whole(32, 700)
+	survive, collection := s.Within(0.02, 0.5), int(n/s.Between(60, 400))+3
+	full, delay := s.Whole(3, 7), s.Between(0.001, 1)
+	var young, old []behaviour.Block
+	count := 0
+	for _, at := range s.Requests(n) {
+		young = append(young, s.Alloc(at, bytes))
+		// The collector adapts, so collections are not quite regular.
+		if float64(len(young)) < float64(collection)*s.Within(0.9, 1.1) {
+			continue
+		}
+		count++
+		for _, b := range young {
+			if s.Chance(survive) {
+				old = append(old, b)
+			} else {
+				s.Free(b, at+delay)
+			}
+		}
+		young = young[:0]
+		if count%full == 0 {
+			for _, b := range old {
+				s.Free(b, at+2*delay)
+			}
+			old = old[:0]
+		}
+	}
+}
+
+func lateModules(s *behaviour.Stack) {
+	skew := s.Within(0.7, 3) // most are used early, or not
+	last := min(0.58*s.Seconds, s.WhenDone(0.58))
+	for range s.Whole(5, 60) {
+		size := sizes(s, 32, 9000)
+		at := last * math.Pow(s.Float64(), skew)
+		took := s.Between(0.01, s.Seconds/100)
+		for range 1 + s.Poisson(s.Between(1, 30)) {
+			s.Alloc(at+took*s.Float64(), size())
+		}
+	}
+	if s.Chance(0.6) {
+		n := s.Between(50, 2500)
+		churn(s, n, flight(s, n, 0.01, 30), sizes(s, 32, 9000))
+	}
+}

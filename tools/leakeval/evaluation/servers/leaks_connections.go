@@ -1,0 +1,159 @@
+package servers
+
+import "heapdrift/tools/leakeval/evaluation/behaviour"
+
+var leaksOfConnections = []behaviour.Behaviour{
+	{
+		Name: "IOCP server: the operation context is lost when WSARecv fails at once with a reset", Truth: behaviour.Leaks,
+		Why:  "Only the completion frees the context, and an operation that fails at once never completes.",
+		Play: overlappedLost,
+	},
+	{
+		Name: "TLS listener: state of a handshake that the peer breaks off is not freed", Truth: behaviour.Leaks,
+		Why:  "The error path closes the socket but does not free the session object and what hangs on it.",
+		Play: handshakeBrokenOff,
+	},
+	{
+		Name: "thread per connection: a thread that the watchdog terminates keeps its per-thread data", Truth: behaviour.Leaks,
+		Why:  "TerminateThread skips the clean-up of the run-time library, so each stopped thread leaves its block behind.",
+		Play: terminatedThread,
+	},
+	{
+		Name: "web socket upgrade: session and its own read handler hold each other", Truth: behaviour.Leaks,
+		Why:  "The handler captures a shared pointer to the session that owns it, so upgraded sessions are never destroyed.",
+		Play: upgradedSession,
+	},
+	{
+		Name: "reverse proxy: pooled upstream connections are forgotten when the upstream resets them", Truth: behaviour.Leaks,
+		Why:  "An outage erases the idle connections from the pool's list without deleting them.",
+		Play: forgottenUpstream,
+	},
+	{
+		Name: "broker: unacknowledged deliveries of a consumer that died stay in its map", Truth: behaviour.Leaks,
+		Why:  "The channel's map is dropped as a raw pointer when the consumer vanishes without closing its channel.",
+		Play: deadConsumer,
+	},
+	{
+		Name: "health check: the address list that getaddrinfo gives is not freed", Truth: behaviour.Leaks,
+		Why:  "Each check resolves the back end and nobody calls freeaddrinfo.",
+		Play: addressLists,
+	},
+	{
+		Name: "rate limiter: an entry for each address and port that ever connected", Truth: behaviour.Leaks,
+		Why:  "The key contains the ephemeral port, so no entry is found again, and the sweeper only visits banned ones.",
+		Play: rateLimiter,
+	},
+}
+
+func overlappedLost(s *behaviour.Stack) {
+	n := s.Between(300, 8000)
+	size, wait := sizes(s, 120, 8300), flight(s, n, 0.01, 60)
+	churn(s, n, wait, size)
+	most := s.Whole(3, 60)
+	for _, at := range episodes(s, 8, 22) {
+		spread := s.Between(0.05, 20)
+		for range s.Whole(2, most) {
+			s.Alloc(at+spread*s.Float64(), size())
+		}
+	}
+}
+
+func handshakeBrokenOff(s *behaviour.Stack) {
+	maybePrivate(s)
+	n, parts := s.Between(300, 5000), make([]int, s.Whole(1, 5))
+	for i := range parts {
+		parts[i] = s.Size(s.Between(48, 9000), 0)
+	}
+	broken, stay := rare(s, n, 0.003, 0.12), flight(s, n*float64(len(parts)), 0.2, 300)
+	lost := s.Whole(1, len(parts)) // the first so many parts have no owner but the session
+	for _, at := range s.Requests(n) {
+		isBroken := s.Chance(broken)
+		end := s.Exponential(stay)
+		for i, bytes := range parts {
+			if isBroken && i < lost {
+				s.Alloc(at, bytes)
+			} else {
+				s.AllocFor(at, end, bytes)
+			}
+		}
+	}
+}
+
+func terminatedThread(s *behaviour.Stack) {
+	n, bytes := s.Between(80, 4000), s.Whole(500, 1200)
+	share, stay := rare(s, n, 0.02, 0.5), flight(s, n, 1, 900)
+	for _, at := range s.Requests(n) {
+		b := s.Alloc(at, bytes)
+		if !s.Chance(share) {
+			s.Free(b, at+s.Exponential(stay))
+		}
+	}
+}
+
+func upgradedSession(s *behaviour.Stack) {
+	n := s.Between(100, 5000)
+	upgraded, stay := min(rare(s, n, 0.02, 0.9), 1200/n), flight(s, n, 5, 1200)
+	session, buffer := s.Size(s.Between(300, 3000), 0), sizes(s, 500, 16384)
+	for _, at := range s.Requests(n) {
+		end := at + s.Exponential(stay)
+		a, b := s.Alloc(at, session), s.Alloc(at+0.001, buffer())
+		if s.Chance(upgraded) {
+			continue
+		}
+		s.Free(a, end)
+		s.Free(b, end)
+	}
+}
+
+func forgottenUpstream(s *behaviour.Stack) {
+	p := &pool{s: s, idle: s.Between(10, s.Seconds/20), least: s.Whole(0, 6), most: s.Whole(10, 200)}
+	size, n := sizes(s, 400, 20000), s.Between(500, 6000)
+	hold, outages := flight(s, n, 0.02, 30), episodes(s, 8, 40)
+	retries := s.Whole(2, 12)
+	for _, at := range s.Requests(n) {
+		for len(outages) > 0 && outages[0] <= at {
+			p.forget(outages[0])
+			// Until the upstream answers again, each attempt is forgotten as well.
+			for range s.Whole(2, retries) {
+				s.Alloc(outages[0]+s.Float64(), size())
+			}
+			outages = outages[1:]
+		}
+		p.take(at, s.Exponential(hold), size)
+	}
+	p.shutDown()
+}
+
+func deadConsumer(s *behaviour.Stack) {
+	maybePrivate(s)
+	n, size := s.Between(500, 12000), sizes(s, 80, 4000)
+	churn(s, n, flight(s, n, 0.01, 40), size)
+	prefetch := s.Whole(2, 50)
+	for _, at := range episodes(s, 10, 30) {
+		// What was delivered shortly before the consumer died is what it had not acknowledged.
+		window := s.Between(0.1, 30)
+		for range s.Whole(2, prefetch) {
+			s.Alloc(max(0, at-window*s.Float64()), size())
+		}
+	}
+}
+
+func addressLists(s *behaviour.Stack) {
+	addresses := s.Whole(1, 4)
+	for _, at := range s.Every(period(s, 2, 600, 25, 900), s.Within(0, 0.3)) {
+		for range addresses {
+			s.Alloc(at, []int{64, 76, 80, 96}[s.IntN(4)])
+		}
+	}
+}
+
+func rateLimiter(s *behaviour.Stack) {
+	size := sizes(s, 48, 400)
+	banned, sweep := s.Between(0.01, 0.4), s.Between(20, 600)
+	for _, at := range s.Requests(s.Between(60, 3000)) {
+		b := s.Alloc(at, size())
+		if s.Chance(banned) {
+			s.Free(b, at+sweep*s.Within(1, 2))
+		}
+	}
+}

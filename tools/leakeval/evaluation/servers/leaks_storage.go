@@ -1,0 +1,132 @@
+package servers
+
+import "heapdrift/tools/leakeval/evaluation/behaviour"
+
+var leaksOfStorage = []behaviour.Behaviour{
+	{
+		Name: "access statistics: one array gets a slot for each connection and only ever grows", Truth: behaviour.Leaks,
+		Why:  "Connection numbers are not used again, so the array that they index is reallocated for ever.",
+		Play: connectionSlots,
+	},
+	{
+		Name: "block cache: a page whose checksum fails leaves the cache and is not freed", Truth: behaviour.Leaks,
+		Why:  "The full cache turns over as it should, but the error path drops the page's only reference.",
+		Play: badPages,
+	},
+	{
+		Name: "lock manager: the locks of a deadlock's victim are not returned", Truth: behaviour.Leaks,
+		Why:  "Roll-back of a victim unlinks its lock objects without giving them back; deadlocks come in groups.",
+		Play: deadlockVictims,
+	},
+	{
+		Name: "directory server: cookie of a paged search that the client abandons", Truth: behaviour.Leaks,
+		Why:  "A cookie is freed with the last page, and clients that find what they want ask for no more pages.",
+		Play: pagedSearch,
+	},
+	{
+		Name: "mail server: the last recipient of each envelope is not freed", Truth: behaviour.Leaks,
+		Why:  "The loop that frees the list ends one node too early where there is more than one.",
+		Play: lastRecipient,
+	},
+	{
+		Name: "write-ahead log: index segments of a reader slot that was never given back", Truth: behaviour.Leaks,
+		Why:  "A crashed reader's mark stays in its slot, so each checkpoint retains one more segment and frees the others.",
+		Play: readerMark,
+	},
+}
+
+func connectionSlots(s *behaviour.Stack) {
+	n := s.Between(500, 12000)
+	step := max(1, int(n/s.Between(16, 500)))
+	slot := s.Whole(8, 256)
+	bytes := step * slot
+	at := s.Requests(n)
+	block := s.Alloc(at[0], bytes)
+	for i := step; i < len(at); i += step {
+		bytes += step * slot
+		block = s.Resize(block, at[i], bytes)
+	}
+}
+
+func badPages(s *behaviour.Stack) {
+	maybePrivate(s)
+	at, keys := lookups(s, s.Between(2000, 12000))
+	page := 1 << s.Whole(11, 15)
+	size := func() int { return page }
+	c := newCache(s, min(boundOf(s, keys), 1500), []func(*cache) int{leastRecent, anyOne}[s.IntN(2)])
+	bad := min(rare(s, float64(len(at)), 0.001, 0.05), 1500/float64(len(at)))
+	for i, t := range at {
+		if s.Chance(bad) {
+			s.Alloc(t, page)
+			continue
+		}
+		c.get(t, keys[i], size)
+	}
+	c.shutDown()
+}
+
+func deadlockVictims(s *behaviour.Stack) {
+	maybePrivate(s)
+	n, bytes := s.Between(1000, 15000), s.Whole(64, 256)
+	size := func() int { return bytes }
+	churn(s, n, flight(s, n, 0.005, 15), size)
+	locks := s.Whole(2, 12)
+	for _, at := range episodes(s, 8, 25) {
+		for range s.Whole(1, 6) {
+			// A victim took its locks one after the other before it was chosen.
+			begin := at + s.Within(0, 30)
+			for i := range s.Whole(2, locks) {
+				s.Alloc(begin+0.02*float64(i), bytes)
+			}
+		}
+	}
+}
+
+func pagedSearch(s *behaviour.Stack) {
+	n, cookie, page := s.Between(100, 3000), sizes(s, 60, 900), sizes(s, 2000, 60000)
+	abandoned := rare(s, n, 0.02, 0.7)
+	think, pages := flight(s, n*3, 0.1, 60), s.Whole(1, 6)
+	for _, at := range s.Requests(n) {
+		b := s.Alloc(at, cookie())
+		end := at
+		for range s.Whole(1, pages) {
+			s.AllocFor(end, 0.05, page())
+			end += s.Exponential(think)
+		}
+		if !s.Chance(abandoned) {
+			s.Free(b, end)
+		}
+	}
+}
+
+func lastRecipient(s *behaviour.Stack) {
+	n, size := s.Between(60, 2500), sizes(s, 48, 320)
+	several := min(1, rare(s, n, 0.05, 0.9))
+	hold, most := flight(s, 6*n, 0.5, 600), s.Whole(2, 10)
+	for _, at := range s.Requests(n) {
+		end := at + s.Exponential(hold)
+		if !s.Chance(several) {
+			s.Free(s.Alloc(at, size()), end)
+			continue
+		}
+		for range s.Whole(1, most-1) {
+			s.Free(s.Alloc(at, size()), end)
+		}
+		s.Alloc(at+0.001, size())
+	}
+}
+
+func readerMark(s *behaviour.Stack) {
+	// Segments double as the log is busier, so they are not all of one size.
+	bytes, segments := 1<<s.Whole(12, 15), s.Whole(1, 12)
+	checkpoint := period(s, 20, 1200, 24, 400)
+	crashed := s.Seconds * s.Within(0, 0.4)
+	for _, at := range s.Every(checkpoint, s.Within(0, 0.4)) {
+		for i := range segments {
+			b := s.Alloc(at+checkpoint*0.5*float64(i)/float64(segments), bytes<<s.IntN(2))
+			if i > 0 || at < crashed {
+				s.Free(b, at+checkpoint*s.Within(0.8, 1.2))
+			}
+		}
+	}
+}

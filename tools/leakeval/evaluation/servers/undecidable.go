@@ -1,0 +1,115 @@
+package servers
+
+import (
+	"math"
+
+	"heapdrift/tools/leakeval/evaluation/behaviour"
+)
+
+var undecidable = []behaviour.Behaviour{
+	{
+		Name: "caching proxy: objects in a cache that is not full when the run ends", Truth: behaviour.Undecidable,
+		Why:  "The bound is beyond what the run asks for, so it cannot be told from a cache without a bound.",
+		Play: unfilledCache,
+	},
+	{
+		Name: "web application: sessions that expire after a good part of the working day", Truth: behaviour.Undecidable,
+		Why:  "The expiry is longer than two fifths of the run, which shows few ends or none.",
+		Play: longSessions,
+	},
+	{
+		Name: "broker: dead letters wait for the operator, who comes after the run", Truth: behaviour.Undecidable,
+		Why:  "They are freed when somebody looks at them; the run does not show that somebody ever will.",
+		Play: deadLetters,
+	},
+	{
+		Name: "cluster node: state made in two to four changes of membership", Truth: behaviour.Undecidable,
+		Why:  "So few bursts are either set-up of new peers or a loss with each change; the run has too few to say.",
+		Play: membershipChanges,
+	},
+	{
+		Name: "metrics endpoint: label values interned, the vocabulary not exhausted", Truth: behaviour.Undecidable,
+		Why:  "New values become rarer as the finite vocabulary is used up, but still come at the end of the run.",
+		Play: labelValues,
+	},
+	{
+		Name: "database server: row versions held by a transaction that is open until after the run", Truth: behaviour.Undecidable,
+		Why:  "From one instant on no version is purged; the run does not show whether the transaction ever ends.",
+		Play: openTransaction,
+	},
+}
+
+func unfilledCache(s *behaviour.Stack) {
+	n, size := s.Between(80, 3000), sizes(s, 600, 150000)
+	uncached, hold := s.Within(0, 0.6), flight(s, n, 0.01, 20)
+	for _, at := range s.Requests(n) {
+		b := s.Alloc(at, size())
+		if s.Chance(uncached) {
+			s.Free(b, at+s.Exponential(hold))
+		}
+	}
+}
+
+func longSessions(s *behaviour.Stack) {
+	n := s.Between(100, 3000)
+	at, who := visits(s, n, int(s.Between(n, 20*n)))
+	e := expiry{seconds: s.Seconds * s.Between(0.42, 3), sliding: s.Chance(0.5), reaper: min(s.Between(5, 300), s.Seconds/30)}
+	e.play(s, at, who, sizes(s, 300, 12000))
+}
+
+func deadLetters(s *behaviour.Stack) {
+	n, size := s.Between(300, 9000), sizes(s, 200, 30000)
+	dead, hold := rare(s, n, 0.004, 0.3), flight(s, n, 0.005, 20)
+	operator := s.Seconds * s.Within(1.05, 3)
+	for _, at := range s.Requests(n) {
+		end := at + s.Exponential(hold)
+		if s.Chance(dead) {
+			end = operator
+		}
+		s.Free(s.Alloc(at, size()), end)
+	}
+}
+
+func membershipChanges(s *behaviour.Stack) {
+	blocks, size := s.Between(10, 600), sizes(s, 80, 9000)
+	for _, at := range episodes(s, 2, 4) {
+		took := s.Between(0.1, s.Seconds/60)
+		for range 3 + s.Poisson(blocks) {
+			s.Alloc(at+took*s.Float64(), size())
+		}
+	}
+	if s.Chance(0.6) {
+		n := s.Between(50, 3000)
+		churn(s, n, flight(s, n, 0.01, 30), size)
+	}
+}
+
+func labelValues(s *behaviour.Stack) {
+	values, n, size := s.Between(60, 2500), s.Between(2000, 20000), sizes(s, 16, 120)
+	// Of n words the number of different ones grows like a power of n.
+	power, made := s.Within(0.5, 0.8), 0.0
+	at := s.Requests(n)
+	for i, t := range at {
+		if due := values * math.Pow(float64(i+1)/float64(len(at)), power); due >= made+1 {
+			s.Alloc(t, size())
+			made++
+		}
+	}
+}
+
+func openTransaction(s *behaviour.Stack) {
+	n, size := s.Between(100, 5000), sizes(s, 60, 2000)
+	began, purge := s.Seconds*s.Within(0.05, 0.6), min(s.Between(0.5, 60), s.Seconds/60)
+	if n > 3000 {
+		began = max(began, 0.4*s.Seconds)
+	}
+	ended := s.Seconds * s.Within(1.05, 2)
+	quick, rolled := flight(s, n, 0.01, 10), s.Within(0, 0.5)
+	for _, at := range s.Requests(n) {
+		due := at + s.Exponential(quick)
+		if at > began && !s.Chance(rolled) { // a version that was rolled back goes at once
+			due = ended
+		}
+		s.Free(s.Alloc(at, size()), tick(due, purge))
+	}
+}

@@ -1,0 +1,109 @@
+package services
+
+import (
+	"math"
+
+	"heapdrift/tools/leakeval/evaluation/behaviour"
+)
+
+// innocentPools keep blocks for another use, or free them later than they are done with.
+var innocentPools = []behaviour.Behaviour{
+	{
+		Name: "driver helper: request packets from a lookaside list of limited depth", Truth: behaviour.Innocent,
+		Why: "Packets that come back fill the list up to its depth and are freed beyond it.", Play: lookaside,
+	},
+	{
+		Name:  "inference server: a pool of scratch tensors that never shrinks, up to its limit",
+		Truth: behaviour.Innocent,
+		Why:   "The pool reaches its limit in an early peak and lends the same tensors from then on.", Play: tensorPool,
+	},
+	{
+		Name: "worker agent: buffers are kept after a peak and trimmed by halves later", Truth: behaviour.Innocent,
+		Why:  "A timer frees half of the idle buffers each time, so the number follows the load with a delay.",
+		Play: trimmedBuffers,
+	},
+	{
+		Name: "interop: wrappers that wait for a collection of the oldest generation", Truth: behaviour.Innocent,
+		Why:  "Finalizers free the native parts in lots, each time the managed heap is collected.",
+		Play: finalizedWrappers,
+	},
+	{
+		Name: "indexer: deleted entries stay as tombstones until a compaction", Truth: behaviour.Innocent,
+		Why: "Compactions run many times and free all that was deleted since the last one.", Play: tombstones,
+	},
+	{
+		Name: "test agent: scratch memory of pool threads that are retired and replaced", Truth: behaviour.Innocent,
+		Why:  "Each thread allocates on first use and frees at its end; the pool has a fixed number of threads.",
+		Play: threadScratch,
+	},
+}
+
+func lookaside(s *behaviour.Stack) {
+	s.UseHeap(s.Whole(0, 3))
+	jobs := jobsOf(s, requests(s, 400, 14000), s.Between(2, 150))
+	size := s.Size(s.Between(64, 9000), 0)
+	// The depth is exceeded early, else packets would only ever be added while the load rises.
+	depth := max(1, int(float64(peak(jobs, s.WhenDone(0.35)))*s.Within(0.1, 0.7)))
+	pool{limit: math.MaxInt, idle: depth, size: func() int { return size }}.serve(s, jobs)
+}
+
+func tensorPool(s *behaviour.Stack) {
+	jobs := jobsOf(s, requests(s, 400, 8000), s.Between(4, 300))
+	size, spread := s.Between(4096, 500000), s.Within(0, 0.5)
+	limit := max(1, int(float64(peak(jobs, s.WhenDone(0.35)))*s.Within(0.3, 0.8)))
+	pool{limit: limit, idle: limit, size: func() int { return s.Size(size, spread) }}.serve(s, jobs)
+	// Small outputs come from the same stack.
+	takes := s.Between(0.01, 2)
+	for _, at := range requests(s, 20, 800) {
+		s.AllocFor(at, s.Exponential(takes), s.Size(size/8, 0.3))
+	}
+}
+
+func trimmedBuffers(s *behaviour.Stack) {
+	jobs := jobsOf(s, requests(s, 400, 9000), s.Between(4, 200))
+	size := 1 << s.Whole(8, 16)
+	trims := s.Every(s.Seconds/s.Between(25, 300), 0.1)
+	pool{limit: math.MaxInt, idle: math.MaxInt, trims: trims, size: func() int { return size }}.serve(s, jobs)
+}
+
+func finalizedWrappers(s *behaviour.Stack) {
+	wrappers := requests(s, 200, 12000)
+	young, old := s.Every(s.Seconds/s.Between(60, 900), 0.8), s.Every(s.Seconds/s.Between(14, 50), 0.6)
+	survives := s.Within(0.05, 0.9)
+	size := s.Between(24, 4000)
+	for _, at := range wrappers {
+		b := s.Alloc(at, s.Size(size, 0.5))
+		if s.Chance(survives) {
+			s.Free(b, next(old, at)+s.Float64())
+		} else {
+			s.Free(b, next(young, at)+s.Float64())
+		}
+	}
+}
+
+func tombstones(s *behaviour.Stack) {
+	entries := requests(s, 300, 9000)
+	compactions := s.Every(s.Seconds/s.Between(12, 60), 0.2)
+	lives := min(s.Between(s.Seconds/3000, s.Seconds/15), 400*s.Seconds/float64(1+len(entries)))
+	size := s.Between(40, 900)
+	for _, at := range entries {
+		s.Free(s.Alloc(at, s.Size(size, 0.4)), next(compactions, at+s.Exponential(lives)))
+	}
+}
+
+func threadScratch(s *behaviour.Stack) {
+	threads, parts := s.Whole(2, 64), s.Whole(1, 6)
+	sizes := []int{1 << s.Whole(8, 16), 4096, s.Whole(100, 900), 256, 64, s.Whole(16, 200)}[:parts]
+	life := s.Between(s.Seconds/40, s.Seconds/8)
+	started := s.Within(0.01, 0.2)
+	for range threads {
+		at := s.Seconds * started * s.Float64()
+		for at < s.Seconds {
+			ends := at + s.Around(life, 0.3)
+			for _, bytes := range sizes {
+				s.Free(s.Alloc(at+(ends-at)*0.05*s.Float64(), bytes), ends)
+			}
+			at = ends + s.Exponential(life/50)
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package services
+
+import (
+	"math"
+	"slices"
+
+	"heapdrift/tools/leakeval/evaluation/behaviour"
+)
+
+// innocentWork is memory of work under way: it comes with jobs, outages and peaks and goes with them.
+var innocentWork = []behaviour.Behaviour{
+	{
+		Name: "batch converter: the arena of a document is freed as a whole when it is done", Truth: behaviour.Innocent,
+		Why: "Slabs are only added while a document is converted and all go together at its end.", Play: documentArenas,
+	},
+	{
+		Name:  "log shipper: records pile up while the collector is away and drain when it is back",
+		Truth: behaviour.Innocent,
+		Why:   "The retry queue is sent in order after each outage and is empty long before the end.", Play: retryQueue,
+	},
+	{
+		Name: "trading: open orders of the book until they are filled or withdrawn", Truth: behaviour.Innocent,
+		Why: "Every order ends; how many are open follows how busy the market is.", Play: openOrders,
+	},
+	{
+		Name: "scheduler: job objects at the daily peaks of the plan", Truth: behaviour.Innocent,
+		Why: "Many jobs wait at the full hours and are gone before the next peak.", Play: plannedPeaks,
+	},
+	{
+		Name: "simulator: particles whose rate of birth rises all through the run", Truth: behaviour.Innocent,
+		Why:  "Each particle dies after a short life, so there are more only because more is simulated.",
+		Play: risingParticles,
+	},
+	{
+		Name:  "market data: connection buffers are made anew when a line drops for all clients",
+		Truth: behaviour.Innocent,
+		Why:   "A reconnect frees the old buffers of each client; the number of clients stays about the same.",
+		Play:  reconnectStorms,
+	},
+	{
+		Name:  "build agent: stages of a pipeline hold their state until the next stage begins",
+		Truth: behaviour.Innocent,
+		Why:   "Each stage builds up its own tables and frees them at its end, and so does the last one.",
+		Play:  pipelineStages,
+	},
+	{
+		Name:  "data acquisition: the event vector of a batch grows by doubling and is freed with the batch",
+		Truth: behaviour.Innocent,
+		Why:   "It starts small again in each batch, so it is only ever as large as a batch.", Play: eventVectors,
+	},
+	{
+		Name: "indexer: postings in memory until a segment is full and is written", Truth: behaviour.Innocent,
+		Why: "A full segment is written to disk and its postings are freed; then the next one begins.", Play: segments,
+	},
+	{
+		Name: "remote management: sessions of administrators expire when they are idle", Truth: behaviour.Innocent,
+		Why: "A session's state is freed after an idle time that is short beside the run.", Play: idleSessions,
+	},
+}
+
+func documentArenas(s *behaviour.Stack) {
+	slabs, slab := s.Between(3, 120), 1<<s.Whole(10, 16)
+	if s.Chance(0.3) {
+		s.UseHeap(s.Whole(1, 3))
+	}
+	for _, document := range windows(s, int(s.Between(20, 200)), 0, s.Seconds, 0.3, 1) {
+		for _, at := range s.Instants(s.Around(slabs, 0.3), document.from, document.to) {
+			s.Free(s.Alloc(at, slab), document.to)
+		}
+	}
+}
+
+func retryQueue(s *behaviour.Stack) {
+	outages := windows(s, s.Whole(2, 14), s.Seconds*0.05, s.Seconds*s.Within(0.6, 0.8), 0.05, 0.7)
+	records := requests(s, 200, 9000)
+	size, takes, drains := s.Between(120, 4000), s.Between(0.01, 3), s.Within(0.02, 0.6)
+	for _, at := range records {
+		b := s.Alloc(at, s.Size(size, 0.5))
+		s.Free(b, at+s.Exponential(takes))
+		for _, outage := range outages {
+			if outage.from <= at && at <= outage.to {
+				// What came first in the outage is sent first, at a multiple of the rate at which it came.
+				s.Free(b, outage.to+drains*(at-outage.from)*0.5+s.Exponential(takes))
+			}
+		}
+	}
+}
+
+func openOrders(s *behaviour.Stack) {
+	orders := requests(s, 200, 12000)
+	lasts := min(s.Between(s.Seconds/5000, s.Seconds/25), 500*s.Seconds/float64(1+len(orders)))
+	patient := s.Within(0, 0.2) // share of orders that stay three times as long
+	size := s.Size(s.Between(96, 500), 0)
+	for _, at := range orders {
+		life := s.Exponential(lasts)
+		if s.Chance(patient) {
+			life *= 3
+		}
+		s.AllocFor(at, min(life, s.Seconds/5), size)
+	}
+}
+
+func plannedPeaks(s *behaviour.Stack) {
+	period := s.Seconds / s.Within(6, 30)
+	jobs, size := s.Between(5, 300), s.Between(80, 2500)
+	rush, takes := period*s.Between(0.002, 0.1), period*s.Between(0.005, 0.12)
+	for _, peak := range s.Every(period, 0) {
+		for range s.Poisson(jobs) {
+			at := peak + s.Exponential(rush)
+			s.AllocFor(at, min(s.Exponential(takes), period/2), s.Size(size, 0.4))
+		}
+	}
+	for _, at := range requests(s, 20, 1500) {
+		s.AllocFor(at, s.Exponential(takes), s.Size(size, 0.4))
+	}
+}
+
+func risingParticles(s *behaviour.Stack) {
+	n, rise := s.Between(200, 15000), s.Within(1, 3)
+	life := min(s.Between(s.Seconds/5000, s.Seconds/30), 600*s.Seconds/n)
+	size := 16 * s.Whole(2, 24)
+	for range s.Poisson(n) {
+		// The rate is 1 + rise × time, so this is where a share of all births is reached.
+		at := (math.Sqrt(1+s.Float64()*rise*(2+rise)) - 1) / rise * s.Seconds
+		s.AllocFor(at, s.Exponential(life), size)
+	}
+}
+
+func reconnectStorms(s *behaviour.Stack) {
+	buffers := s.Whole(1, 3)
+	sizes := []int{1 << s.Whole(10, 15), s.Size(300, 0.5), s.Size(90, 0.5)}[:buffers]
+	storms := windows(s, s.Whole(3, 22), s.Seconds*0.02, s.Seconds, 0, 0.05)
+	calm := s.Between(s.Seconds/20, s.Seconds) // mean time until a client reconnects by itself
+	spread := s.Between(0.5, s.Seconds/200)
+	connects := float64(buffers) * (float64(len(storms)) + s.Seconds/calm)
+	for range int(s.Between(8, min(300, 24000/connects))) {
+		at, i := s.Seconds*0.02*s.Float64(), 0
+		for at < s.Seconds {
+			ends := at + max(s.Exponential(calm), 1)
+			for i < len(storms) && storms[i].from <= at {
+				i++
+			}
+			if i < len(storms) {
+				ends = min(ends, storms[i].from)
+			}
+			for _, bytes := range sizes {
+				s.Free(s.Alloc(at, bytes), ends)
+			}
+			at = max(ends, at) + s.Exponential(spread)
+		}
+	}
+}
+
+func pipelineStages(s *behaviour.Stack) {
+	entries, size := s.Between(20, 800), s.Between(40, 3000)
+	stages := windows(s, s.Whole(5, 16), 0, s.Seconds*s.Within(0.8, 0.97), 0.6, 1)
+	for _, stage := range stages {
+		for _, at := range s.Instants(min(s.Around(entries, 0.6), 2500), stage.from, stage.to) {
+			b := s.Alloc(at, s.Size(size, 0.8))
+			if s.Chance(0.2) {
+				s.Free(b, at+s.Exponential(stage.length()/20))
+			} else {
+				s.Free(b, stage.to)
+			}
+		}
+	}
+}
+
+func eventVectors(s *behaviour.Stack) {
+	vectors, first := s.Whole(1, 4), 1<<s.Whole(6, 9)
+	full := s.Whole(3, 9)
+	for _, batch := range windows(s, int(s.Between(15, 400)), 0, s.Seconds, 0.4, 1) {
+		for range vectors {
+			b := s.Alloc(batch.from, first)
+			for doubling := range max(1, full-s.IntN(3)) {
+				// Twice as many events take twice the time.
+				share := math.Pow(2, float64(doubling-full)) * s.Within(0.9, 1)
+				b = s.Resize(b, batch.from+share*batch.length(), first<<(doubling+1))
+			}
+			s.Free(b, batch.to)
+		}
+	}
+}
+
+func segments(s *behaviour.Stack) {
+	postings := requests(s, 600, 15000)
+	full := int(s.Between(20, min(2000, float64(len(postings))/15)))
+	writes := s.Between(0.5, s.Seconds/200)
+	s.UseHeap(s.Whole(0, 1))
+	sizes := []int{24, 32, 48, 64, 96}[:s.Whole(1, 5)]
+	for segment := range slices.Chunk(postings, full) {
+		written := behaviour.Never
+		if len(segment) == full {
+			written = segment[full-1] + writes*s.Within(0.5, 1)
+		}
+		for _, at := range segment {
+			s.Free(s.Alloc(at, sizes[s.IntN(len(sizes))]), written)
+		}
+	}
+}
+
+func idleSessions(s *behaviour.Stack) {
+	sessions, parts := requests(s, 60, 2500), s.Whole(1, 5)
+	expiry := s.Between(s.Seconds/200, s.Seconds/14)
+	used, size := s.Between(1, s.Seconds/30), s.Between(50, 3000)
+	sweeps := clock(s, 60, 3000, 0.05)
+	for _, at := range sessions {
+		ends := next(sweeps, at+s.Exponential(used)+expiry)
+		for range parts {
+			s.Free(s.Alloc(at, s.Size(size, 0.7)), ends)
+		}
+	}
+}

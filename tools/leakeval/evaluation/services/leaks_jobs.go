@@ -1,0 +1,184 @@
+package services
+
+import "heapdrift/tools/leakeval/evaluation/behaviour"
+
+// leaksOfJobs lose memory with what is scheduled: jobs, polls, crawls, threads.
+var leaksOfJobs = []behaviour.Behaviour{
+	{
+		Name: "scheduler: each run of a timed job adds rows to a result list that nobody trims", Truth: behaviour.Leaks,
+		Why: "The history of job results is only ever appended to; the job's temporaries are freed.", Play: jobHistory,
+	},
+	{
+		Name: "build agent: a plug-in library is loaded for every job, its locale tables stay", Truth: behaviour.Leaks,
+		Why:  "The library's static C runtime does not free its tables when it is unloaded, so each load leaves a set.",
+		Play: pluginTables,
+	},
+	{
+		Name: "backup: the excluded files of each finished set stay in a global list", Truth: behaviour.Leaks,
+		Why:  "The catalogue of a backup set is freed when the set is done, the names of excluded files are not.",
+		Play: backupExcluded,
+	},
+	{
+		Name: "test runner: threads that are terminated leave their thread-local state", Truth: behaviour.Leaks,
+		Why:  "A thread that is ended by TerminateThread never runs the detach code that frees its state.",
+		Play: threadState,
+	},
+	{
+		Name: "telemetry: the last object of each WMI enumeration is not released", Truth: behaviour.Leaks,
+		Why:  "Next hands out an object together with WBEM_S_FALSE, and the loop ends without releasing it.",
+		Play: wmiPoll,
+	},
+	{
+		Name: "batch converter: files that arrive at night lose their colour profile", Truth: behaviour.Leaks,
+		Why: "Only the nightly profile for print makes a colour transform, and nothing closes it.", Play: nightProfiles,
+	},
+	{
+		Name: "indexer: filters of documents that are cut off are not released", Truth: behaviour.Leaks,
+		Why:  "When a document reaches the text limit the crawl leaves early and skips Release of the filter.",
+		Play: crawlFilters,
+	},
+	{
+		Name:  "trading gateway: after the morning's certificate renewal, audit records are no longer freed",
+		Truth: behaviour.Leaks,
+		Why:   "The reloaded signer takes a reference to an audit record for some messages and never gives it back.",
+		Play:  lateAudit,
+	},
+	{
+		Name: "watchdog: the context of a timer that is deleted while it fires is lost", Truth: behaviour.Leaks,
+		Why:  "DeleteTimerQueueTimer says that a callback is pending, and the code then neither waits nor frees.",
+		Play: timerContexts,
+	},
+}
+
+func jobHistory(s *behaviour.Stack) {
+	rows, temporaries := s.Whole(1, 6), s.Whole(0, 40)
+	size, spread, lasts := s.Between(48, 4096), s.Within(0, 0.8), s.Between(0.05, 10)
+	for _, at := range clock(s, 18, 400, 0.05) {
+		for range temporaries {
+			s.AllocFor(at+s.Within(0, lasts), s.Exponential(lasts), s.Size(size, spread))
+		}
+		for range rows {
+			s.Alloc(at+lasts*s.Within(0.9, 1), s.Size(size, spread))
+		}
+	}
+}
+
+func pluginTables(s *behaviour.Stack) {
+	// The tables of a library are the same at each load.
+	tables := make([]int, s.Whole(3, 24))
+	for i := range tables {
+		tables[i] = s.Size(s.Between(24, 8000), 0)
+	}
+	buffers, lasts := s.Whole(0, 30), s.Between(1, s.Seconds/100)
+	for _, at := range requests(s, 22, 140) {
+		for _, bytes := range tables {
+			s.Alloc(at+0.001*s.Float64(), bytes)
+		}
+		for range buffers {
+			s.AllocFor(at+lasts*s.Float64(), s.Exponential(lasts), s.Size(600, 1))
+		}
+	}
+}
+
+func backupExcluded(s *behaviour.Stack) {
+	s.UseHeap(s.Whole(0, 1))
+	files, excluded := s.Between(40, 900), s.Within(0.02, 0.15)
+	size := s.Between(60, 400)
+	for _, set := range windows(s, s.Whole(8, 20), 0, s.Seconds, 0.1, 0.9) {
+		for _, at := range s.Instants(files*s.Within(0.7, 1.3), set.from, set.to) {
+			b := s.Alloc(at, s.Size(size, 0.4))
+			if !s.Chance(excluded) {
+				s.Free(b, set.to)
+			}
+		}
+		// Two names are excluded in every set: the page file and the hibernation file.
+		s.Alloc(set.from, 58)
+		s.Alloc(set.from, 62)
+	}
+}
+
+func threadState(s *behaviour.Stack) {
+	threads := requests(s, 60, 2000)
+	lost, blocks := rarely(s, len(threads), 0.01, 1), s.Whole(1, 2)
+	size, lasts := s.Between(64, 2048), s.Between(0.5, s.Seconds/40)
+	for _, at := range threads {
+		ends, isTerminated := at+s.Exponential(lasts), s.Chance(lost)
+		for range blocks {
+			b := s.Alloc(at, s.Size(size, 0))
+			if !isTerminated {
+				s.Free(b, ends)
+			}
+		}
+	}
+}
+
+func wmiPoll(s *behaviour.Stack) {
+	objects, size := s.Whole(1, 9), s.Between(80, 1500)
+	takes := s.Between(0.005, 2)
+	for _, at := range clock(s, 30, 2800, s.Within(0, 0.2)) {
+		for i := range objects {
+			b := s.Alloc(at+takes*float64(i), s.Size(size, 0.2))
+			if i < objects-1 {
+				s.Free(b, at+takes*(float64(i)+0.9))
+			}
+		}
+	}
+}
+
+func nightProfiles(s *behaviour.Stack) {
+	night := window{s.Seconds * s.Within(0.2, 0.5), s.Seconds * s.Within(0.85, 1)}
+	blocks, size := s.Whole(2, 12), s.Between(100, 20000)
+	takes := s.Between(0.2, 20)
+	convert := func(at float64) {
+		for range blocks {
+			s.AllocFor(at, takes*s.Within(0.2, 1), s.Size(size, 0.9))
+		}
+	}
+	for _, at := range requests(s, 40, 900) {
+		if at < night.from || at > night.to {
+			convert(at)
+		}
+	}
+	profile := s.Size(s.Between(500, 60000), 0)
+	for _, at := range s.Instants(s.Between(25, 900), night.from, night.to) {
+		convert(at)
+		s.Alloc(at+takes*0.1, profile)
+	}
+}
+
+func crawlFilters(s *behaviour.Stack) {
+	documents, crawls := s.Between(20, 800), s.Whole(8, 24)
+	lost := rarely(s, int(documents)*crawls, 0.005, 0.15)
+	size, takes := s.Between(200, 6000), s.Between(0.05, 8)
+	for _, crawl := range windows(s, crawls, 0, s.Seconds, 0.05, 0.8) {
+		for _, at := range s.Instants(documents, crawl.from, crawl.to) {
+			b := s.Alloc(at, s.Size(size, 0.7))
+			if !s.Chance(lost) {
+				s.Free(b, at+s.Exponential(takes))
+			}
+		}
+	}
+}
+
+func lateAudit(s *behaviour.Stack) {
+	renewed := s.Within(0.12, 0.45)
+	messages := requests(s, 200, 20000)
+	lost := rarely(s, len(messages)/2, 0.002, 0.15)
+	size, lasts := s.Between(120, 900), s.Between(0.01, 30)
+	for _, at := range messages {
+		b := s.Alloc(at, s.Size(size, 0.3))
+		if s.Work(at) < renewed || !s.Chance(lost) {
+			s.Free(b, at+s.Exponential(lasts))
+		}
+	}
+}
+
+func timerContexts(s *behaviour.Stack) {
+	size, lasts := s.Size(s.Between(40, 300), 0), s.Between(0.5, 120)
+	for _, at := range requests(s, 50, 6000) {
+		s.AllocFor(at, s.Within(0.2, 1)*lasts, size)
+	}
+	for _, race := range windows(s, s.Whole(13, 32), 0, s.Seconds, 0, 0.1) {
+		s.Alloc(race.from, size)
+	}
+}
