@@ -32,17 +32,17 @@ func TestDemo(t *testing.T) {
 		build, status string
 		growth        int64 // bytes: blocks that were added times their size
 	}{
-		{"4812", "leak", 5*1130*0x180 + 5*1130*0x68 + 1536*0x240},
+		{"4812", "leak", 10*565*0x180 + 10*565*0x68 + 1536*0x240},
 		{"4811", "no-leak", 0},
-		{"4810", "leak", 5 * 12 * 0x900},
-		{"4809", "leak", 5 * 12 * 0x900},
+		{"4810", "leak", 10 * 6 * 0x900},
+		{"4809", "leak", 10 * 6 * 0x900},
 	} {
 		run := runOf(t, builds[i].Runs, "soak-60min")
 		summary, err := storetest.Now(t, s).Summary(t.Context(), run.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if builds[i].Name != want.build || run.Status != want.status || summary.Totals.Heap.Growth.Bytes != want.growth || run.Evidence != 6 {
+		if builds[i].Name != want.build || run.Status != want.status || summary.Totals.Heap.Growth.Bytes != want.growth || run.Evidence != 11 {
 			t.Errorf("build %s: %s, growth %d, %d files; want %+v", builds[i].Name, run.Status, summary.Totals.Heap.Growth.Bytes, run.Evidence, want)
 		}
 	}
@@ -110,7 +110,7 @@ func TestDemoHistory(t *testing.T) {
 		}
 	}
 	if len(want) > 0 || len(page.Rows) != 3 {
-		t.Errorf("%d signatures, missing %v", len(page.Rows), want)
+		t.Errorf("%d signatures, missing %v: %+v", len(page.Rows), want, page.Rows)
 	}
 	for _, step := range []struct{ head, base, want string }{{"4810", "4809", "1 persisting"}, {"4811", "4810", "1 fixed"}, {"4812", "4811", "2 new"}} {
 		base, err := storetest.Now(t, p.Store).BaselineOf(t.Context(), demo.Project, "soak-60min", step.head)

@@ -12,11 +12,11 @@ import (
 	"heapdrift/worker/workertest"
 )
 
-// leaking uploads eight snapshots of a build in which main of till.exe leaks step blocks a minute.
+// leaking uploads twelve snapshots of a build in which main of till.exe leaks step blocks a minute.
 func (p *pipeline) leaking(build string, step int) int64 {
 	p.Helper()
 	var run int64
-	for k := range 8 {
+	for k := range 12 {
 		target := leaks.Target{Project: "p", Build: build}
 		e, err := p.Intake.Accept(p.Context(), target, fmt.Sprintf("%d.txt", k), strings.NewReader(workertest.TillLeak(k, 5+k*step)))
 		if err != nil {

@@ -142,3 +142,19 @@ func TestLostBlob(t *testing.T) {
 		t.Errorf("%+v", after)
 	}
 }
+
+// The same log under another name is the same instant.
+func TestTheSameLogTwice(t *testing.T) {
+	p := start(t)
+	p.upload("1.txt", log(1, 50))
+	p.upload("2.txt", log(2, 80))
+	r := p.report(p.settled(p.upload("copy of 2.txt", log(2, 80))))
+	if got, want := files(r), []string{"1.txt=50", "2.txt=80"}; !slices.Equal(got, want) {
+		t.Errorf("instants %v, want %v", got, want)
+	}
+	if !slices.ContainsFunc(r.Warnings, func(w analysis.Warning) bool {
+		return strings.Contains(w.Message, "copy of 2.txt is the same file as 2.txt")
+	}) {
+		t.Errorf("%+v", r.Warnings)
+	}
+}

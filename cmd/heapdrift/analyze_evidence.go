@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -28,10 +30,11 @@ type evidenceFiles struct {
 	files    []*evidenceFile
 }
 
-// evidenceFile is a file given, with its digest.
+// evidenceFile is a file given. Its digest is computed beside the reading: see finish.
 type evidenceFile struct {
 	analysis.File
 	content *os.File
+	digest  chan error // one, when SHA256 is set or cannot be
 }
 
 func (f *evidenceFile) source() ingest.Source {
@@ -44,7 +47,7 @@ func readEvidence(ctx context.Context, paths []string, opt ingest.Options, s str
 	e = &evidenceFiles{}
 	var traces []*evidenceFile
 	for _, path := range paths {
-		f, err := openEvidence(path)
+		f, err := openEvidence(ctx, path)
 		if err != nil {
 			return e, err
 		}
@@ -74,20 +77,44 @@ func readEvidence(ctx context.Context, paths []string, opt ingest.Options, s str
 	})
 }
 
-// openEvidence opens a file and computes its digest.
-func openEvidence(path string) (*evidenceFile, error) {
+// openEvidence opens a file and begins to compute its digest.
+func openEvidence(ctx context.Context, path string) (*evidenceFile, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	digest := sha256.New()
-	size, err := io.Copy(digest, file)
+	info, err := file.Stat()
 	if err != nil {
 		_ = file.Close() // read only
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	return &evidenceFile{analysis.File{Name: filepath.Base(path), SHA256: hex.EncodeToString(digest.Sum(nil)), Bytes: size}, file}, nil
+	f := &evidenceFile{File: analysis.File{Name: filepath.Base(path), Bytes: info.Size()}, content: file, digest: make(chan error, 1)}
+	go func() { f.digest <- f.sum(ctx) }()
+	return f, nil
 }
+
+// digestBytes is how much of a file is read for its digest at once.
+const digestBytes = 1 << 20
+
+// sum computes the digest.
+func (f *evidenceFile) sum(ctx context.Context) error {
+	digest, b := sha256.New(), make([]byte, digestBytes)
+	for at := int64(0); at < f.Bytes; {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		n, err := f.content.ReadAt(b[:min(int64(len(b)), f.Bytes-at)], at)
+		if digest.Write(b[:n]); err != nil && (n == 0 || !errors.Is(err, io.EOF)) {
+			return fmt.Errorf("read %s: %w", f.Name, err)
+		}
+		at += int64(n)
+	}
+	f.SHA256 = hex.EncodeToString(digest.Sum(nil))
+	return nil
+}
+
+// finish waits for the digest.
+func (f *evidenceFile) finish() error { return <-f.digest }
 
 // read adds an input that read gives for some files.
 func (e *evidenceFiles) read(s streams, files []*evidenceFile, read func(progress func(done, total int64)) (*ingest.Reading, error)) error {
@@ -96,6 +123,7 @@ func (e *evidenceFiles) read(s streams, files []*evidenceFile, read func(progres
 	r, err := read(bar.set)
 	in := analysis.Input{Captures: r.Captures}
 	for _, f := range files {
+		err = cmp.Or(err, f.finish())
 		in.Files = append(in.Files, f.File)
 	}
 	e.inputs, e.readings = append(e.inputs, in), append(e.readings, r)

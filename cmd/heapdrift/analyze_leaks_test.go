@@ -227,3 +227,64 @@ func TestLabBuilds(t *testing.T) {
 		t.Error("no builds in the truth")
 	}
 }
+
+// A difference prints no inlined calls. Its leaks have the signatures of the logs that it compares all the same, and what it is
+// called without symbols stays known.
+func TestLabSignaturesOfDifferences(t *testing.T) {
+	expanded := 0
+	for _, folder := range []string{"A/umdh_x64", "A/umdh_x86", "C/umdh_x86", "D/b100/umdh", "D/b101/umdh"} {
+		dir := corpus.Path(t, "lab", filepath.FromSlash(folder))
+		logs, err := filepath.Glob(filepath.Join(dir, "snap*.txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		differences, err := filepath.Glob(filepath.Join(dir, "diff_*.txt"))
+		if err != nil || len(differences) == 0 {
+			t.Fatal("no differences", err)
+		}
+		raw := analyzeJSON(t, append([]string{"--symbols", labSymbols(t)}, logs...)...)
+		for _, difference := range differences {
+			bare, named := analyzeJSON(t, difference), analyzeJSON(t, "--symbols", labSymbols(t), difference)
+			before := map[string]bool{}
+			for i := range bare.Findings {
+				before[bare.Findings[i].Signature] = true
+			}
+			for i := range named.Findings {
+				f := &named.Findings[i]
+				of, ok := findingBySignature(raw, f.Signature)
+				if !ok || f.Outline != of.Outline {
+					t.Errorf("%s: %s is no finding of the logs", difference, f.Title)
+				}
+				if f.Outline != "" {
+					expanded++
+				}
+				if !before[f.Signature] && !before[f.Outline] {
+					t.Errorf("%s: %s had another signature without symbols, and that is lost", difference, f.Title)
+				}
+			}
+		}
+	}
+	if expanded == 0 {
+		t.Error("no difference has inlined calls")
+	}
+}
+
+// Symbols of another build know other lines, and then nothing says that their inlined calls are those of the program.
+func TestInlinedCallsOfAnotherBuild(t *testing.T) {
+	text, err := os.ReadFile(corpus.Path(t, "lab", "A", "umdh_x86", "diff_1_3.hex.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := strings.ReplaceAll(string(text), `battery.h, 19)`, `battery.h, 21)`)
+	if other == string(text) {
+		t.Fatal("the difference has no such line")
+	}
+	for i, r := range []*analysis.Report{
+		analyzeJSON(t, "--symbols", labSymbols(t), write(t, "diff.txt", text)), analyzeJSON(t, "--symbols", labSymbols(t), write(t, "diff.txt", []byte(other))),
+	} {
+		expanded := slices.ContainsFunc(r.Findings, func(f analysis.Finding) bool { return f.Outline != "" })
+		if expanded != (i == 0) {
+			t.Errorf("difference %d: inlined calls are known: %v", i, expanded)
+		}
+	}
+}

@@ -178,7 +178,10 @@ func byRole(t *testing.T, r *analysis.Report, run *traceRun) map[string]*analysi
 			if strings.Contains(strings.Join(have, " ")+" ", strings.Join(want, " ")+" ") {
 				role := run.Stacks[k].Role
 				if other := found[role]; other != nil {
-					merged := *other // one stack with and without frames of the emulation
+					if other.Heap == site.Heap && other.Kind == site.Kind {
+						t.Errorf("%s has two sites in heap %q", role, site.Heap)
+					}
+					merged := *other
 					merged.Amounts = add(&other.Amounts, &site.Amounts)
 					found[role] = &merged
 				} else {
@@ -421,5 +424,21 @@ func TestMemoryExercise(t *testing.T) {
 	}
 	if s := find(report("--window", "10,20"), "InnerLoopOperation"); *s.Growth != (analysis.Amount{Count: 319, Bytes: 319 * 40}) || s.Verdict != analysis.ClassLeak {
 		t.Errorf("the loop: %+v %s", s.Growth, s.Verdict)
+	}
+}
+
+// A leak of a process that has ended says what it held, not that it holds nothing.
+func TestLeakOfAProcessThatEnded(t *testing.T) {
+	path := corpus.Path(t, "lab", "F", "process_exit.etl")
+	for format, says := range map[string]string{
+		"text": "    244 KB in 61 blocks before exit of 1 site  +244 KB (+61)", "markdown": "| 244 KB in 61 blocks before exit |", "csv": ",249856,61\n",
+	} {
+		out, _, code := cli(t, "analyze", "--format", format, path)
+		if code != exitLeak || !strings.Contains(out, says) {
+			t.Errorf("%s lacks %q:\n%s", format, says, out)
+		}
+	}
+	if r := analyzeJSON(t, path); r.Findings[0].Outstanding.Bytes != 0 || r.Findings[0].HeldAtExit == nil || r.Findings[0].HeldAtExit.Bytes != 249856 {
+		t.Errorf("%+v", r.Findings[0].Amounts)
 	}
 }

@@ -90,7 +90,7 @@ func (s *session) leak(e *entry) {
 		return
 	}
 	kind := leakStops[e.code]
-	sample := capture.Sample{Title: fmt.Sprintf("%s (stop %#x)", kind.what, e.code), Stack: s.stack(e), Size: e.size(), Note: "Application Verifier says: " + e.says()}
+	sample := capture.Sample{Title: fmt.Sprintf("%s (stop %#x)", kind.what, e.code), Stack: s.stack(e), Size: e.size(), Note: "Application Verifier says: " + e.says(), Leaked: true}
 	value, _, ok := e.param(0)
 	switch {
 	case kind.address && ok:

@@ -1,6 +1,9 @@
 package capture
 
-import "math/rand/v2"
+import (
+	"math/bits"
+	"math/rand/v2"
+)
 
 // An index finds rows of a table by content without keeping the content twice, in open addressing with linear steps.
 // Evidence has up to millions of frames, and a map would cost several times as much time and memory.
@@ -14,11 +17,14 @@ type index struct {
 
 const rowBits = 1<<32 - 1
 
+// leastSlots are few: of the captures of a trace, most may have a stack or two.
+const leastSlots = 1 << 4
+
 // find returns the slot of the row that has this hash and equals what is looked for, or the free slot for it. The slot is
 // good until the next fill.
 func (x *index) find(hash uint32, equals func(row uint32) bool) *uint64 {
 	if x.slots == nil {
-		x.slots = make([]uint64, 1<<10)
+		x.slots = make([]uint64, leastSlots)
 	}
 	mask := uint64(len(x.slots) - 1)
 	for i := uint64(hash) & mask; ; i = (i + 1) & mask {
@@ -47,12 +53,16 @@ func (x *index) fill(slot *uint64, hash uint32, row uint32) {
 	}
 }
 
-// seed makes the places of rows differ from process to process, so that nobody can choose addresses that collide.
-var seed = rand.Uint64()
+// These make the places of rows differ from process to process, so that nobody can choose addresses that collide. The
+// factor is as unknown as the seed: by a known one, differences can be chosen that collide under a good part of all seeds.
+var (
+	seed   = rand.Uint64()
+	factor = rand.Uint64() | 1
+	salt   = rand.Uint64() | 1
+)
 
 // mix spreads the bits of v.
 func mix(v uint64) uint64 {
-	v = (v + seed) * 0x9E3779B97F4A7C15
-	v ^= v >> 32
-	return v * 0xD6E8FEB86659FD93
+	high, low := bits.Mul64(v^seed, factor)
+	return high ^ low
 }

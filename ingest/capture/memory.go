@@ -149,15 +149,19 @@ type HeapFacts struct {
 	BadEntries int64  `json:"bad_entries,omitempty"`
 	Layout     string `json:"layout,omitempty"` // where the walk knows the structures from
 	Note       string `json:"note,omitempty"`
+	// Doubtful says that one of the sizes cannot be.
+	Doubtful bool `json:"doubtful,omitempty"`
 	// Growth is against the first evidence of the same kind of the same process; reports fill it in.
 	Growth *HeapGrowth `json:"growth,omitempty"`
 }
 
-// HeapGrowth is how a heap has changed.
+// HeapGrowth is how a heap has changed. What the evidence does not tell, then or now, is nil.
 type HeapGrowth struct {
 	Reserved  int64  `json:"reserved"`
 	Committed int64  `json:"committed"`
-	Busy      *Usage `json:"busy,omitempty"` // nil where not all of the heap was looked into, then or now
+	Busy      *Usage `json:"busy,omitempty"`           // nil also where not all of the heap was looked into
+	Blocks    *Usage `json:"virtual_blocks,omitempty"` // Bytes are 0 where only their number is known
+	Sizes     *Usage `json:"sizes,omitempty"`          // of the groups by size that are listed of the heap
 }
 
 // The ways in which blocks are grouped.
@@ -178,9 +182,13 @@ type Group struct {
 	Module string  `json:"module,omitempty"` // file name; of ByType, with the offset in it
 	Offset Address `json:"offset,omitempty"`
 	// Symbol is a stack of one frame, one byte behind the place that Key names, so that symbols name it as they name calls.
-	Symbol  StackID `json:"symbol,omitempty"`
-	Usage   Usage   `json:"usage"`
-	Example Address `json:"example,omitempty"` // the first of them
+	Symbol StackID `json:"symbol,omitempty"`
+	Usage  Usage   `json:"usage"`
+	// Percent is the part of the heap's busy bytes that they are, as the evidence prints it; 0 where it does not.
+	Percent float64 `json:"percent,omitempty"`
+	// Doubtful says that so many bytes cannot be.
+	Doubtful bool    `json:"doubtful,omitempty"`
+	Example  Address `json:"example,omitempty"` // the first of them
 	// Unreachable are those of them that nothing points to; nil where nobody looked.
 	Unreachable *Usage `json:"unreachable,omitempty"`
 	Growth      *Usage `json:"growth,omitempty"` // as that of HeapFacts
@@ -253,6 +261,8 @@ type Sample struct {
 	Note    string // when it was made, or what the tool says of it
 	// Unreachable says that the tool found no pointer to it.
 	Unreachable bool
+	// Leaked says that the tool reports it as a leak.
+	Leaked bool
 }
 
 // A Note is a sentence that the evidence brings, or that its reader has to say.

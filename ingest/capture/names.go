@@ -3,6 +3,7 @@ package capture
 import (
 	"cmp"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -38,6 +39,13 @@ type Image struct {
 	rvas   []uint32 // ascending
 	ends   []uint32 // ends[i] is where the frames of rvas[i] end
 	frames []NamedFrame
+	places map[Place][]NamedFrame
+}
+
+// A Place is a return address as evidence has it that prints names instead: so many bytes behind the start of a function.
+type Place struct {
+	Function string
+	Offset   uint64
 }
 
 // An Attempt is a place where symbols were looked for, and what came of it.
@@ -79,6 +87,24 @@ func (i *Image) Frames(rva uint32) []NamedFrame {
 		begin = i.ends[at-1]
 	}
 	return i.frames[begin:i.ends[at]:i.ends[at]]
+}
+
+// AddPlace tells the inlined calls at a place; frames are innermost first, and end with the function itself.
+func (i *Image) AddPlace(p Place, frames ...NamedFrame) {
+	if i.places == nil {
+		i.places = map[Place][]NamedFrame{}
+	}
+	i.places[p] = frames
+}
+
+// At returns the frames at a place, innermost first; none where nothing is known beyond the place's own name.
+func (i *Image) At(p Place) []NamedFrame { return i.places[p] }
+
+// Places are those that AddPlace told of, in order.
+func (i *Image) Places() []Place {
+	return slices.SortedFunc(maps.Keys(i.places), func(a, b Place) int {
+		return cmp.Or(strings.Compare(a.Function, b.Function), cmp.Compare(a.Offset, b.Offset))
+	})
 }
 
 // All yields the return addresses that have names, ascending, with their frames.

@@ -97,15 +97,30 @@ func (i *Image) put(e *encoder, texts *textTable) {
 	for rva, frames := range i.All() {
 		e.uint(uint64(rva))
 		e.uint(uint64(len(frames)))
-		for _, f := range frames {
-			e.uint(texts.id(f.Function))
-			e.uint(f.Offset)
-			e.uint(texts.id(f.File))
-			e.uint(uint64(f.Line))
-			e.uint(texts.id(f.Type))
-			e.bool(f.Inline)
-			e.bool(f.Approx)
-		}
+		texts.putFrames(e, frames)
+	}
+	places := i.Places()
+	if len(places) == 0 {
+		return
+	}
+	e.uint(uint64(len(places)))
+	for _, p := range places {
+		e.uint(texts.id(p.Function))
+		e.uint(p.Offset)
+		e.uint(uint64(len(i.places[p])))
+		texts.putFrames(e, i.places[p])
+	}
+}
+
+func (t *textTable) putFrames(e *encoder, frames []NamedFrame) {
+	for _, f := range frames {
+		e.uint(t.id(f.Function))
+		e.uint(f.Offset)
+		e.uint(t.id(f.File))
+		e.uint(uint64(f.Line))
+		e.uint(t.id(f.Type))
+		e.bool(f.Inline)
+		e.bool(f.Approx)
 	}
 }
 
@@ -124,12 +139,22 @@ func (i *Image) take(d *decoder, texts []string) {
 	for k := range i.Tried {
 		i.Tried[k] = Attempt{Place: d.string(), Result: d.string(), Detail: d.string()}
 	}
+	frames := func() []NamedFrame {
+		list := make([]NamedFrame, d.count(7))
+		for k := range list {
+			list[k] = NamedFrame{Function: text(), Offset: d.uint(), File: text(), Line: uint32(d.uint()), Type: text(), Inline: d.bool(), Approx: d.bool()}
+		}
+		return list
+	}
 	for range d.count(2) {
 		rva := d.uint()
-		frames := make([]NamedFrame, d.count(7))
-		for k := range frames {
-			frames[k] = NamedFrame{Function: text(), Offset: d.uint(), File: text(), Line: uint32(d.uint()), Type: text(), Inline: d.bool(), Approx: d.bool()}
-		}
-		i.Add(uint32(rva), frames...)
+		i.Add(uint32(rva), frames()...)
+	}
+	if len(d.b) == 0 { // without places, or written before there were any
+		return
+	}
+	for range d.count(3) {
+		place := Place{text(), d.uint()}
+		i.AddPlace(place, frames()...)
 	}
 }

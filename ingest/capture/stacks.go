@@ -101,7 +101,8 @@ func (s *Stacks) AddText(text Text, address uint64) FrameID {
 	return s.add(Frame{Address: address, Text: id})
 }
 
-func hashFrame(f Frame) uint32 { return uint32(mix(f.Address^uint64(f.Text)<<40) >> 32) }
+// hashFrame keeps address and text apart by a number that is not known, else an address could make up for a text.
+func hashFrame(f Frame) uint32 { return uint32(mix(f.Address ^ uint64(f.Text)*salt)) }
 
 func (s *Stacks) add(f Frame) FrameID {
 	hash := hashFrame(f)
@@ -126,7 +127,7 @@ func (s *Stacks) AddStack(frames []FrameID) StackID {
 	for _, f := range frames {
 		sum = mix(sum ^ uint64(f))
 	}
-	hash := uint32(sum >> 32)
+	hash := uint32(sum)
 	slot := s.stackIDs.find(hash, func(row uint32) bool { return slices.Equal(s.Stack(StackID(row)), frames) })
 	if *slot != 0 {
 		return StackID(rowIn(slot))

@@ -45,14 +45,16 @@ const (
 	Malformed Code = "malformed"
 	// Inconsistent counts entries whose own numbers contradict each other.
 	Inconsistent Code = "inconsistent"
+	// Implausible counts sizes that cannot be, beside others of the same evidence.
+	Implausible Code = "implausible-size"
 )
 
 // Lossy reports whether a warning of this code means that numbers may be too low or too high, so that no clean
 // verdict may rest on them.
 func (c Code) Lossy() bool {
 	switch c {
-	case Truncated, PartialHeap, NoStacks, StackMissing, BrokenSDK, Malformed, Inconsistent, BaseAssumed, BaseMismatch,
-		EventsLost, BuffersLost, CircularWrapped, ClockDisorder, StackKeyLost, LostFree:
+	case Truncated, PartialHeap, NoStacks, StackMissing, BrokenSDK, Malformed, Inconsistent, Implausible, BaseAssumed, BaseMismatch,
+		EventsLost, BuffersLost, CircularWrapped, ClockDisorder, StackKeyLost, LostFree, PIDChanged:
 		return true
 	}
 	return false

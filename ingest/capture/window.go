@@ -123,7 +123,7 @@ func (n *answered) capture(c *Capture, w Window) *Capture {
 			Survival: n.answer.Survival(n.question, int(number)),
 		}
 		s.Usage = make([]Usage, 0, len(samples.At))
-		for _, u := range samples.Site(int(number)) {
+		for u := range samples.Each(int(number)) {
 			s.Usage = append(s.Usage, Usage{Count: u.Count, Bytes: u.Bytes})
 		}
 	}

@@ -56,7 +56,7 @@ func (o *Operation) decode(e *Event) (pid uint32, ok bool) {
 	case KindHeapCreate:
 		var c HeapCreate
 		c, ok = e.HeapCreate()
-		o.Heap, o.Flags = c.Heap, c.Flags
+		o.Heap, o.Size, o.Flags = c.Heap, c.Reserved, c.Flags
 	case KindHeapDestroy:
 		o.Heap, ok = e.HeapDestroy()
 	case KindHeapSnapShot:

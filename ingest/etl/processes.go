@@ -15,8 +15,19 @@ type Process struct {
 	ExitStatus           int32
 	HeapPointer          uint8 // bytes of a pointer in its heap events, 0 without any
 	Images               []Image
-	stacked              [len(allocating)]StackUse
-	met                  int64 // time of the event that first told about it
+	stacked              *stackUses // nil for processes that allocated nothing
+	met                  int64      // time of the event that first told about it
+}
+
+// stackUses are those of a process's allocating operations.
+type stackUses [len(allocating)]StackUse
+
+// countStack counts an allocating operation, and with is 1 where it has a stack.
+func (p *Process) countStack(kind int, with int64) {
+	if p.stacked == nil {
+		p.stacked = new(stackUses)
+	}
+	p.stacked[kind].add(with)
 }
 
 // Known reports whether the trace says what process it is.

@@ -3,6 +3,7 @@ package etl
 import (
 	"bytes"
 	"hash/maphash"
+	"math/rand/v2"
 )
 
 // A StackID names a stack of a trace; NoStack is none. A stack that came as a kernel part and a user part, and one of a
@@ -33,6 +34,7 @@ type Stacks struct {
 	slots []slot // hash table of the nodes that hold addresses or pairs; a power of two
 	used  int
 	seed  maphash.Seed
+	salt  uint64 // the seed of pairs
 	work  []uint64
 	wide  []byte
 }
@@ -44,7 +46,7 @@ type slot struct {
 }
 
 func newStacks() *Stacks {
-	return &Stacks{nodes: []stackNode{{}}, slots: make([]slot, 1<<10), seed: maphash.MakeSeed()}
+	return &Stacks{nodes: []stackNode{{}}, slots: make([]slot, 1<<10), seed: maphash.MakeSeed(), salt: rand.Uint64()}
 }
 
 // Len is one more than the largest id.
@@ -121,7 +123,7 @@ func (s *Stacks) pair(kernel, user StackID) StackID {
 		return kernel | user
 	}
 	want := stackNode{formPair, uint32(kernel), uint32(user)}
-	hash := want.hash()
+	hash := s.hashPair(want)
 	mask := len(s.slots) - 1
 	at := int(hash) & mask
 	for ; s.slots[at].id != NoStack; at = (at + 1) & mask {
@@ -170,14 +172,15 @@ func (s *Stacks) grow() {
 func (s *Stacks) hash(id StackID) uint64 {
 	n := s.nodes[id]
 	if n.form == formPair {
-		return n.hash()
+		return s.hashPair(n)
 	}
 	return maphash.Bytes(s.seed, s.addresses(n))
 }
 
-// hash spreads the bits of a pair (the finalizer of splitmix64).
-func (n stackNode) hash() uint64 {
-	x := uint64(n.a)<<32 | uint64(n.b)
+// hashPair spreads the bits of a pair (the finalizer of splitmix64). Which parts meet is the trace's choice, which of
+// them fall together in the table is not.
+func (s *Stacks) hashPair(n stackNode) uint64 {
+	x := (uint64(n.a)<<32 | uint64(n.b)) ^ s.salt
 	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
 	x = (x ^ x>>27) * 0x94D049BB133111EB
 	return x ^ x>>31

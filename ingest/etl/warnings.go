@@ -76,7 +76,7 @@ var allocating = [...]struct {
 
 // Warnings says what joining could not find.
 func (j *Joined) Warnings() []capture.Warning {
-	var uses [len(allocating)]StackUse
+	var uses stackUses
 	for i := range allocating {
 		uses[i] = j.Stacked[allocating[i].kind]
 	}
@@ -86,10 +86,14 @@ func (j *Joined) Warnings() []capture.Warning {
 // WarningsOf says what joining could not find that matters to one process: what other processes lack is no reason to
 // doubt it.
 func (j *Joined) WarningsOf(process uint32) []capture.Warning {
-	return j.warnings(j.Processes[process].stacked, j.Processes[process:process+1])
+	var uses stackUses
+	if stacked := j.Processes[process].stacked; stacked != nil {
+		uses = *stacked
+	}
+	return j.warnings(uses, j.Processes[process:process+1])
 }
 
-func (j *Joined) warnings(uses [len(allocating)]StackUse, processes []Process) (list []capture.Warning) {
+func (j *Joined) warnings(uses stackUses, processes []Process) (list []capture.Warning) {
 	warn := func(code capture.Code, count int64, format string, args ...any) {
 		list = append(list, capture.Warning{Code: code, Count: count, Message: fmt.Sprintf(format, args...)})
 	}

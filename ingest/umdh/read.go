@@ -46,6 +46,7 @@ func (r *reader) read() ([]*capture.Capture, error) {
 	r.draft.lastLineCut = cut || r.in.src.torn
 	r.draft.unread = r.in.err != nil
 	r.close()
+	r.done = join(r.done)
 	switch {
 	case r.in.err != nil && r.in.ctx.Err() != nil:
 		return r.done, r.in.err
@@ -103,7 +104,11 @@ func (r *reader) line(whole []byte) {
 func trimLine(line []byte) []byte {
 	line = bytes.TrimRight(line, " \t\x00\x1a")
 	line = bytes.TrimLeft(line, "\x00")
-	return bytes.TrimPrefix(line, []byte("\uFEFF"))
+	line = bytes.TrimPrefix(line, []byte("\uFEFF"))
+	for len(line) > 0 && (line[0] == '>' || line[0] == '|') { // marks of quotation in mails
+		line = bytes.TrimPrefix(line[1:], []byte(" "))
+	}
+	return line
 }
 
 // structure takes the lines that have a form of their own, and reports whether the line is one.

@@ -15,6 +15,7 @@ func Sniff(head []byte) bool {
 		return false
 	}
 	var ours, weak, foreign int // lines only UMDH writes; that it may have written; others
+	var banners, debugger int   // of ours, those that the library of symbols prints wherever it is used; lines of a debugger
 	for len(text) > 0 {
 		n, whole := lineEnd(text, 0, true)
 		if whole == 0 {
@@ -24,16 +25,41 @@ func Sniff(head []byte) bool {
 		text = text[whole:]
 		if trimmed := bytes.TrimLeft(line, " \t"); len(trimmed) > 0 {
 			switch {
+			case bytes.HasPrefix(trimmed, []byte("DBGHELP:")):
+				if !isOurs(trimmed) {
+					foreign++
+					break
+				}
+				ours++
+				banners++
+			case isDebugger(trimmed):
+				debugger++
+				foreign++
 			case isOurs(trimmed):
 				ours++
-			case line[0] == '\t' || line[0] == '/' || isPDBPath(line) || isFrame(trimmed):
+			case line[0] == '\t' && !bytes.ContainsAny(line, "\"{}") || line[0] == '/' || // else source text that is indented
+				isPDBPath(line) || isFrame(trimmed):
 				weak++
 			default:
 				foreign++
 			}
 		}
 	}
+	if debugger > 0 && ours == banners {
+		return false
+	}
 	return ours > 0 && foreign <= 8+ours+weak
+}
+
+// isDebugger reports whether a line is one that WinDbg prints where it tells of a block or is asked for it.
+func isDebugger(text []byte) bool {
+	for _, prefix := range []string{"_HEAP @ ", "_DPH_HEAP_ROOT @ ", "HEAP_ENTRY ", "in busy allocation (", "heap @ "} {
+		if bytes.HasPrefix(text, []byte(prefix)) {
+			return true
+		}
+	}
+	return bytes.HasPrefix(text, []byte("address ")) && bytes.HasSuffix(text, []byte(" found in")) ||
+		bytes.Contains(text, []byte("> !heap")) || bytes.HasPrefix(text, []byte("!heap "))
 }
 
 // sniffText gives the beginning of a file as text, unless it has bytes that text has not.

@@ -3,6 +3,7 @@ package windbg
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"heapdrift/ingest/capture"
 )
@@ -42,12 +43,21 @@ type block struct {
 // maxFrames bounds a stack; Windows records 32 frames, page heap 64.
 const maxFrames = 1024
 
+// openPageBlock opens an excerpt that begins behind the line of the address.
+func openPageBlock(r *reader, text []byte) section {
+	r.end()
+	s := &block{r: r, in: r.now, began: r.in.number}
+	s.line(text)
+	return s
+}
+
 func openBlock(r *reader, text []byte) section {
 	address, found := bytes.CutSuffix(text[len("address "):], []byte(" found in"))
 	if _, ok := hex(address); !found || !ok {
 		return nil
 	}
 	r.end()
+	r.question.answered = true
 	return &block{r: r, in: r.now, asked: string(address), began: r.in.number}
 }
 
@@ -128,7 +138,7 @@ func (s *block) close() {
 		s.in.say(s.r, capture.TopicInfo, fmt.Sprintf("the block at %s is free: !heap -p -a shows who freed it", capture.Address(s.user)))
 		return
 	}
-	sample := capture.Sample{Title: sourceBlock + " " + s.asked, Stack: s.in.c.Stacks.AddStack(s.frames), Address: s.user, Size: s.size}
+	sample := capture.Sample{Title: strings.TrimSpace(sourceBlock + " " + s.asked), Stack: s.in.c.Stacks.AddStack(s.frames), Address: s.user, Size: s.size}
 	if s.content != "" {
 		sample.Note = "its content looks like " + s.content
 	}

@@ -66,7 +66,7 @@ heap @ 00010000
     10 2 - 20  (100.00)
 `,
 	"segment heaps stand before the NT heaps": `
-heap 0x1a31eb90000 segment heap 0 bits 0  reserved 9216000 committed 7168000 virtual 0 free 0 in 0 ucr 0 blocks 0 in 0 lock 0 
+heap 0x1a31eb90000 segment heap 64 bits 0  reserved 9216000 committed 7168000 virtual 0 free 0 in 0 ucr 0 blocks 0 in 0 lock 0 
 heap 0x1a31e980000 NT heap 64 bits 8000  reserved 65536 committed 4096 virtual 65536 free 2048 in 1 ucr 1 blocks 0 in 0 lock 0 
 =
 0:033> !heap -s
@@ -407,7 +407,7 @@ segment    begin       allocated     size
 `,
 	"what Application Verifier says": `
 windbg-log: WinDbg Application Verifier stops "" pid 14892
-sample VERIFIER STOP 900: 0xbed3f48, 0 bytes, unreachable false, note "Application Verifier says (stop 900): A heap allocation was leaked.":
+sample VERIFIER STOP 900: 0xbed3f48, 0 bytes, unreachable false, note "Application Verifier says (stop 900): A heap allocation was leaked. The debugger prints its stack with dps 0x58230d4.":
 sample VERIFIER STOP 901: 0x0, 0 bytes, unreachable false, note "Application Verifier says (stop 901): A handle was leaked. Its value is 0x1c4.":
 note error: Application Verifier says (stop 13): First chance access violation for current stack trace.
 =

@@ -32,9 +32,12 @@ func parseEntry(text []byte) (e entry, like, ok bool) {
 
 func isEntryHeader(text []byte) bool { return bytes.HasPrefix(text, []byte("HEAP_ENTRY ")) }
 
-// cutHeap reads "_HEAP @ 510000".
+// cutHeap reads "_HEAP @ 510000" and "_DPH_HEAP_ROOT @ 6731000".
 func cutHeap(text []byte) (uint64, bool) {
 	rest, ok := bytes.CutPrefix(text, []byte("_HEAP @ "))
+	if !ok {
+		rest, ok = bytes.CutPrefix(text, []byte("_DPH_HEAP_ROOT @ "))
+	}
 	if !ok {
 		return 0, false
 	}

@@ -7,40 +7,106 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// filter reads !heap -flt s N and -flt r A B: for each heap the blocks whose size passes.
+// filter reads !heap -flt s N and -flt r A B, and the lists of !heap -p -all: for each heap the blocks whose size passes.
 //
 //	_HEAP @ 510000
 //	HEAP_ENTRY Size Prev Flags    UserPtr UserSize - state
 //	  0ac49018 2ae00 0000  [00]   0ac49030    156600 - (busy VirtualAlloc)
 //	    unknown!printable
+//
+// With page heap the blocks stand below its root:
+//
+//	_DPH_HEAP_ROOT @ 297e9ed1000
+//	Freed and decommitted blocks
+//	  DPH_HEAP_BLOCK : VirtAddr VirtSize
+//	Busy allocations
+//	  DPH_HEAP_BLOCK : UserAddr  UserSize - VirtAddr VirtSize
+//	    00000297e9edb068 : 00000297ec170600 0000000002625a00 - 00000297ec170000 0000000002627000
+//
+// Where the line of an address is missing from the answer of !heap -p -a, the stack of the block follows its row.
 type filter struct {
-	r    *reader
-	in   *instant
-	heap capture.Address
-	seen map[capture.Address]bool // heaps of this output
-	own  map[groupKey]int         // places in m.Groups of the groups that are counted here, and in no table of -stat
-	last groupKey                 // of the row before, whose group is at
-	at   int                      // −1 for one that is not counted here
+	r      *reader
+	in     *instant
+	heap   capture.Address
+	seen   map[capture.Address]bool // heaps of this output
+	sizes  sizer
+	began  int64
+	rows   int
+	freed  bool  // the page heap's blocks that follow are freed
+	block  entry // of the row before
+	stack  *block
+	source string
 }
+
+const sourceFilter = "!heap -flt"
 
 func openFilter(r *reader, text []byte) section {
 	heap, ok := cutHeap(text)
 	if !ok {
 		return nil
 	}
-	key := "!heap -flt"
-	if argument := argumentOf(r.command, "-flt"); argument != nil {
-		key = fmt.Sprintf("!heap -flt %s", argument)
-	}
-	s := &filter{r: r, in: r.begin(key, "!heap -flt"), own: map[groupKey]int{}, seen: map[capture.Address]bool{}, at: -1}
+	s := newFilter(r)
 	s.enter(heap)
 	return s
 }
 
+// A root is the line of a page heap, which begins a list or the answer to a question after one block.
+type root struct {
+	r    *reader
+	heap uint64
+}
+
+func openRoot(r *reader, text []byte) section {
+	heap, ok := cutHeap(text)
+	if !ok {
+		return nil
+	}
+	r.end()
+	return &root{r, heap}
+}
+
+func (s *root) line(text []byte) bool {
+	if bytes.HasPrefix(text, []byte("in busy allocation")) || bytes.HasPrefix(text, []byte("in free-ed allocation")) {
+		return false
+	}
+	list := newFilter(s.r)
+	list.enter(s.heap)
+	s.r.section = list
+	return list.line(text)
+}
+
+func (s *root) close() {}
+
+// openEntries opens an excerpt that begins behind the line of its heap, which the command may tell.
+func openEntries(r *reader, text []byte) section {
+	_, like, ok := parseEntry(text)
+	if !isEntryHeader(text) && (!like || !ok) {
+		return nil
+	}
+	s := newFilter(r)
+	s.enter(heapOf(r.command))
+	if !isEntryHeader(text) {
+		s.line(text)
+	}
+	return s
+}
+
+func newFilter(r *reader) *filter {
+	key, source := sourceFilter, sourceFilter
+	switch argument := argumentOf(r.command, "-flt"); {
+	case argument != nil:
+		key = fmt.Sprintf("!heap -flt %s", argument)
+	case bytes.Contains(r.command, []byte("-p")):
+		key, source = fmt.Sprintf("!heap -p %s", argumentOf(r.command, "-p")), "!heap -p"
+	}
+	in := r.begin(key, source)
+	return &filter{r: r, in: in, sizes: newSizer(r, in), seen: map[capture.Address]bool{}, began: r.in.number, source: source}
+}
+
 func (s *filter) enter(heap uint64) {
-	s.heap = capture.Address(heap)
+	s.flush()
+	s.heap, s.freed = capture.Address(heap), false
 	s.seen[s.heap] = true
-	s.last, s.at = groupKey{size: -1}, -1
 }
 
 func (s *filter) line(text []byte) bool {
@@ -51,52 +117,86 @@ func (s *filter) line(text []byte) bool {
 		s.enter(heap)
 		return true
 	}
-	if isEntryHeader(text) {
+	switch {
+	case isEntryHeader(text), bytes.HasPrefix(text, []byte("DPH_HEAP_BLOCK :")), bytes.HasPrefix(text, []byte("_HEAP_LOOKASIDE @")),
+		bytes.HasPrefix(text, []byte("_HEAP_SEGMENT @")), bytes.HasPrefix(text, []byte("_HEAP_SUBSEGMENT")), bytes.HasPrefix(text, []byte("_LFH_HEAP @")),
+		bytes.HasPrefix(text, []byte("CommittedRange")), bytes.HasPrefix(text, []byte("uncommitted bytes")), bytes.HasPrefix(text, []byte("VirtualAlloc")):
+		return true
+	case bytes.HasPrefix(text, []byte("Freed and decommitted blocks")), bytes.HasPrefix(text, []byte("Busy allocations")):
+		s.freed = text[0] == 'F'
+		return true
+	case isEllipsis(text):
+		s.in.truncate(s.r.in.number, "blocks of %s are left out in the log", s.source)
 		return true
 	}
 	e, like, ok := parseEntry(text)
+	if !like {
+		e, like, ok = parsePageBlock(text)
+		e.busy = !s.freed
+	}
 	switch {
 	case !like:
-		return bytes.IndexByte(text, '!') > 0 && bytes.IndexByte(text, ' ') < 0 // what the block looks like
+		return s.follows(text)
 	case !ok:
 		s.in.malformed.add(s.r.in.number)
 	case e.busy:
-		s.count(e)
+		s.flush()
+		s.rows++
+		s.block = e
+		s.sizes.count(s.heap, e)
 	}
 	return true
 }
 
-// count adds a block to the group of its size. A group that !heap -stat has is complete there already, and gets an example only.
-func (s *filter) count(e entry) {
-	if key := (groupKey{s.heap, e.bytes}); key != s.last {
-		s.last, s.at = key, s.place(key, e)
+// follows takes what the block looks like, or a frame of its stack.
+func (s *filter) follows(text []byte) bool {
+	if frame, _, ok := parseFrame(plain(text)); s.rows > 0 && (s.stack != nil || ok && frame.Module != "") {
+		if s.stack == nil {
+			s.stack = &block{r: s.r, in: s.in, asked: fmt.Sprintf("%x", s.block.user), began: s.r.in.number, found: true, user: s.block.user, size: s.block.bytes}
+		}
+		return s.stack.line(text)
 	}
-	if s.at >= 0 {
-		u := &s.in.m.Groups[s.at].Usage
-		u.Count++
-		u.Bytes = sum(u.Bytes, e.bytes)
+	return bytes.IndexByte(text, '!') > 0 && bytes.IndexByte(text, ' ') < 0
+}
+
+// flush keeps the block whose stack is over.
+func (s *filter) flush() {
+	if s.stack != nil {
+		s.stack.close()
+		s.stack = nil
 	}
 }
 
-func (s *filter) place(key groupKey, e entry) int {
-	if at, ok := s.own[key]; ok {
-		return at
+func (s *filter) close() {
+	s.flush()
+	if s.rows == 0 {
+		s.in.say(s.r, capture.TopicInfo, fmt.Sprintf("%s lists no busy block", s.source))
 	}
-	_, known := s.in.groups[key]
-	g := s.in.group(s.r, key.heap, key.size)
-	if g == nil {
-		return -1
-	}
-	if g.Example == 0 {
-		g.Example = capture.Address(e.user)
-	}
-	if known && g.Key != ofLeaks {
-		return -1
-	}
-	g.Usage, g.Key = capture.Usage{}, ""
-	at := s.in.groups[key]
-	s.own[key] = at
-	return at
 }
 
-func (s *filter) close() {}
+// parsePageBlock reads the row of a block of a page heap.
+func parsePageBlock(text []byte) (e entry, like, ok bool) {
+	if hexValue[text[0]] < 0 || bytes.IndexByte(text, ':') < 0 {
+		return e, false, false
+	}
+	w := split(text)
+	if w.n != 7 || string(w.words[1]) != ":" || string(w.words[4]) != "-" {
+		return e, false, false
+	}
+	user, okUser := hex(w.words[2])
+	amount, okBytes := size(w.words[3])
+	return entry{user, amount, true}, true, okUser && okBytes
+}
+
+// heapOf is the heap that a command names, "!heap -stat -h 510000"; 0 where it names none.
+func heapOf(command []byte) uint64 {
+	for _, option := range [...]string{"-h", "-a", "-f", "-m"} {
+		if argument := argumentOf(command, " "+option); len(argument) > 0 {
+			w := split(argument)
+			if v, ok := hex(w.words[0]); ok {
+				return v
+			}
+		}
+	}
+	return 0
+}

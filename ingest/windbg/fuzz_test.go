@@ -13,6 +13,10 @@ func FuzzRead(f *testing.F) {
 		_, log, _ := strings.Cut(text, "\n=\n")
 		f.Add([]byte(log))
 	}
+	_, log, _ := strings.Cut(cases["all blocks of a heap"], "\n=\n")
+	for _, paste := range pastings {
+		f.Add([]byte(paste(log)))
+	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		windbg.Sniff(in)
 		captures, err := windbg.Read(t.Context(), bytes.NewReader(in))

@@ -30,6 +30,12 @@ type heaps struct {
 	state   int
 	began   int64 // line of the header
 	virtual int64 // bytes of the virtual blocks listed before the row of their heap
+	seen    map[capture.Address]bool
+	last    *capture.HeapFacts // of the row before
+	wrapped []byte             // the beginning of a row that mail has broken in two
+	odd     int                // lines of the header that were not understood
+	empty   bool               // the table is closed without a row
+	headed  bool               // the header of the segment heaps was there
 }
 
 const (
@@ -40,10 +46,19 @@ const (
 )
 
 func openHeaps(r *reader) section {
-	return &heaps{r: r, in: r.begin(sourceHeaps, sourceHeaps), unit: 1 << 10}
+	return newHeaps(r, r.begin(sourceHeaps, sourceHeaps))
+}
+
+func newHeaps(r *reader, in *instant) *heaps {
+	return &heaps{r: r, in: in, unit: 1 << 10, seen: map[capture.Address]bool{}, began: r.in.number}
 }
 
 func openHeapTable(r *reader, text []byte) section {
+	if w := split(text); w.n > 2 && (string(w.words[1]) == "Signature" || string(w.words[2]) == "Signature") { // of the segment heaps
+		s := newHeaps(r, r.begin(sourceHeaps, sourceHeaps))
+		s.headed = true
+		return s
+	}
 	if !isHeapHeader(text) {
 		return nil
 	}
@@ -69,6 +84,10 @@ func (s *heaps) line(text []byte) bool {
 		s.unit = unitOf(text)
 		return true
 	case isRule(text):
+		if s.empty = s.state == tableRows && len(s.seen) == 0 && len(s.wrapped) == 0; s.empty {
+			return true // mail has broken the rule in two, or there is no row
+		}
+		s.unwrap()
 		if s.state == tableHeader || s.state == tableRows {
 			s.state++
 		}
@@ -78,8 +97,13 @@ func (s *heaps) line(text []byte) bool {
 		return true
 	case s.state == noTable || s.state == tableDone:
 		return s.state == noTable && bytes.Contains(text, []byte("NT HEAP STATS BELOW"))
+	case isEllipsis(text):
+		s.in.truncate(s.r.in.number, "rows of !heap -s are left out in the log, and heaps may be missing")
+		return true
+	case s.state == tableHeader && s.heading(text):
+		return true
 	}
-	return s.detail(text) || s.row(text)
+	return s.detail(text) || s.goesOn(text) || s.row(text)
 }
 
 // unitOf reads the unit of the sizes from "(k) (k) (k) (k) length".
@@ -159,6 +183,10 @@ func (s *heaps) row(text []byte) bool {
 		ok = ok && string(w.words[lock]) == "N/A"
 	}
 	frontEnd, known := frontEnds[string(w.words[lock+1])]
+	if !ok && w.n > 2 && w.n <= lock && isBegun(&w) {
+		s.wrapped = bytes.Clone(text)
+		return true
+	}
 	if !ok || !known {
 		s.in.malformed.add(s.r.in.number)
 		return true
@@ -173,17 +201,23 @@ func (s *heaps) row(text []byte) bool {
 	return true
 }
 
-// add keeps a heap, each once.
+// add keeps a heap, each once. What other outputs say of it and this one does not stays.
 func (s *heaps) add(h capture.HeapFacts) {
-	switch {
-	case s.in.heaps[h.Handle]:
+	if s.seen[h.Handle] {
 		s.in.contradict(s.r.in.number, "!heap -s lists a heap twice; the first row counts")
 		return
-	case !s.r.keep(1):
+	}
+	s.seen[h.Handle] = true
+	s.last = s.in.heap(s.r, h.Handle)
+	if s.last == nil {
 		return
 	}
-	s.in.heaps[h.Handle] = true
-	s.in.m.Heaps = append(s.in.m.Heaps, h)
+	h.Segments, h.Busy, h.Note = s.last.Segments, s.last.Busy, s.last.Note
+	if s.last.Blocks.Count == h.Blocks.Count && h.Blocks.Bytes == 0 {
+		h.Blocks.Bytes = s.last.Blocks.Bytes
+	}
+	h.Bits = max(h.Bits, s.last.Bits)
+	*s.last = h
 	s.in.c.Process.Bits = max(s.in.c.Process.Bits, h.Bits)
 }
 
@@ -205,8 +239,7 @@ func (s *heaps) detail(text []byte) bool {
 	}
 	for _, remark := range remarks {
 		if bytes.HasPrefix(text, remark) {
-			if n := len(s.in.m.Heaps); n > 0 {
-				h := &s.in.m.Heaps[n-1]
+			if h := s.last; h != nil {
 				if len(h.Note) < maxText {
 					h.Note = joined(h.Note, plain(text))
 				}
@@ -247,9 +280,6 @@ func joined(a, b string) string {
 	return fmt.Sprintf("%s; %s", a, b)
 }
 
-// isRule reports whether a line is a rule of dashes, and no title with dashes around it.
-func isRule(text []byte) bool { return len(text) >= 5 && len(bytes.Trim(text, "-")) == 0 }
-
 func trimRight(b []byte, c byte) []byte {
 	if len(b) > 0 && b[len(b)-1] == c {
 		return b[:len(b)-1]
@@ -258,7 +288,11 @@ func trimRight(b []byte, c byte) []byte {
 }
 
 func (s *heaps) close() {
-	if s.state == tableHeader || s.state == tableRows {
+	s.unwrap()
+	if s.headed && s.state == noTable && len(s.seen) == 0 {
+		s.in.truncate(s.began, "the table of segment heaps of !heap -s names no heap: the log is cut short or an excerpt")
+	}
+	if !s.empty && (s.state == tableHeader || s.state == tableRows) {
 		s.in.truncate(s.began, "the table of !heap -s is not closed: the log is cut short or an excerpt, and heaps may be missing")
 	}
 }

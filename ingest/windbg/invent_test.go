@@ -26,7 +26,7 @@ func invent(seed uint64, heaps, blocks int) *invented {
 	random := rand.New(rand.NewPCG(seed, 1))
 	p := &invented{}
 	for i := range heaps {
-		h := inventedHeap{handle: int64(i+1) << 24, reserved: random.Int64N(1 << 20), sizes: map[int64]int64{}}
+		h := inventedHeap{handle: int64(i+1) << 24, reserved: 1<<19 + random.Int64N(1<<20), sizes: map[int64]int64{}}
 		h.committed = random.Int64N(h.reserved + 1)
 		for range 5 {
 			h.sizes[1+random.Int64N(1<<16)] = 1 + random.Int64N(1000)

@@ -222,7 +222,7 @@ func TestLimits(t *testing.T) {
 	}
 	long := "0:000> !heap -s\n" + strings.Repeat("x", 1<<20) + "\n" + p.summary()
 	c := read(t, long)[0]
-	if len(c.Memory.Heaps) != 1 || len(c.Warnings) != 1 || c.Warnings[0].Code != capture.Malformed || c.Warnings[0].Place != "line 2" {
+	if len(c.Memory.Heaps) != 1 || len(c.Warnings) != 2 || c.Warnings[0].Code != capture.Malformed || c.Warnings[0].Place != "line 2" {
 		t.Errorf("a long line: %v", c.Warnings)
 	}
 	var many strings.Builder
@@ -277,7 +277,7 @@ func TestSniff(t *testing.T) {
 		"--- Usage Summary ---------------- RgnCount ----------- Total Size -------- %\n": true,
 		"0:000> dps 1000\n":                         false,
 		"Open the dump, run\n!eeheap -gc\nand look": false,
-		"<html><pre>\n0:000> !heap -s\n":            false,
+		"<html><pre>\n0:000> !heap -s\n":            true,
 		"// UMDH: version 6.1\n":                    false,
 		"MDMP\x00\x00\x00\x00":                      false,
 		"":                                          false,

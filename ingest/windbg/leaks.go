@@ -48,8 +48,73 @@ func openLeakTable(r *reader, text []byte) section {
 	if !isLeakHeader(text) {
 		return nil
 	}
+	if asksForOne(r.command) {
+		return openFound(r)
+	}
 	return openLeaks(r, text)
 }
+
+// openLeakRows opens an excerpt that begins with a row of the table.
+func openLeakRows(r *reader, text []byte) section {
+	const address = 8 // digits
+	if len(text) < 4*address || !isHex(string(text[:address])) {
+		return nil
+	}
+	w := split(text)
+	if w.n < 8 || !bytes.Contains(text, []byte("busy")) {
+		return nil
+	}
+	for _, address := range w.words[:4] {
+		if len(address) < 8 || !isHex(string(address)) {
+			return nil
+		}
+	}
+	var s section
+	if asksForOne(r.command) {
+		s = openFound(r)
+	} else {
+		s = openLeaks(r, text)
+	}
+	s.line(text)
+	return s
+}
+
+// asksForOne reports whether a command is !heap -x, whose table is that of !heap -l and whose block is not unreachable for that.
+func asksForOne(command []byte) bool {
+	return bytes.Contains(command, []byte(" -x")) && bytes.Contains(command, []byte("heap"))
+}
+
+// found reads !heap -x: the block that an address lies in.
+type found struct {
+	r  *reader
+	in *instant
+}
+
+func openFound(r *reader) section {
+	r.end()
+	r.question.answered = true
+	return &found{r: r, in: r.now}
+}
+
+func (s *found) line(text []byte) bool {
+	w := split(text)
+	user, okUser := hex(w.words[1])
+	total, okTotal := size(w.words[4])
+	unused, okUnused := size(w.words[6])
+	switch {
+	case isRule(text), isLeakHeader(text):
+		return true
+	case w.n < 7 || !okUser || !okTotal || !okUnused:
+		return false
+	case unused > total:
+		s.in.malformed.add(s.r.in.number)
+	case s.in.sample(s.r, capture.Sample{Title: "!heap -x", Address: user, Size: total - unused, Note: plain(rowTail(text, 7))}):
+		s.in.note(fmt.Sprintf("block %x", user), "!heap -x")
+	}
+	return true
+}
+
+func (s *found) close() {}
 
 func isLeakHeader(text []byte) bool {
 	w := split(text)
@@ -66,7 +131,7 @@ func (s *leaks) line(text []byte) bool {
 		s.scanned(text)
 		return true
 	}
-	return isRule(text) || text[0] == '.' || bytes.HasPrefix(text, []byte("Scanning")) || isLeakHeader(text) || isHeapLine(text)
+	return isRule(text) || text[0] == '.' || isEllipsis(text) || bytes.HasPrefix(text, []byte("Scanning")) || isLeakHeader(text) || isHeapLine(text)
 }
 
 // isHeapLine reports whether a line is "Heap 00150000".

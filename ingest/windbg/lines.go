@@ -16,6 +16,7 @@ const (
 type lines struct {
 	ctx    context.Context //nolint:containedctx // lives as long as one call of Read
 	src    *decoded
+	text   io.Reader // of src, what a browser shows of it
 	buf    []byte
 	at     int   // buf[at:] is still to be read
 	number int64 // of the line read last, from 1
@@ -25,7 +26,8 @@ type lines struct {
 }
 
 func newLines(ctx context.Context, r io.Reader) *lines {
-	return &lines{ctx: ctx, src: newDecoded(r), buf: make([]byte, 0, bufferSize)}
+	src := newDecoded(r)
+	return &lines{ctx: ctx, src: src, text: openPage(ctx, src), buf: make([]byte, 0, bufferSize)}
 }
 
 // fill moves what is left to the front of the buffer and reads behind it.
@@ -37,7 +39,7 @@ func (l *lines) fill() {
 			l.end, l.err = true, context.Cause(l.ctx)
 			return
 		}
-		n, err := l.src.Read(l.buf[len(l.buf):cap(l.buf)])
+		n, err := l.text.Read(l.buf[len(l.buf):cap(l.buf)])
 		l.buf = l.buf[:len(l.buf)+n]
 		if err != nil {
 			l.end = true

@@ -30,12 +30,19 @@ type reader struct {
 	now     *instant
 	section section
 	command []byte // typed last, "" where the log does not show it
+	sized   uint64 // the heap whose sizes were listed last
 	index   int64  // the debugger's number of the process, from the prompt
 	target  target
 	scratch []byte
+	paste   paste
 	room    int   // what may still be kept
 	dropped tally // rows that there was no room for
 	torn    bool  // the line is the last one and may be cut short
+	blind   tally // lines in which the debugger complains of symbols
+
+	question question
+	silent   []finding         // commands without output
+	orphans  []capture.Warning // of outputs that gave nothing
 }
 
 func newReader(ctx context.Context, r io.Reader) *reader {
@@ -49,7 +56,7 @@ func (r *reader) read() ([]*capture.Capture, error) {
 			break
 		}
 		line, r.scratch = unmark(line, r.scratch)
-		line = bytes.Trim(line, " \t\x00\x1a")
+		line = r.paste.strip(line)
 		r.torn = !closed && !endsWhole(line)
 		if len(line) > 0 {
 			r.line(line)
@@ -62,8 +69,12 @@ func (r *reader) read() ([]*capture.Capture, error) {
 	case r.in.err != nil:
 		return r.done, &evidence.Error{Code: CodeReadFailed, Message: "reading the log failed", Line: r.in.number, Err: r.in.err}
 	case len(r.done) == 0:
-		return nil, &evidence.Error{Code: CodeNoData, Message: "no whole output of !heap -s, -stat, -flt, -l or -p -a, !address -summary or !eeheap was found",
-			Do: "open a log with .logopen before these commands, and upload that", Line: r.in.number}
+		message := "no whole output of !heap, !address -summary or !eeheap was found, and no stop of Application Verifier"
+		if len(r.orphans) > 0 {
+			message += ": " + r.orphans[0].Message
+		}
+		return nil, &evidence.Error{Code: CodeNoData, Message: message + r.whyBlind(),
+			Do: "open a log with .logopen before !heap -s, !heap -stat -h 0 and !address -summary, and upload that", Line: r.in.number}
 	}
 	return r.done, nil
 }
@@ -77,6 +88,13 @@ func endsWhole(line []byte) bool {
 func (r *reader) line(text []byte) {
 	if command, process, ok := cutPrompt(text); ok {
 		r.prompt(command, process)
+		return
+	}
+	if r.paste.quoted && isHeapWord(text) {
+		r.prompt(text, -1)
+		return
+	}
+	if r.isNoise(text) {
 		return
 	}
 	if r.section != nil {
@@ -96,11 +114,11 @@ func (r *reader) line(text []byte) {
 			}
 		}
 	}
-	if isSegmentRow(text) {
-		s := openHeaps(r)
-		s.line(text)
-		r.section = s
-		return
+	for _, open := range bare {
+		if s := open(r, text); s != nil {
+			r.section = s
+			return
+		}
 	}
 	r.target.line(r, text)
 }
@@ -113,20 +131,40 @@ func init() {
 		{"Heap ", openHeapTable},
 		{"NT HEAP STATS BELOW", func(r *reader, _ []byte) section { return openHeaps(r) }},
 		{"heap @ ", openStat},
+		{"size  ", openSizes},
+		{"group-by:", openSizes},
 		{"_HEAP @ ", openFilter},
+		{"_DPH_HEAP_ROOT @ ", openRoot},
+		{"HEAP_ENTRY ", openEntries},
+		{"_HEAP ", openTotals},
+		{"Index ", openList},
+		{"Heap Address", openList},
+		{"Segment at ", openSegments},
+		{"HEAP ERROR DETECTED", openFault},
+		{"Virtual block: ", openRows},
 		{"Searching the memory for potential unreachable", openLeaks},
 		{"Entry ", openLeakTable},
 		{"address ", openBlock},
+		{"in busy allocation", openPageBlock},
+		{"in free-ed allocation", openPageBlock},
 		{"-", openUses},
 		{"Number of GC Heaps", openManaged},
 		{"Total LoaderHeap size", openLoader},
 		{"VERIFIER STOP ", openStop},
 	}
+	bare = []func(r *reader, text []byte) section{openSegmentHeap, openRows, openHeapDetails, openSizes, openEntries, openLeakRows, openUseRows}
 }
+
+// bare open an output by a row of it, where what stands before is missing. They are tried in their order.
+var bare []func(r *reader, text []byte) section
 
 // prompt takes a command.
 func (r *reader) prompt(command []byte, process int64) {
 	r.end()
+	r.sized = 0
+	if process >= 0 { // a line that is nothing but a command may be a heading
+		r.ask(command)
+	}
 	if process >= 0 && process != r.index {
 		r.next()
 		r.index = process
@@ -142,6 +180,7 @@ func (r *reader) prompt(command []byte, process int64) {
 // has the output of the same command already. source is how reports name the command.
 func (r *reader) begin(key, source string) *instant {
 	r.end()
+	r.question.answered = true
 	if r.now.has(key) {
 		r.next()
 	}
@@ -199,9 +238,11 @@ func (r *reader) close(last bool) bool {
 
 func (r *reader) finish() {
 	r.end()
+	r.unanswered()
 	r.close(true)
 	if len(r.done) == 0 {
 		return
 	}
+	r.target.share(r.done)
 	r.warnWhole(r.done[len(r.done)-1])
 }

@@ -67,6 +67,44 @@ func TestPublishedOutputs(t *testing.T) {
 	}
 }
 
+// What people have pasted, with the figures that a reader finds by eye.
+func TestPastedOutputs(t *testing.T) {
+	root := corpus.Path(t, "windbg")
+	for file, want := range map[string]string{
+		"t02a_dmp1.log":         "heap 0x33f0000 NT heap 32 bits 2 LFH reserved 1101824 committed 73728 virtual 1044480 free 1024 in 9 ucr 1 blocks 0 in 11 lock 1 \n",
+		"t02b_dmp2.log":         "heap 0x33f0000 NT heap 32 bits 2 LFH reserved 1101824 committed 73728 virtual 1044480 free 1024 in 9 ucr 1 blocks 0 in 43 lock 1 \n",
+		"t09_sql_commented.txt": "share MEM_COMMIT: 0 regions, 461099008 bytes\nshare MEM_FREE: 0 regions, 5738496 bytes\nshare MEM_RESERVE: 0 regions, 1680580608 bytes\n",
+		"t10_goapp.md":          "group size of 0x1980000 size 280: 3640 in 13 example 0x19819e0 \n",
+		"t20_npp149_avrf.txt":   "sample VERIFIER STOP 900: 0x19615258, 0 bytes",
+		"t29_terminal_2009.md":  "heap 0x520000 NT heap 32 bits 2 LFH reserved 633970688 committed 632758272 virtual 633970688 free 1753088 in 2165 ucr 95 blocks 0 in 1 lock 0 \n",
+		"t30_randomascii_f.txt": "heap 0x145a3fd0000 heap 64 bits 0  reserved 32350208 committed 32350208 ",
+		"t31_heap0.txt":         "heap 0xbd4aef0000 heap 64 bits 0  reserved 1044480 committed 45056 ",
+		"t37_growth_two_s.log":  " blocks 0 in 43 lock 1 \n",
+	} {
+		text, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !windbg.Sniff(text) {
+			t.Errorf("%s is not recognised", file)
+		}
+		if got := renderAll(read(t, string(text))); !strings.Contains(got, want) || strings.Contains(got, "\nmalformed") || strings.Contains(got, "\ninconsistent") {
+			t.Errorf("%s: no %q in\n%s", file, want, got)
+		}
+	}
+	for file, want := range map[string][3]int{"t09_sql_commented.txt": {1, 6, 0}, "t10_goapp.md": {1, 5, 4}, "t29_terminal_2009.md": {1, 5, 3}, "t31_heap0.txt": {1, 2, 0}, "t37_growth_two_s.log": {2, 1, 0}} {
+		text, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		captures := read(t, string(text))
+		m := captures[len(captures)-1].Memory
+		if got := [3]int{len(captures), len(m.Heaps), len(m.Groups)}; got != want {
+			t.Errorf("%s: instants, heaps and sizes are %v, want %v", file, got, want)
+		}
+	}
+}
+
 // Logs of UMDH and pages about it are not taken for logs of WinDbg.
 func TestSniffPassesOthers(t *testing.T) {
 	for _, file := range []string{"umdh/INDEX.md", "umdh/related/appverifier.leak-layer.schema.excerpt.xml", "../seeds/004_8f2751642d70861c.txt"} {

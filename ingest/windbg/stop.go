@@ -20,9 +20,12 @@ type stop struct {
 	in      *instant
 	code    uint64
 	message string
-	first   uint64 // parameter
-	n       int    // parameters
+	values  [mostParameters]uint64
+	n       int // of them
 }
+
+// mostParameters is how many parameters a stop has at most.
+const mostParameters = 4
 
 // leakStops are the stops of the layer Leak (Application Verifier's help, "Leak Stop Details"), with what their first parameter is.
 var leakStops = map[uint64]struct{ address bool }{
@@ -51,15 +54,13 @@ func (s *stop) line(text []byte) bool {
 	if text[0] == '=' {
 		return s.n == 0 // the line below the parameters ends it
 	}
-	const most = 4
 	value, _, found := bytes.Cut(text, []byte(" : "))
 	v, ok := hex(value)
-	if !found || !ok || s.n == most {
+	if !found || !ok || s.n == mostParameters {
 		return false
 	}
-	if s.n++; s.n == 1 {
-		s.first = v
-	}
+	s.values[s.n] = v
+	s.n++
 	return true
 }
 
@@ -71,11 +72,14 @@ func (s *stop) close() {
 		s.in.say(s.r, capture.TopicError, said)
 		return
 	}
-	sample := capture.Sample{Title: fmt.Sprintf("VERIFIER STOP %x", s.code), Note: said}
+	sample := capture.Sample{Title: fmt.Sprintf("VERIFIER STOP %x", s.code), Note: said, Leaked: true}
 	if leak.address {
-		sample.Address = s.first
+		sample.Address = s.values[0]
 	} else if s.n > 0 {
-		sample.Note += fmt.Sprintf(" Its value is %#x.", s.first)
+		sample.Note += fmt.Sprintf(" Its value is %#x.", s.values[0])
+	}
+	if stack := s.values[1]; s.n > 1 && stack != 0 {
+		sample.Note += fmt.Sprintf(" The debugger prints its stack with dps %#x.", stack)
 	}
 	if s.in.sample(s.r, sample) {
 		s.in.note(sourceStop, sourceStop)

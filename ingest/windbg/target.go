@@ -14,13 +14,31 @@ type target struct {
 	process capture.Process
 	takenAt time.Time
 	dump    string // path of the dump, "" for a live process
+	others  bool   // the log turned from one process to another
 	system  string // "Windows 10 Version 19041 MP (4 procs) Free x64"
 }
 
 // forget is called where the log turns to another process.
 func (t *target) forget() {
 	t.process = capture.Process{Machine: t.process.Machine}
-	t.dump = ""
+	t.dump, t.others = "", true
+}
+
+// share gives what the log tells of the process only late to the instants before, where it is of one process.
+func (t *target) share(done []*capture.Capture) {
+	if t.others {
+		return
+	}
+	for _, c := range done {
+		p := &c.Process
+		if p.PID == 0 {
+			p.PID = t.process.PID
+		}
+		if p.Name == "" {
+			p.Name = t.process.Name
+		}
+		p.Bits = max(p.Bits, t.process.Bits)
+	}
 }
 
 // describe puts what is known into a capture. The bits that the heaps show are those of the process; the system's are a fallback,
@@ -92,7 +110,7 @@ func (r *reader) sessionTime(value string) {
 
 func (r *reader) loadDump(value string) {
 	r.next()
-	r.target = target{dump: strings.TrimSuffix(value, "]")}
+	r.target = target{dump: strings.TrimSuffix(value, "]"), others: r.target.others || len(r.done) > 0}
 }
 
 // name takes the program's name, if none is known: what comes first is closest to the process.
@@ -142,11 +160,18 @@ func (r *reader) pid(digits string, base int) {
 }
 
 // event reads the ids of an event: "(1a2c.3b4c): Break instruction exception - code 80000003". They tell of the process only while
-// none is known, because events of child processes are shown, too.
+// none is known, because events of child processes are shown, too. The process has run until then, so that what was measured
+// before is of another instant; a stop of Application Verifier breaks in as well, and its next one belongs to it.
 func (r *reader) event(text []byte) {
 	const longest = 20
 	end := bytes.Index(text[:min(len(text), longest)], []byte("): "))
-	if end < 0 || r.target.process.PID != 0 {
+	if end < 0 {
+		return
+	}
+	if bytes.Contains(text, []byte("Break instruction exception")) && len(r.now.m.Heaps)+len(r.now.m.Groups) > 0 {
+		r.next()
+	}
+	if r.target.process.PID != 0 {
 		return
 	}
 	process, thread, found := bytes.Cut(text[1:end], []byte("."))

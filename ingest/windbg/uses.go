@@ -29,14 +29,15 @@ const sourceUses = "!address -summary"
 //
 // Sizes are hexadecimal bytes.
 type uses struct {
-	r     *reader
-	in    *instant
-	space *capture.Space
-	byUse map[capture.UseName]*capture.Use
-	old   bool
-	table table
-	seen  [tables]bool
-	sums  [tables]int64
+	r       *reader
+	in      *instant
+	space   *capture.Space
+	byUse   map[capture.UseName]*capture.Use
+	old     bool
+	table   table
+	excerpt bool // it began with a row: names tell the tables
+	seen    [tables]bool
+	sums    [tables]int64
 }
 
 // A table is one of those in the output.
@@ -73,9 +74,14 @@ func openUses(r *reader, text []byte) section {
 	if !ok {
 		return nil
 	}
+	s := newUses(r, old)
+	s.enter(t)
+	return s
+}
+
+func newUses(r *reader, old bool) *uses {
 	s := &uses{r: r, in: r.begin(sourceUses, sourceUses), byUse: map[capture.UseName]*capture.Use{}, space: &capture.Space{}, old: old}
 	s.in.m.Space = s.space
-	s.enter(t)
 	return s
 }
 
@@ -94,6 +100,12 @@ func (s *uses) line(text []byte) bool {
 	if _, rest, found := bytes.Cut(text, []byte("Largest free region: Base ")); found && s.old {
 		s.largestFree(rest)
 		return true
+	}
+	if t, old, ok := tableOfRow(text); ok && s.excerpt && old == s.old && t != s.table {
+		if s.seen[t] {
+			return false
+		}
+		s.enter(t)
 	}
 	if s.old {
 		return s.oldRow(text) || bytes.HasPrefix(text, []byte("TotSize")) || bytes.HasPrefix(text, []byte("Tot:"))
@@ -226,7 +238,7 @@ func (s *uses) close() {
 			s.space.Uses = append(s.space.Uses, *u)
 		}
 	}
-	if s.seen[tableUses] && s.seen[tableStates] && s.sums[tableUses] != s.sums[tableStates] {
+	if !s.excerpt && s.seen[tableUses] && s.seen[tableStates] && s.sums[tableUses] != s.sums[tableStates] {
 		s.in.contradict(s.r.in.number, "the uses of !address -summary make %d bytes and the states %d: rows are missing", s.sums[tableUses], s.sums[tableStates])
 	}
 	if len(s.space.Uses) > 0 {

@@ -1,11 +1,15 @@
 // Package windbg reads what WinDbg, cdb and ntsd print about memory: logs of .logopen, and text that was pasted from a command
 // window. There is no specification; the layouts are those of published outputs from Windows XP to 11.
 //
+//	!heap, 0, -m, -f, -a, -h the heaps, their segments, all their blocks                 Memory.Heaps, Groups
 //	!heap -s                 the heaps: reserved, committed, free                        Memory.Heaps
+//	!heap -stat              the heaps: segments and virtual blocks                      Memory.Heaps
 //	!heap -stat -h H         busy blocks of a heap by their size                         Memory.Groups
 //	!heap -flt s N, -flt r   the blocks of one size, or of a range of sizes              Memory.Groups
 //	!heap -l                 busy blocks that nothing points to                          Memory.Reach, Samples
-//	!heap -p -a ADDRESS      one block with the stack that allocated it, page heap too   Memory.Samples
+//	!heap -p -a ADDRESS, -x  one block with the stack that allocated it, page heap too   Memory.Samples
+//	!heap -p -all            blocks of page heaps                                        Memory.Groups
+//	HEAP ERROR DETECTED      what a heap has met with                                    Memory.Notes
 //	!address -summary        the address space by use, both generations                  Memory.Space
 //	!eeheap -gc, -loader     what the .NET runtime holds, segments and regions           Memory.Managed, Notes
 //	VERIFIER STOP            what Application Verifier tells the debugger                Memory.Samples, Notes
@@ -14,8 +18,8 @@
 // instant has already, or until the process is let run, and each instant becomes a capture of its own. Asking for one block twice
 // makes no new instant.
 //
-// Logs arrive cut short, pasted, re-encoded and with remains of the debugger's markup, so nothing is required: rows that are whole
-// are read, and what is missing or was not understood becomes a warning of the capture.
+// Logs arrive cut short, quoted, commented, as pages, re-encoded and without their headers, so nothing is required: marks of pasting
+// are taken off, rows that are whole are read, and what is missing or was not understood becomes a warning of the capture.
 package windbg
 
 import (

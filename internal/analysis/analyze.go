@@ -16,9 +16,6 @@ import (
 // stack of that depth lacks its outer end.
 const depthLimit, oldDepthLimit = 32, 16
 
-// timeLayout prints a wall clock without a zone.
-const timeLayout = "2006-01-02T15:04:05"
-
 // Analyze makes the report on one process from evidence in the order of time. Where the evidence is of several kinds, the
 // report is about the one that says most, and the others are witnesses of its findings. Its error is an *Error where the
 // input cannot be analysed, else the context's.
@@ -43,11 +40,22 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 	if r.Memory, err = memories(ctx, all, &opt); err != nil {
 		return nil, err
 	}
+	r.Reported = reported(r.Memory)
 	r.Warnings = append(r.Warnings, witnessWarnings(readerWarnings(c.facts))...)
+	r.sayHeldAtExit()
 	r.Unreachable = unreached(r.Findings)
 	forgetUnfound(r)
 	r.Evidence = evidence(inputs, all)
-	r.Warnings = append(c.warnings, r.Warnings...)
+	strangers := c.strangers()
+	if len(strangers) > 0 && r.doubted == nil {
+		r.doubted = &strangers[0]
+	}
+	r.Warnings = slices.Concat(strangers, c.warnings, r.Warnings)
+	if r.doubted != nil {
+		for i := range r.Findings {
+			r.Findings[i].Certain = false
+		}
+	}
 	r.Verdict = decide(r)
 	return r, nil
 }
@@ -62,10 +70,13 @@ func report(ctx context.Context, parts []part, opt *Options, others []part) (*Re
 	if err := s.joinUnreachable(ctx, others); err != nil {
 		return nil, err
 	}
+	if err := s.agree(ctx); err != nil {
+		return nil, err
+	}
 	last := parts[len(parts)-1]
 	r := &Report{
 		Schema:    Schema,
-		Process:   processOf(last.Process),
+		Process:   processOf(processIn(parts)),
 		Modules:   modules(parts, opt.Names),
 		Snapshots: s.snapshots(),
 		Heaps:     []Heap{},
@@ -73,14 +84,19 @@ func report(ctx context.Context, parts []part, opt *Options, others []part) (*Re
 		Work:      s.work(opt.WorkUnit),
 
 		listsNothing: last.Shape == capture.ShapeFacts,
+		listsChanged: last.Shape == capture.ShapeDifference,
 	}
 	if trace := last.Trace; trace != nil {
 		r.Trace, r.Window = traceOf(trace), new(windowOf(trace.Window))
 		s.checkCoverage(last)
 	}
-	judge := s.judgeOf(r)
+	spans, err := s.spans(ctx)
+	if err != nil {
+		return nil, err
+	}
+	judge := s.judgeOf(r, spans)
 	r.judged = r.Snapshots[judge.first:judge.last]
-	sites, err := s.fillSites(ctx, r, judge, opt)
+	sites, err := s.fillSites(ctx, r, judge, spans, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +105,7 @@ func report(ctx context.Context, parts []part, opt *Options, others []part) (*Re
 	} else {
 		s.fillTotals(r)
 	}
+	r.doubted = s.doubted
 	r.Power = judge.power(r, sites)
 	countFrames(r)
 	r.Warnings = append(append([]Warning{}, readerWarnings(parts)...), s.warnings...)
@@ -97,46 +114,6 @@ func report(ctx context.Context, parts []part, opt *Options, others []part) (*Re
 }
 
 func processOf(p capture.Process) Process { return Process{p.Name, p.PID, int(p.Bits)} }
-
-// evidence lists the files, each once, with the process that its first capture shows.
-func evidence(inputs []Input, parts []part) []Evidence {
-	used := map[int]bool{}
-	for _, p := range parts {
-		used[p.input] = true
-	}
-	var list []Evidence
-	for i, in := range inputs {
-		e := Evidence{Used: used[i]}
-		for k, c := range in.Captures {
-			if k == 0 {
-				e.Kind, e.Process = string(c.Kind), processOf(c.Process)
-				e.TakenAt = takenAt(c.Snapshots[len(c.Snapshots)-1].TakenAt)
-			}
-			if c.Trace != nil {
-				e.Events = c.Trace.Events
-				continue
-			}
-			e.Snapshots += len(c.Snapshots)
-		}
-		for _, p := range parts {
-			if p.input == i && p.Trace != nil { // of the processes of a trace, the one that the report is about
-				e.Process = processOf(p.Process)
-			}
-		}
-		for _, f := range in.Files {
-			e.File, e.SHA256, e.Bytes = f.Name, f.SHA256, f.Bytes
-			list = append(list, e)
-		}
-	}
-	return list
-}
-
-func takenAt(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.Format(timeLayout)
-}
 
 func (s *series) matchedBy() string {
 	switch {
@@ -172,28 +149,22 @@ func (s *series) snapshots() []Snapshot {
 
 // fillSites makes the report's sites, most growth first, and behind them those that are in no total, and the findings that
 // they are.
-func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, opt *Options) ([]*judgedSite, error) {
-	survivors, err := s.survivors(ctx)
-	if err != nil {
-		return nil, err
-	}
-	made := make([]*frames, len(s.parts))
+func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *capture.SiteSpans, opt *Options) ([]*judgedSite, error) {
+	made, process := make([]*frames, len(s.parts)), processIn(s.parts)
 	sites := make([]*judgedSite, len(s.order)) // sorted as pointers: a Site is large
 	for i, m := range s.order {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, fmt.Errorf("analysis: %w", context.Cause(ctx))
 		}
 		if made[m.stackOf] == nil {
-			made[m.stackOf] = newFrames(s.keys[m.stackOf], opt, s.parts[m.stackOf].Process)
+			made[m.stackOf] = newFrames(s.keys[m.stackOf], opt, process)
 		}
 		site := s.site(m, made[m.stackOf], r.Snapshots)
-		site.sample.survivors = survivors[i]
-		site.result = judge.of(&site.sample)
-		site.Verdict = site.result.Class
-		if site.result.Class != ClassUnknown {
-			site.Score = new(site.result.Score)
-		}
+		site.sample.spans, site.sample.followed = spans.Of(i)
 		sites[i] = site
+	}
+	if err := judge.all(ctx, sites); err != nil {
+		return nil, err
 	}
 	slices.SortStableFunc(sites, func(x, y *judgedSite) int {
 		a, b := x.Site, y.Site
@@ -204,6 +175,7 @@ func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, opt *Op
 	for i, site := range sites {
 		r.Sites[i] = *site.Site
 	}
+	var err error
 	r.Findings, err = s.findings(ctx, judge, sites)
 	return sites, err
 }
@@ -264,7 +236,7 @@ func (s *series) site(m *merged, f *frames, snapshots []Snapshot) *judgedSite {
 	if s.looked {
 		out.Unreachable = &Amount{m.unreachable.Count, m.unreachable.Bytes}
 	}
-	site := &judgedSite{Site: out, kind: m.key.Kind, tell: func() told { return f.tell(m.stack, m.key.Kind) }, sample: sample{kind: m.key.Kind, usage: m.usage, survivors: -1}}
+	site := &judgedSite{Site: out, kind: m.key.Kind, agreed: Amount{m.agreed.Count, m.agreed.Bytes}, tell: func() told { return f.tell(m.stack, m.key.Kind) }, sample: sample{kind: m.key.Kind, usage: m.usage}}
 	if len(m.lives) > 0 {
 		site.takeLives(m, s.parts[m.part].Trace)
 	} else {

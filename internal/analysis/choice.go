@@ -10,15 +10,45 @@ import (
 	"heapdrift/ingest/capture/allocations"
 )
 
+// A choice is what a report is made of.
 type choice struct {
 	parts     []part   // of one kind of evidence and one shape
 	witnesses [][]part // of others, each of one: they say something of the same signatures
 	facts     []part   // what says nothing of sites
+	left      []part   // what is left out: differences
 	warnings  []Warning
 }
 
+// all is everything that the report rests on.
 func (c *choice) all() []part { return slices.Concat(c.parts, slices.Concat(c.witnesses...), c.facts) }
 
+// strangers names the evidence beside the report's parts that is of another process id than they: a run is the evidence of one
+// process, and what two of them hold proves nothing together. The parts themselves are compared as a series.
+func (c *choice) strangers() (list []Warning) {
+	known := map[uint32]bool{}
+	var first part // that tells its process id
+	for _, p := range c.parts {
+		known[p.Process.PID] = true
+		if first.Capture == nil && p.Process.PID != 0 {
+			first = p
+		}
+	}
+	for _, p := range slices.Concat(slices.Concat(c.witnesses...), c.facts, c.left) {
+		switch pid := p.Process.PID; {
+		case pid == 0 || known[pid]:
+		case first.Capture == nil:
+			first, known[pid] = p, true
+		default:
+			known[pid] = true
+			list = append(list, Warning{Code: capture.PIDChanged, File: p.file, Count: 1, Message: fmt.Sprintf(
+				"%s shows process %d, %s shows process %d of the same program: evidence of one run should be of one process, so nothing is concluded; give the evidence of one of them, or choose that by its pid",
+				first.file, first.Process.PID, p.file, pid)})
+		}
+	}
+	return list
+}
+
+// withFacts adds facts that name no program, but for those of another process id, to the evidence on one.
 func withFacts(parts, nameless []part, warnings []Warning) *choice {
 	for _, f := range nameless {
 		other := f.Process.PID != 0 && !slices.ContainsFunc(parts, func(p part) bool { return p.Process.PID == f.Process.PID || p.Process.PID == 0 })
@@ -32,6 +62,10 @@ func withFacts(parts, nameless []part, warnings []Warning) *choice {
 	return ofKind(parts, warnings)
 }
 
+// ofKind divides the evidence on one program. The report is on one trace where there is any; else on the kind of snapshots that
+// shows most instants, of those that have stacks; else on the last difference: the rows of a difference are only those that
+// changed, so differences can neither be chained nor mixed with snapshots. Kinds list different things, so one is not continued
+// with another: the others are witnesses.
 func ofKind(parts []part, warnings []Warning) *choice {
 	c := &choice{warnings: warnings}
 	var snapshots [][]part
@@ -65,12 +99,14 @@ func ofKind(parts []part, warnings []Warning) *choice {
 	default: // the last facts, which have no sites
 		c.parts, c.facts = c.facts[len(c.facts)-1:], c.facts[:len(c.facts)-1]
 	}
+	c.left = left
 	for _, p := range left {
 		c.warnings = append(c.warnings, Warning{Code: capture.Unsupported, File: p.file, Count: 1, Message: p.file + " is left out: " + reason})
 	}
 	return c
 }
 
+// addKind puts a snapshot with those of its kind.
 func addKind(kinds [][]part, p part) [][]part {
 	for i := range kinds {
 		if kinds[i][0].Kind == p.Kind {
@@ -81,6 +117,7 @@ func addKind(kinds [][]part, p part) [][]part {
 	return append(kinds, []part{p})
 }
 
+// haveStacks reports whether any of the snapshots tells who allocated.
 func haveStacks(parts []part) bool {
 	return slices.ContainsFunc(parts, func(p part) bool {
 		return slices.ContainsFunc(p.Sites, func(s capture.Site) bool { return s.Stack != capture.NoStack })
@@ -97,6 +134,8 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
+// oneTrace chooses the process that holds most: of the last input that knows what its processes had loaded, or else of
+// the last. A process id that was given out again is another process.
 func oneTrace(traces []part) (part, []Warning) {
 	chosen := traces[len(traces)-1]
 	for _, p := range traces {
@@ -126,6 +165,7 @@ func oneTrace(traces []part) (part, []Warning) {
 	return chosen, warnings
 }
 
+// life names one process of a trace by its pid and its time.
 func life(p part) string {
 	s := fmt.Sprintf("pid %d", p.Process.PID)
 	if at := p.Trace.Began; at != allocations.BeforeTrace {

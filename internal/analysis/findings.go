@@ -17,6 +17,7 @@ type judgedSite struct {
 	tell   func() told
 	sample sample
 	result score.Result
+	agreed Amount // of what no pointer reaches, what several dumps say so of
 }
 
 // findings groups sites, in the order of the report, by signature and judges each group as a whole. What heaps took from
@@ -54,10 +55,12 @@ func findingOf(j *judge, evidence string, sites []*judgedSite) Finding {
 		Frames: t.Frames, Fine: t.Fine, Leaf: t.Leaf, Provisional: t.Provisional, Outline: t.outline,
 		Owner: t.Owner, Known: t.Known, Group: t.Group, Amounts: first.Amounts,
 	}
+	var agreed Amount
 	for _, site := range sites {
 		if u := site.Unreachable; u != nil {
 			f.Unreachable = new(sum(orNone(f.Unreachable), *u))
 		}
+		agreed = sum(agreed, site.agreed)
 	}
 	all, gravest, result := &first.sample, &first.sample, first.result
 	samples := []*sample{gravest}
@@ -74,10 +77,10 @@ func findingOf(j *judge, evidence string, sites []*judgedSite) Finding {
 			gravest, result = &together, r
 		}
 	}
-	if j.idle == nil {
+	if !j.trace {
 		f.Growth = j.growth(all)
 	}
-	f.Verdict, f.Certain = result.Class, result.Certain
+	f.Verdict, f.Certain, f.Evidence = result.Class, result.Certain, result.Evidence
 	if f.Verdict.IsSuspect() {
 		f.Rate = result.Rate
 	}
@@ -89,6 +92,7 @@ func findingOf(j *judge, evidence string, sites []*judgedSite) Finding {
 	default:
 		f.Clauses = j.explain(gravest)
 	}
+	f.judgeUnreferenced(agreed)
 	f.Witnesses = []Witness{{Kind: evidence, Verdict: f.Verdict, Score: f.Score, Amounts: f.Amounts}}
 	return f
 }
@@ -128,7 +132,7 @@ func takeWitness(r, other *Report) {
 			at[f.Outline] = append(at[f.Outline], i)
 		}
 	}
-	lossy := firstLossy(other.Warnings) != nil
+	lossy := firstLossy(other.Warnings) != nil || other.doubted != nil
 	for i := range other.Findings {
 		f := &other.Findings[i]
 		same := at[f.Signature]

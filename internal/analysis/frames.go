@@ -1,7 +1,7 @@
 package analysis
 
 import (
-	"strconv"
+	"slices"
 	"strings"
 
 	"heapdrift/ingest/capture"
@@ -12,8 +12,8 @@ import (
 type frames struct {
 	keys    *stackKeys
 	images  []*capture.Image // what symbols tell, by module; nil for nothing
-	rules   *blame.Rules
-	modules []blame.Module           // by module of the capture
+	rules   *blame.Classifier
+	modules []blame.Module           // by module of the keys
 	named   map[string]*blame.Module // by name in lower case
 	calls   [][]call                 // by FrameID, innermost first: one return address may stand for several inlined functions
 	stacks  map[capture.StackID]*stack
@@ -40,14 +40,16 @@ type stack struct {
 func newFrames(keys *stackKeys, opt *Options, process capture.Process) *frames {
 	c := keys.capture
 	f := &frames{
-		keys: keys, images: make([]*capture.Image, len(c.Modules)), rules: opt.Rules, modules: make([]blame.Module, len(c.Modules)),
+		keys: keys, images: make([]*capture.Image, len(keys.modules)), modules: make([]blame.Module, len(keys.modules)),
 		named: map[string]*blame.Module{}, calls: make([][]call, c.Stacks.FrameCount()), stacks: map[capture.StackID]*stack{},
 	}
-	if f.rules == nil {
-		f.rules = blame.Default()
+	rules := opt.Rules
+	if rules == nil {
+		rules = blame.Default()
 	}
+	f.rules = rules.Classifier()
 	program := strings.ToLower(capture.Module{Path: process.Name}.Name())
-	for i, m := range c.Modules {
+	for i, m := range keys.modules {
 		image := opt.Names.Image(m.ImageID())
 		f.images[i] = image
 		name := keys.lowerNames[i]
@@ -100,21 +102,17 @@ func (f *frames) make(from capture.Frame) ([]call, *blame.Module) {
 	address := ""
 	module := -1
 	if from.Address != 0 {
-		address, module = hexNumber(from.Address), f.keys.modules.Find(from.Address)
+		address, module = hexNumber(from.Address), f.keys.find(from.Address)
 	}
 	if module >= 0 && f.images[module] != nil {
-		if named := f.images[module].Frames(uint32(from.Address - c.Modules[module].Base)); len(named) > 0 {
-			calls := make([]call, len(named))
-			for i, n := range named {
-				calls[i].Frame = Frame{
-					Module: c.Modules[module].Name(), Function: n.Function, Offset: hexNumber(n.Offset), Address: address,
-					File: n.File, Line: n.Line, Inline: n.Inline, Type: n.Type, Approx: n.Approx, module: f.keys.lowerPaths[module],
-				}
-			}
-			return calls, &f.modules[module]
+		if named := f.images[module].Frames(uint32(from.Address - f.keys.modules[module].Base)); len(named) > 0 {
+			return f.callsOf(named, module, address), &f.modules[module]
 		}
 	}
 	text := c.Stacks.Text(from)
+	if calls, of := f.expanded(text, address); calls != nil {
+		return calls, of
+	}
 	switch {
 	case text != nil && (text.Function != "" || module < 0):
 		frame := Frame{Module: text.Module, Function: text.Function, Offset: hexNumber(text.Offset), Address: address, File: text.File, Line: text.Line, Inline: text.Inline}
@@ -124,9 +122,38 @@ func (f *frames) make(from capture.Frame) ([]call, *blame.Module) {
 		}
 		return []call{{Frame: frame}}, of
 	case module >= 0:
-		return []call{{Frame: Frame{Module: c.Modules[module].Name(), Offset: hexNumber(from.Address - c.Modules[module].Base), Address: address, module: f.keys.lowerPaths[module]}}}, &f.modules[module]
+		return []call{{Frame: Frame{Module: f.keys.modules[module].Name(), Offset: hexNumber(from.Address - f.keys.modules[module].Base), Address: address, module: f.keys.lowerPaths[module]}}}, &f.modules[module]
 	}
 	return []call{{Frame: Frame{Offset: hexNumber(0), Address: address}}}, nil
+}
+
+// expanded makes the frames of a place that evidence names by itself, as a difference does: with the calls that were inlined
+// there, so that it has the signature of evidence that has addresses. It gives nil where nothing is known of such.
+func (f *frames) expanded(text *capture.Text, address string) ([]call, *blame.Module) {
+	if text == nil || text.Function == "" || text.Inline {
+		return nil, nil
+	}
+	module := slices.Index(f.keys.lowerNames, strings.ToLower(text.Module))
+	if module < 0 || f.images[module] == nil {
+		return nil, nil
+	}
+	named := f.images[module].At(capture.Place{Function: text.Function, Offset: text.Offset})
+	if len(named) == 0 {
+		return nil, nil
+	}
+	return f.callsOf(named, module, address), &f.modules[module]
+}
+
+// callsOf are the frames that symbols give one return address in a module.
+func (f *frames) callsOf(named []capture.NamedFrame, module int, address string) []call {
+	calls := make([]call, len(named))
+	for i, n := range named {
+		calls[i].Frame = Frame{
+			Module: f.keys.modules[module].Name(), Function: n.Function, Offset: hexNumber(n.Offset), Address: address,
+			File: n.File, Line: n.Line, Inline: n.Inline, Type: n.Type, Approx: n.Approx, module: f.keys.lowerPaths[module],
+		}
+	}
+	return calls
 }
 
 // of makes a stack, each frame in its layer, and gives it the signature that it has for a kind of memory.
@@ -244,52 +271,3 @@ func BlameFrame(stack []*Frame) int {
 	}
 	return min(rest, len(stack)-1)
 }
-
-// Name prints a frame as debuggers do: module!function, module+0xRVA, or the bare address.
-func (f *Frame) Name() string {
-	switch {
-	case f.Function != "":
-		return f.Module + "!" + f.Function
-	case f.Module != "":
-		return f.Module + "+" + f.Offset
-	}
-	return f.Address
-}
-
-// Names are the texts that people look for a frame by: its module with the function, or its module alone where the
-// function is not known, and its file's name.
-func (f *Frame) Names() []string {
-	names := make([]string, 0, 2)
-	switch {
-	case f.Function != "":
-		names = append(names, f.Module+"!"+f.Function)
-	case f.Module != "":
-		names = append(names, f.Module)
-	}
-	if f.File != "" {
-		names = append(names, f.File[strings.LastIndexAny(f.File, `\/`)+1:])
-	}
-	return names
-}
-
-// Place prints a frame's file, without its path, and line; "" where they are not known.
-func (f *Frame) Place() string {
-	if f.File == "" {
-		return ""
-	}
-	return f.File[strings.LastIndexAny(f.File, `\/`)+1:] + ":" + strconv.FormatUint(uint64(f.Line), 10)
-}
-
-// Text prints a frame in full, with offset, file and line where they are known.
-func (f *Frame) Text() string {
-	s := f.Name()
-	if f.Function != "" && f.Offset != "" && !f.Inline {
-		s += "+" + f.Offset
-	}
-	if f.File != "" {
-		s += " (" + f.File + ", " + strconv.FormatUint(uint64(f.Line), 10) + ")"
-	}
-	return s
-}
-
-func hexNumber(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }

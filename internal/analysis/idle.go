@@ -3,8 +3,8 @@ package analysis
 import (
 	"slices"
 
+	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
-	"heapdrift/internal/analysis/score"
 )
 
 // A stretch of a trace is idle where less than idleShare of what happens in the busy quarter of stretches does. Where a
@@ -14,35 +14,21 @@ const (
 	idleLeast = 4 * allocations.SurvivalBins
 )
 
-// An idleness knows when the process of a trace did next to nothing, by how often its outstanding memory changed.
-type idleness struct {
-	trace *Trace
-	known map[[2]int64]*score.Idle // by the time that survivals are of
-}
-
-func newIdleness(t *Trace) *idleness { return &idleness{t, map[[2]int64]*score.Idle{}} }
-
-// of says which stretches of a survival are idle; nil where that cannot be told.
-func (d *idleness) of(v *allocations.Survival) *score.Idle {
-	key := [2]int64{v.From, v.Over}
-	idle, ok := d.known[key]
-	if !ok {
-		idle = d.trace.idle(v)
-		d.known[key] = idle
-	}
-	return idle
-}
-
-func (t *Trace) idle(v *allocations.Survival) *score.Idle {
-	if v.Over <= v.From {
+// working is how much work a process did in each bin of a window as its outstanding memory tells: nothing where that hardly changed,
+// and as much in all other bins; nil where nothing can be told. Who stops the work and lets the trace run on must not make a leak look
+// like growth that came to its end.
+func (t *Trace) working(w capture.Window) []float64 {
+	trace := t.capture()
+	over := allocations.Survival{From: trace.Since(w, capture.KindHeap), Over: min(trace.Over(w), trace.To)}
+	if over.Over <= over.From {
 		return nil
 	}
 	var changes [allocations.SurvivalBins]int
 	all := 0
 	for _, line := range []*Timeline{&t.Heap, &t.Virtual} {
 		for _, at := range line.AtNS {
-			if at >= v.From && at <= v.Over {
-				changes[v.Bin(at)]++
+			if at >= over.From && at <= over.Over {
+				changes[over.Bin(at)]++
 				all++
 			}
 		}
@@ -51,12 +37,15 @@ func (t *Trace) idle(v *allocations.Survival) *score.Idle {
 		return nil
 	}
 	busy := slices.Sorted(slices.Values(changes[:]))[allocations.SurvivalBins*3/4]
-	idle := &score.Idle{}
+	load, worked := make([]float64, allocations.SurvivalBins), 0.0
 	for i, n := range changes {
-		idle[i] = float64(n) < idleShare*float64(busy)
+		if float64(n) >= idleShare*float64(busy) {
+			load[i] = 1
+			worked++
+		}
 	}
-	if !slices.Contains(idle[:], true) {
-		return nil
+	for i := range load {
+		load[i] /= worked
 	}
-	return idle
+	return load
 }

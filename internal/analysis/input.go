@@ -81,70 +81,10 @@ type part struct {
 	work  *float64
 }
 
-// A choice is what a report is made of.
-// all is everything that the report rests on.
-// choose picks the captures of the one program that the report is about. What it leaves out, a warning names.
-func choose(inputs []Input, opt Options) (*choice, error) {
-	byProgram, order := map[string][]part{}, []string(nil)
-	var nameless []part // facts of the process of the run, whichever that is
-	var again []Warning
-	seen := map[string]string{} // names of files by digest
-	nth := 0
-	for i := range inputs {
-		if first, ok := repeated(&inputs[i], seen); ok {
-			again = append(again, Warning{Code: capture.Unsupported, File: inputs[i].name(), Count: 1, Message: fmt.Sprintf("%s is the same file as %s, and counts once", inputs[i].name(), first)})
-			continue
-		}
-		lives := map[uint32]int{}
-		for _, c := range inOrder(inputs[i].Captures) {
-			nth++
-			next := part{c, inputs[i].name(), i, nth, inputs[i].Work}
-			if c.Shape == capture.ShapeFacts && c.Process.Name == "" {
-				nameless = append(nameless, next)
-				continue
-			}
-			lives[c.Process.PID]++
-			if opt.Process != "" && !isProcess(c.Process, lives[c.Process.PID], opt.Process) {
-				continue
-			}
-			program := strings.ToLower(c.Process.Name)
-			if byProgram[program] == nil {
-				order = append(order, program)
-			}
-			byProgram[program] = append(byProgram[program], next)
-		}
-	}
-	switch len(order) {
-	case 0:
-		if len(nameless) > 0 {
-			return ofKind(nameless, again), nil
-		}
-		if opt.Process == "" {
-			return nil, &Error{"no-captures", "analysis: nothing to analyse: the evidence holds no capture"}
-		}
-		return nil, &Error{CodeNoSuchProcess, fmt.Sprintf("analysis: no evidence of process %q; it holds %s", opt.Process, strings.Join(processes(inputs), ", "))}
-	case 1:
-		return withFacts(byProgram[order[0]], nameless, again), nil
-	}
-	most := order[0]
-	for _, program := range order[1:] {
-		if held(byProgram[program]) > held(byProgram[most]) {
-			most = program
-		}
-	}
-	return withFacts(byProgram[most], nameless, append(again, Warning{
-		Code: capture.SeveralProcesses, Count: int64(len(order)),
-		Message: fmt.Sprintf("the evidence holds %d programs (%s); this report is about %s, which holds the most; %s%s",
-			len(order), strings.Join(processes(inputs), ", "), named(byProgram[most][0].Process), chooseAnother, heapsOf(byProgram, order, most)),
-	})), nil
-}
-
-// repeated reports whether all files of an input were there before, and notes them. Only snapshots with the whole address space
-// cannot be equal by chance: the clock of a log counts minutes, and an idle process holds the same from one to the next.
+// repeated reports whether all files of an input were there before, and notes them. The same bytes are the same instant: counted
+// twice, they would make growth look as if it came in steps with rests between them.
 func repeated(in *Input, seen map[string]string) (first string, ok bool) {
-	ok = len(in.Files) > 0 && !slices.ContainsFunc(in.Captures, func(c *capture.Capture) bool {
-		return c.Shape != capture.ShapeSnapshot || c.Memory == nil || c.Memory.Space == nil
-	})
+	ok = len(in.Files) > 0
 	for _, f := range in.Files {
 		name, known := seen[f.SHA256]
 		if ok = ok && known && f.SHA256 != ""; first == "" {
@@ -206,16 +146,6 @@ func held(parts []part) (most int64) {
 	return most
 }
 
-// withFacts adds facts that name no program, but for those of another process id, to the evidence on one.
-// ofKind divides the evidence on one program. The report is on one trace where there is any; else on the kind of snapshots that
-// shows most instants, of those that have stacks; else on the last difference: the rows of a difference are only those that
-// changed, so differences can neither be chained nor mixed with snapshots. Kinds list different things, so one is not continued
-// with another: the others are witnesses.
-// addKind puts a snapshot with those of its kind.
-// haveStacks reports whether any of the snapshots tells who allocated.
-// oneTrace chooses the process that holds most: of the last input that knows what its processes had loaded, or else of
-// the last. A process id that was given out again is another process.
-// life names one process of a trace by its pid and its time.
 // isProcess reports whether p, the nth process of its pid, is the one that is wanted.
 func isProcess(p capture.Process, nth int, want string) bool {
 	if pid, number, ok := strings.Cut(want, "#"); ok {

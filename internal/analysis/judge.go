@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"context"
+	"fmt"
 	"time"
 
 	"heapdrift/ingest/capture"
@@ -10,7 +12,9 @@ import (
 
 // A judge says of the sites and findings of one series what their growth looks like.
 type judge struct {
-	idle *idleness // of a trace, else nil
+	trace  bool
+	clock  score.Clock // when the process worked: over the snapshots that are looked at, or the bins of a trace's window
+	looked []int       // of snapshots: those that blocks are followed over, counted from first
 	// The instants that are looked at are [first, last): of snapshots those of the longest life of the process.
 	first, last int
 	axis        score.Axis
@@ -22,17 +26,19 @@ type judge struct {
 type sample struct {
 	kind      capture.SiteKind
 	usage     []capture.Usage       // by snapshot
-	survivors int64                 // as score.Series has it
+	spans     []capture.Span        // of snapshots, by place in judge.looked
+	followed  bool                  // spans are known
+	share     score.Share           // when it allocated
 	survival  *allocations.Survival // of traces; nil where next to nothing is left
 	scattered bool                  // it is of several sites
 	amounts   Amounts
 }
 
-// judgeOf prepares the judgement of a series.
-func (s *series) judgeOf(r *Report) *judge {
+// judgeOf prepares the judgement of a series. Spans are those of its sites, nil of a trace.
+func (s *series) judgeOf(r *Report, spans *capture.SiteSpans) *judge {
 	j := &judge{}
 	if r.Trace != nil { // instants at which it worked
-		j.idle = newIdleness(r.Trace)
+		j.trace, j.clock.Fallback = true, r.Trace.working(r.Window.capture())
 		over := r.Trace.capture().Over(r.Window.capture())
 		for j.last < len(r.Snapshots) && r.Snapshots[j.last].AtNS <= over {
 			j.last++
@@ -44,23 +50,29 @@ func (s *series) judgeOf(r *Report) *judge {
 	looked := r.Snapshots[j.first:j.last]
 	j.axis = axisOf(looked, r.Work, j.first)
 	j.lowerBound = looked[0].LowerBound || looked[len(looked)-1].LowerBound
+	if len(spans.Looked) > 0 && len(spans.Looked) < len(looked) {
+		j.looked = spans.Looked
+		j.axis = j.axis.Of(j.looked)
+	}
 	return j
 }
 
 // axisOf is work where uploads tell it, else time where clocks do, else the number of the snapshot.
 func axisOf(snapshots []Snapshot, work *Work, first int) score.Axis {
-	a := score.Axis{At: make([]float64, len(snapshots))}
-	if work != nil {
-		a.Unit = work.Unit
-		if copy(a.At, work.At[first:]); ascends(a.At) {
-			return a
-		}
-	}
-	a.Unit = hour
+	a := score.Axis{Unit: hour, At: make([]float64, len(snapshots))}
 	for i := range snapshots {
 		a.At[i] = time.Duration(snapshots[i].AtNS).Hours()
 	}
 	if ascends(a.At) {
+		a.Hours = a.At
+	}
+	if work != nil {
+		if at := work.At[first : first+len(snapshots)]; ascends(at) {
+			a.Unit, a.At = work.Unit, at
+			return a
+		}
+	}
+	if a.Hours != nil {
 		return a
 	}
 	a.Unit = "snapshot"
@@ -79,8 +91,44 @@ func ascends(at []float64) bool {
 	return true
 }
 
-// A judgeSurvival is score.Trace or score.ExplainTrace.
-type judgeSurvival func(*allocations.Survival, *score.Idle) score.Result
+// learn tells the judge when the process worked, from all that is judged.
+func (j *judge) learn(s *sample) {
+	if s.kind == capture.KindHeapVirtual {
+		return
+	}
+	switch {
+	case j.trace && s.survival != nil:
+		s.share = score.SurvivalShare(s.survival)
+	case !j.trace && j.last-j.first >= 2:
+		s.share = score.SeriesShare(j.series(s))
+	}
+	j.clock.Add(s.share)
+}
+
+// all judges sites on all cores: when the process worked has to be learned from all of them first.
+func (j *judge) all(ctx context.Context, sites []*judgedSite) error {
+	for _, site := range sites {
+		j.learn(&site.sample)
+	}
+	inParts(len(sites), func(from, to int) {
+		for i, site := range sites[from:to] {
+			if i%64 == 0 && ctx.Err() != nil {
+				return
+			}
+			site.result = j.of(&site.sample)
+			if site.Verdict = site.result.Class; isUnreferenced(site.Verdict, site.Blame, site.Unreachable) {
+				site.Verdict = ClassUnreferenced
+			}
+			if site.result.Class != ClassUnknown {
+				site.Score = new(site.result.Score)
+			}
+		}
+	})
+	if ctx.Err() != nil {
+		return fmt.Errorf("analysis: %w", context.Cause(ctx))
+	}
+	return nil
+}
 
 // of judges without saying why.
 func (j *judge) of(s *sample) score.Result { return j.with(s, score.Snapshots, score.Trace) }
@@ -90,19 +138,31 @@ func (j *judge) explain(s *sample) []score.Clause {
 	return j.with(s, score.ExplainSnapshots, score.ExplainTrace).Clauses
 }
 
-func (j *judge) with(s *sample, snapshots func(*score.Series, *score.Axis) score.Result, trace judgeSurvival) score.Result {
-	if j.idle != nil {
+// The functions that judge, with clauses or without.
+type (
+	judgeSnapshots func(*score.Series, *score.Axis, []float64) score.Result
+	judgeSurvival  func(*allocations.Survival, []float64) score.Result
+)
+
+func (j *judge) with(s *sample, snapshots judgeSnapshots, trace judgeSurvival) score.Result {
+	if j.trace {
 		if j.isScattered(s) {
-			r := snapshots(j.series(s), &j.axis)
+			r := snapshots(j.series(s), &j.axis, nil)
 			r.Certain = false
 			return r
 		}
-		return judgeTrace(s, j.idle, trace)
+		r := judgeTrace(s, &j.clock, trace)
+		if r.Class != ClassLeak && s.kind == capture.KindHeap {
+			if series := j.series(s); score.GrowsInPlace(series) {
+				return snapshots(series, &j.axis, nil)
+			}
+		}
+		return r
 	}
 	if s.amounts.Growth == nil || j.last-j.first < 2 {
 		return score.Result{Class: ClassUnknown}
 	}
-	r := snapshots(j.series(s), &j.axis)
+	r := snapshots(j.series(s), &j.axis, j.clock.Without(&s.share, len(j.axis.At)-1))
 	if j.lowerBound { // what is not listed may have been there, at the first instant as well as at the last
 		switch r.Class {
 		case ClassLeak:
@@ -141,30 +201,38 @@ const pageBytes = 4096
 
 // series is a sample as score takes it.
 func (j *judge) series(s *sample) *score.Series {
-	series := &score.Series{Survivors: s.survivors, Count: make([]int64, 0, j.last-j.first), Bytes: make([]int64, 0, j.last-j.first)}
-	for _, u := range s.usage[j.first:j.last] {
-		count := u.Count
-		if s.kind == capture.KindVirtual { // a reservation that is committed further is one all the same: pages are what grows
-			count = u.Bytes / pageBytes
+	usage := s.usage[j.first:j.last]
+	n := len(usage)
+	if j.looked != nil {
+		n = len(j.looked)
+	}
+	series := &score.Series{Count: make([]int64, n), Bytes: make([]int64, n), Spans: s.spans, Followed: s.followed}
+	for i := range n {
+		u := usage[i]
+		if j.looked != nil {
+			u = usage[j.looked[i]]
 		}
-		series.Count, series.Bytes = append(series.Count, count), append(series.Bytes, u.Bytes)
+		series.Count[i], series.Bytes[i] = u.Count, u.Bytes
+		if s.kind == capture.KindVirtual { // a reservation that is committed further is one all the same: pages are what grows
+			series.Count[i] = u.Bytes / pageBytes
+		}
 	}
 	if s.kind == capture.KindVirtual {
-		series.Survivors = -1 // of pages nobody knows
+		series.Spans, series.Followed = nil, false // of pages nobody knows
 	}
 	return series
 }
 
 // judgeTrace judges a site of a trace. Where nothing says how long its allocations lived, what became of them says all
 // that there is to say. What ended with its process is taken as still there.
-func judgeTrace(s *sample, idle *idleness, judge judgeSurvival) score.Result {
+func judgeTrace(s *sample, clock *score.Clock, judge judgeSurvival) score.Result {
 	growth := s.amounts.BeforeExit()
 	kept := s.amounts.AIFO.Count + s.amounts.AtExit.Count
 	switch {
 	case s.kind == capture.KindHeapVirtual: // the heap's blocks tell
 		return score.Result{Class: ClassUnknown}
 	case s.survival != nil:
-		return judge(s.survival, idle.of(s.survival))
+		return judge(s.survival, clock.Without(&s.share, allocations.SurvivalBins))
 	case growth.Bytes <= 0 && growth.Count <= 0 && s.amounts.AIFI.Count > 0 && kept == 0:
 		return score.Result{Class: ClassTransient}
 	case growth.Bytes <= 0 && growth.Count <= 0:
@@ -182,11 +250,8 @@ func sumOf(samples []*sample) sample {
 		for k, u := range s.usage {
 			sum.usage[k] = sum.usage[k].Add(u)
 		}
-		if s.survivors < 0 || sum.survivors < 0 {
-			sum.survivors = -1
-		} else {
-			sum.survivors += s.survivors
-		}
+		sum.spans, sum.followed = capture.MergeSpans(sum.spans, s.spans), s.followed && (i == 0 || sum.followed)
+		sum.share.Add(s.share)
 		sum.takeSurvival(s.survival)
 		if i == 0 {
 			sum.amounts = s.amounts

@@ -4,10 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"math"
 	"slices"
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis/blame"
 )
 
 // A Key is a 128-bit content hash.
@@ -40,19 +42,21 @@ func (h *hasher) key() Key {
 // stacks have equal keys wherever the modules were loaded; an address outside every module counts as it is.
 type stackKeys struct {
 	capture *capture.Capture
-	modules *capture.ModuleMap
-	frames  []Key // by FrameID
-	stacks  []Key // by StackID; zero until asked for
-	// Of each module, in lower case.
+	modules []capture.Module // the capture's, behind them those that lend gave
+	places  *capture.ModuleMap
+	lend    func(address uint64) *capture.Module // of addresses outside the capture's modules; nil where nobody knows more
+	lent    map[uint64]int                       // by address: index into modules, or −1
+	frames  []Key                                // by FrameID
+	stacks  []Key                                // by StackID; zero until asked for
+	// Of each of modules, in lower case.
 	lowerNames, lowerPaths []string
 	h                      hasher
 }
 
-func newStackKeys(c *capture.Capture) *stackKeys {
-	k := &stackKeys{capture: c, modules: capture.NewModuleMap(c.Modules), frames: make([]Key, c.Stacks.FrameCount()), stacks: make([]Key, c.Stacks.Count())}
-	for _, m := range c.Modules {
-		k.lowerNames = append(k.lowerNames, strings.ToLower(m.Name()))
-		k.lowerPaths = append(k.lowerPaths, strings.ToLower(m.Path))
+func newStackKeys(c *capture.Capture, lend func(address uint64) *capture.Module) *stackKeys {
+	k := &stackKeys{capture: c, places: capture.NewModuleMap(c.Modules), lend: lend, lent: map[uint64]int{}, frames: make([]Key, c.Stacks.FrameCount()), stacks: make([]Key, c.Stacks.Count())}
+	for i := range c.Modules {
+		k.list(&c.Modules[i])
 	}
 	for id := range k.frames {
 		k.frames[id] = k.frame(c.Stacks.Frame(capture.FrameID(id)))
@@ -60,9 +64,39 @@ func newStackKeys(c *capture.Capture) *stackKeys {
 	return k
 }
 
+func (k *stackKeys) list(m *capture.Module) {
+	k.modules = append(k.modules, *m)
+	k.lowerNames = append(k.lowerNames, strings.ToLower(m.Name()))
+	k.lowerPaths = append(k.lowerPaths, strings.ToLower(m.Path))
+}
+
+// find is the index of the module at an address, or −1. No module is added once the keys of all frames are made.
+func (k *stackKeys) find(address uint64) int {
+	at := k.places.Find(address)
+	if at >= 0 || k.lend == nil || address == 0 {
+		return at
+	}
+	at, ok := k.lent[address]
+	if ok {
+		return at
+	}
+	at = -1
+	if m := k.lend(address); m != nil {
+		own := len(k.capture.Modules)
+		at = slices.IndexFunc(k.modules[own:], func(other capture.Module) bool { return isSameImage(&other, m) })
+		if at < 0 {
+			at = len(k.modules) - own
+			k.list(m)
+		}
+		at += own
+	}
+	k.lent[address] = at
+	return at
+}
+
 func (k *stackKeys) frame(f capture.Frame) Key {
 	text := k.capture.Stacks.Text(f)
-	module := k.modules.Find(f.Address)
+	module := k.find(f.Address)
 	switch {
 	case text != nil && (text.Function != "" || f.Address == 0):
 		k.h.string("text")
@@ -72,8 +106,8 @@ func (k *stackKeys) frame(f capture.Frame) Key {
 	case module >= 0:
 		k.h.string("rva")
 		k.h.string(k.lowerNames[module])
-		k.h.uint(k.capture.Modules[module].Size) // another size is another build: its offsets mean other code
-		k.h.uint(f.Address - k.capture.Modules[module].Base)
+		k.h.uint(k.modules[module].Size) // another size is another build: its offsets mean other code
+		k.h.uint(f.Address - k.modules[module].Base)
 	default:
 		k.h.string("address")
 		k.h.uint(f.Address)
@@ -86,11 +120,41 @@ func (k *stackKeys) stack(id capture.StackID) Key {
 	if id == capture.NoStack || k.stacks[id] != (Key{}) {
 		return k.stacks[id]
 	}
-	for _, f := range k.capture.Stacks.Stack(id) {
+	for _, f := range k.own(k.capture.Stacks.Stack(id)) {
 		k.h.b = append(k.h.b, k.frames[f][:]...)
 	}
 	k.stacks[id] = k.h.key()
 	return k.stacks[id]
+}
+
+// own is a stack without the frames at its outer end that are not the program's: whether Windows records those of the emulation
+// that runs a 32-bit program is chance, and one place in the program has stacks with and without them. A stack of nothing else is kept.
+func (k *stackKeys) own(stack []capture.FrameID) []capture.FrameID {
+	end := len(stack)
+	for i, id := range slices.Backward(stack) {
+		f := k.capture.Stacks.Frame(id)
+		name := k.moduleName(f)
+		if k.capture.Process.Bits == 32 && f.Address > math.MaxUint32 || blame.RunsWOW64(name) {
+			end = i
+		} else if name != "ntdll" || f.Address != 0 { // without an address that may be the 64-bit one, in which such a thread starts
+			break
+		}
+	}
+	if end == 0 {
+		return stack
+	}
+	return stack[:end]
+}
+
+// moduleName is the module of a frame in lower case, "" where it lies in none.
+func (k *stackKeys) moduleName(f capture.Frame) string {
+	if text := k.capture.Stacks.Text(f); text != nil && text.Module != "" {
+		return strings.ToLower(text.Module)
+	}
+	if module := k.find(f.Address); module >= 0 {
+		return k.lowerNames[module]
+	}
+	return ""
 }
 
 // candidates returns the keys of all stacks that a site may stem from, sorted, each once.

@@ -11,25 +11,38 @@ import (
 // the same only within a life.
 func (s *series) findLives() {
 	s.lives = make([]int, len(s.parts))
+	known := s.parts[0] // the last part that tells its process id
 	for p := 1; p < len(s.parts); p++ {
 		before, now := s.parts[p-1], s.parts[p]
 		s.lives[p] = s.lives[p-1]
 		moved, which := movedModules(before.Modules, now.Modules)
 		switch {
-		case before.Process.PID != 0 && now.Process.PID != 0 && before.Process.PID != now.Process.PID:
+		case known.Process.PID != 0 && now.Process.PID != 0 && known.Process.PID != now.Process.PID:
 			s.lives[p]++
-			s.warn(capture.PIDChanged, 1, fmt.Sprintf(
+			s.doubt(capture.PIDChanged, fmt.Sprintf(
 				"%s shows process %d, %s shows process %d: another process life, so stacks are matched by module and offset, heaps by their order, and growth between the two compares two runs",
-				before.file, before.Process.PID, now.file, now.Process.PID))
+				known.file, known.Process.PID, now.file, now.Process.PID))
 		case moved == imageMoved:
 			s.lives[p]++
-			s.warn(capture.ModuleMoved, 1, fmt.Sprintf(
+			s.doubt(capture.ModuleMoved, fmt.Sprintf(
 				"%s lies at another address in %s than in %s although the process id is the same: the process was restarted, so stacks are matched by module and offset",
 				which, now.file, before.file))
 		case moved == libraryMoved:
 			s.warn(capture.ModuleMoved, 1, fmt.Sprintf("%s was unloaded and loaded again elsewhere between %s and %s; its frames are matched by offset", which, before.file, now.file))
 		}
+		if now.Process.PID != 0 || moved == imageMoved {
+			known = now
+		}
 		s.checkOrder(before, now)
+	}
+}
+
+// doubt warns that the snapshots may not be of one process, or not in the order of time. Nothing is concluded from such: neither
+// that it leaks nor that it does not.
+func (s *series) doubt(code capture.Code, message string) {
+	s.warn(code, 1, message)
+	if s.doubted == nil {
+		s.doubted = &Warning{Code: code, Message: message, Count: 1}
 	}
 }
 
@@ -54,7 +67,7 @@ func (s *series) longestLife() (first, last int) {
 func (s *series) checkOrder(before, now part) {
 	a, b := before.Snapshots[len(before.Snapshots)-1].TakenAt, now.Snapshots[0].TakenAt
 	if !a.IsZero() && !b.IsZero() && b.Before(a) {
-		s.warn(capture.ClockDisorder, 1, fmt.Sprintf("%s was taken at %s, before %s at %s; the order given is kept",
+		s.doubt(capture.ClockDisorder, fmt.Sprintf("%s was taken at %s, before %s at %s; the order given is kept",
 			now.file, b.Format("2006-01-02 15:04"), before.file, a.Format("2006-01-02 15:04")))
 	}
 }

@@ -40,12 +40,17 @@ type Sample struct {
 	Size        int64    `json:"size"`
 	Note        string   `json:"note,omitempty"`
 	Unreachable bool     `json:"unreachable,omitempty"`
+	Leaked      bool     `json:"leaked,omitempty"` // as Application Verifier says
+	Where       string   `json:"where,omitempty"`
 	Signature   string   `json:"signature,omitempty"`
 	Stack       []*Frame `json:"stack,omitempty"`
 }
 
 // bareSamples is how many samples without a stack a report shows: one is like the other, and logs list ten thousands.
 const bareSamples = 100
+
+// bareLeaks is how many of those are shown that a tool calls leaks.
+const bareLeaks = 2000
 
 // memories collects what all evidence says beside sites, in the order of the evidence.
 func memories(ctx context.Context, parts []part, opt *Options) ([]Memory, error) {
@@ -75,9 +80,12 @@ func memories(ctx context.Context, parts []part, opt *Options) ([]Memory, error)
 func firstOf(before []part, p part, says func(*capture.Memory) bool) int {
 	return slices.IndexFunc(before, func(b part) bool {
 		moved, _ := movedModules(b.Modules, p.Modules)
-		return b.Kind == p.Kind && b.Process.PID == p.Process.PID && moved != imageMoved && says(b.Memory)
+		return b.Kind == p.Kind && samePID(b.Process, p.Process) && moved != imageMoved && says(b.Memory)
 	})
 }
+
+// samePID reports whether two pieces may be of one process: one that names none is of that of its run.
+func samePID(a, b capture.Process) bool { return a.PID == b.PID || a.PID == 0 || b.PID == 0 }
 
 func memoryOf(p part, opt *Options) Memory {
 	m := Memory{File: p.file, Kind: string(p.Kind), TakenAt: takenAt(p.Snapshots[len(p.Snapshots)-1].TakenAt), Memory: *p.Memory}
@@ -88,7 +96,7 @@ func memoryOf(p part, opt *Options) Memory {
 			return &stack{blame: -1}
 		}
 		if f == nil {
-			f = newFrames(newStackKeys(p.Capture), opt, p.Process)
+			f = newFrames(newStackKeys(p.Capture, nil), opt, p.Process)
 		}
 		return f.of(id, kind)
 	}
@@ -104,14 +112,17 @@ func memoryOf(p part, opt *Options) Memory {
 		bare := 0
 		for _, s := range from {
 			if s.Stack == capture.NoStack {
-				if bare++; bare > bareSamples {
+				if bare++; bare > bareSamples && !s.Leaked || bare > bareLeaks {
 					continue
 				}
 			}
 			at := stackOf(s.Stack, capture.KindHeap)
-			sample := Sample{Title: s.Title, Size: s.Size, Note: s.Note, Unreachable: s.Unreachable, Signature: at.signatures[capture.KindHeap], Stack: at.frames}
+			sample := Sample{Title: s.Title, Size: s.Size, Note: s.Note, Unreachable: s.Unreachable, Leaked: s.Leaked, Signature: at.signatures[capture.KindHeap], Stack: at.frames}
 			if s.Address != 0 {
 				sample.Address = hexNumber(s.Address)
+			}
+			if b := at.blamed(); b != nil {
+				sample.Where = b.where()
 			}
 			list = append(list, sample)
 		}
@@ -154,6 +165,9 @@ func NameOfGroup(g *capture.Group) string {
 	name := g.Key
 	if g.By == capture.BySize {
 		name = Count(g.Size) + " B"
+		if g.Heap == 0 && g.Key != "" {
+			name += " " + g.Key
+		}
 	}
 	if g.Heap != 0 {
 		name += " in " + g.Heap.String()
@@ -169,8 +183,8 @@ func symbolName(f *Frame) string {
 	return f.Name() + "+" + f.Offset
 }
 
-// growHeaps fills in how heaps have changed since the first evidence that counts any. Of a heap that was not wholly walked, then
-// or now, what is busy is not known.
+// growHeaps fills in how heaps have changed since the first evidence that counts any. Of a heap that was not wholly walked, or
+// whose busy bytes nobody counted, then or now, their growth is not known.
 func (m *Memory) growHeaps(first *Memory) {
 	heaps := map[capture.Address]*capture.HeapFacts{}
 	for i := range first.Heaps {
@@ -186,10 +200,36 @@ func (m *Memory) growHeaps(first *Memory) {
 			was = &capture.HeapFacts{}
 		}
 		h.Growth = &capture.HeapGrowth{Reserved: h.Reserved - was.Reserved, Committed: h.Committed - was.Committed}
-		if !hasGap(m, h.Handle) && !hasGap(first, h.Handle) {
+		isNew := heaps[h.Handle] == nil
+		if !hasGap(m, h.Handle) && !hasGap(first, h.Handle) && countsBusy(h) && (isNew || countsBusy(was)) {
 			h.Growth.Busy = new(h.Busy.Sub(was.Busy))
 		}
+		if h.Blocks.Count != 0 || was.Blocks.Count != 0 {
+			blocks := h.Blocks.Sub(was.Blocks)
+			if h.Blocks.Bytes == 0 && h.Blocks.Count > 0 || was.Blocks.Bytes == 0 && was.Blocks.Count > 0 {
+				blocks.Bytes = 0 // then or now only their number is known
+			}
+			h.Growth.Blocks = &blocks
+		}
+		now, listed := sizesOf(m, h.Handle)
+		before, listedBefore := sizesOf(first, h.Handle)
+		if listed && (listedBefore || isNew) {
+			h.Growth.Sizes = new(now.Sub(before))
+		}
 	}
+}
+
+// countsBusy reports whether evidence says what is busy in a heap: of one that nobody looked into, 0 stands for not known.
+func countsBusy(h *capture.HeapFacts) bool { return h.Busy != (capture.Usage{}) || h.Walked > 0 }
+
+// sizesOf sums the blocks of a heap that are listed by their size.
+func sizesOf(m *Memory, heap capture.Address) (total capture.Usage, ok bool) {
+	for i := range m.Groups {
+		if g := &m.Groups[i]; g.By == capture.BySize && g.Heap == heap && g.Key == "" && !g.Doubtful {
+			total, ok = total.Add(g.Usage), true
+		}
+	}
+	return total, ok
 }
 
 func hasGap(m *Memory, heap capture.Address) bool {

@@ -56,7 +56,11 @@ func countFrames(r *Report) {
 	}
 	named := make([]bool, len(r.Modules))
 	places := map[*Frame]int{} // of a frame's module; −1 for none. Many stacks share a frame
-	seen := map[Frame]bool{}
+	type returned struct {     // a return address, as any evidence tells it
+		module           int
+		function, offset string
+	}
+	seen := map[returned]bool{}
 	place := func(f *Frame) int {
 		at, ok := byPath[f.module]
 		if f.module == "" {
@@ -66,7 +70,7 @@ func countFrames(r *Report) {
 			return -1
 		}
 		named[at] = named[at] || f.Function != ""
-		key := Frame{module: f.module, Module: f.Module, Function: f.Function, Offset: f.Offset}
+		key := returned{at, f.Function, f.Offset}
 		if f.Inline || seen[key] { // an inlined function has no return address of its own
 			return at
 		}

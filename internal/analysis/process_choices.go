@@ -62,9 +62,16 @@ func Choices(seen []Seen, limit int) (list []Choice, all int) {
 			traced[strings.ToLower(seen[i].Name)] = true
 		}
 	}
-	keys, last := make([]choiceKey, len(seen)), map[choiceKey]int{}
+	keys, last, owners := make([]choiceKey, len(seen)), map[choiceKey]int{}, ownersOf(seen)
 	for i := range seen {
-		if s := &seen[i]; s.Trace || !traced[strings.ToLower(s.Name)] {
+		s := &seen[i]
+		if owner := owners[i]; owner != "" {
+			if !traced[owner] {
+				keys[i] = choiceKey{used: true, program: owner}
+			}
+			continue
+		}
+		if s.Trace || !traced[strings.ToLower(s.Name)] {
 			keys[i] = keyOf(s, lives[i])
 			last[keys[i]] = i // the last one says what it holds
 		}
@@ -88,6 +95,37 @@ func Choices(seen []Seen, limit int) (list []Choice, all int) {
 		}
 	}
 	return list, len(order)
+}
+
+// ownersOf are the programs, in lower case, of those that name none and are known to be of one by less than choose knows, which
+// reads captures; "" for others.
+func ownersOf(seen []Seen) []string {
+	var sure []*Seen
+	programs := map[string]bool{}
+	for i := range seen {
+		if s := &seen[i]; s.Trace || namesProgram(s.Name) {
+			sure = append(sure, s)
+			programs[strings.ToLower(s.Name)] = true
+		}
+	}
+	owners := make([]string, len(seen))
+	for i := range seen {
+		s := &seen[i]
+		if s.Trace || namesProgram(s.Name) || len(sure) == 0 {
+			continue
+		}
+		for _, is := range []func(*Seen) bool{
+			func(o *Seen) bool { return s.PID != 0 && o.PID == s.PID },
+			func(o *Seen) bool { return stem(o.Name) == stem(s.Name) },
+			func(*Seen) bool { return s.Name == "" && len(programs) == 1 },
+		} {
+			if at := slices.IndexFunc(sure, is); at >= 0 {
+				owners[i] = strings.ToLower(sure[at].Name)
+				break
+			}
+		}
+	}
+	return owners
 }
 
 // A choiceKey tells apart what reports may be about: one life of a process id in traces, a program in snapshots. The zero

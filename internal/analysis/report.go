@@ -33,6 +33,8 @@ type Report struct {
 	Power *Power `json:"power,omitempty"`
 	// Memory is what the evidence says beside sites, in the order of the evidence.
 	Memory []Memory `json:"memory,omitempty"`
+	// Reported are the leaks that Application Verifier reports, by its own method.
+	Reported []Reported `json:"reported_leaks,omitempty"`
 	// Unreachable are the findings whose blocks nothing points to, those with most of them first.
 	Unreachable []Unreached `json:"unreachable,omitempty"`
 	// Findings are the signatures of the sites, leaks first.
@@ -40,8 +42,14 @@ type Report struct {
 	Sites    []Site    `json:"sites"` // merged by stack, heap and kind; most growth first, heap-virtual last
 
 	listsNothing bool       // the evidence has no sites, and says so
+	listsChanged bool       // the evidence lists only stacks that changed
 	judged       []Snapshot // those that findings are judged by: of the longest life of the process
+	doubted      *Warning   // why the process or the order of the evidence is not certain; nil where both are
 }
+
+// ListsAll reports whether the evidence lists all that was outstanding, or all that was allocated in its time. Of a report that was read from JSON that is
+// not known.
+func (r *Report) ListsAll() bool { return !r.listsNothing && !r.listsChanged }
 
 // Work is a counter of what the program did, such as documents or requests.
 type Work struct {
@@ -63,7 +71,7 @@ type Finding struct {
 	Title     string   `json:"title"`
 	Verdict   Class    `json:"verdict"`
 	Score     *float64 `json:"score,omitempty"` // probability that it is a leak; nil where nothing can be said
-	// Certain says that it is a leak by every clause of the rule: what may fail a gate.
+	// Certain says that it is a leak that may fail a gate.
 	Certain bool `json:"certain"`
 	Amounts
 	Sites int `json:"sites"` // how many
@@ -82,7 +90,9 @@ type Finding struct {
 	Provisional bool           `json:"provisional,omitempty"`
 	Clauses     []score.Clause `json:"clauses,omitempty"` // why: one line of evidence for each clause of the rule
 	Rate        *score.Rate    `json:"rate,omitempty"`
-	Witnesses   []Witness      `json:"witnesses"`
+	// Evidence is what the score rests on, for runs to be judged together; nil of what is excluded.
+	Evidence  *score.Evidence `json:"evidence,omitempty"`
+	Witnesses []Witness       `json:"witnesses"`
 	// Owner, Known and Group are what the project's rules say of the frames: whose it is, why it is tolerated, and under
 	// which name it goes with others.
 	Owner string `json:"owner,omitempty"`
@@ -201,13 +211,15 @@ type Class = score.Class
 
 // The classes that a report may give.
 const (
-	ClassLeak      = score.Leak
-	ClassGrowing   = score.Growing // grows, and the evidence does not decide
-	ClassCache     = score.Cache
-	ClassOneTime   = score.OneTime
-	ClassTransient = score.Transient // of traces: allocated inside the window and nothing of it left
-	ClassStable    = score.Stable
-	ClassUnknown   = score.Unknown
+	ClassLeak         = score.Leak
+	ClassGrowingBlock = score.GrowingBlock // a few blocks that are resized to ever more bytes
+	ClassGrowing      = score.Growing      // grows, and the evidence does not decide
+	ClassUnreferenced = score.Unreferenced // no pointer reaches it
+	ClassCache        = score.Cache
+	ClassOneTime      = score.OneTime
+	ClassTransient    = score.Transient // of traces: allocated inside the window and nothing of it left
+	ClassStable       = score.Stable
+	ClassUnknown      = score.Unknown
 )
 
 // Flags of a site.

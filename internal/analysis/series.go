@@ -20,7 +20,8 @@ type series struct {
 	places   [][]int32 // by part and site of its capture: place in order
 	warnings []Warning
 	h        hasher
-	looked   bool // somebody looked for pointers to the blocks of the last part
+	looked   bool     // somebody looked for pointers to the blocks of the last part
+	doubted  *Warning // why the process or the order is not certain; nil where both are
 }
 
 // An instant is one snapshot of one part.
@@ -28,25 +29,26 @@ type instant struct{ part, snapshot int }
 
 // merged is one site over the whole series.
 type merged struct {
-	key     SiteKey
-	place   int32 // in series.order
-	part    int   // the last part that has it, for addresses and ids
-	site    *capture.Site
-	stack   capture.StackID // in the part stackOf
-	aliases []capture.StackID
-	stackOf int
-	traces  []uint64
-	usage   []capture.Usage
-	lives   []*capture.Life // of a trace
+	key      SiteKey
+	place    int32 // in series.order
+	part     int   // the last part that has it, for addresses and ids
+	site     *capture.Site
+	stack    capture.StackID // in the part stackOf
+	aliases  []capture.StackID
+	stackOf  int
+	traces   []uint64
+	usage    []capture.Usage
+	borrowed bool            // usage is that of a site
+	lives    []*capture.Life // of a trace
 	// unreachable are the blocks of the last part that no pointer was found to.
 	unreachable capture.Usage
+	agreed      capture.Usage // of those, what several dumps say so of
 }
 
 // merge builds the series. The parts are in the order given, which is the order in time.
 func merge(ctx context.Context, parts []part) (*series, error) {
 	s := &series{parts: parts, sites: map[SiteKey]*merged{}}
 	for p := range parts {
-		s.keys = append(s.keys, newStackKeys(parts[p].Capture))
 		for snapshot := range parts[p].Snapshots {
 			s.instants = append(s.instants, instant{p, snapshot})
 		}
@@ -54,6 +56,7 @@ func merge(ctx context.Context, parts []part) (*series, error) {
 	last := parts[len(parts)-1]
 	s.looked = last.Shape == capture.ShapeSnapshot && last.Memory != nil && last.Memory.Reach != nil
 	s.findLives()
+	s.makeKeys()
 	ids := s.resolveIDs()
 	slots := s.heapSlots()
 	s.places = make([][]int32, len(parts))
@@ -71,10 +74,23 @@ func merge(ctx context.Context, parts []part) (*series, error) {
 	return s, nil
 }
 
+// makeKeys makes the keys of each part's stacks by the modules of the whole life that it shows.
+func (s *series) makeKeys() {
+	histories := s.histories()
+	for p := range s.parts {
+		var lend func(uint64) *capture.Module
+		if h := histories[p]; h != nil {
+			lend = func(address uint64) *capture.Module { return h.lend(p, address) }
+		}
+		s.keys = append(s.keys, newStackKeys(s.parts[p].Capture, lend))
+	}
+	s.sayContested(histories)
+}
+
 // add counts one site of one part in and returns its place in order; first is the index of the part's first instant.
 func (s *series) add(p int, site *capture.Site, first int, ids map[uint64]origin, slots []int32) int32 {
 	from := origin{part: p, site: site, candidates: s.keys[p].candidates(site)}
-	if known, ok := ids[site.Trace]; ok && site.Trace != 0 && covers(known.candidates, from.candidates) {
+	if known, ok := ids[site.Trace]; ok && site.Trace != 0 && (covers(known.candidates, from.candidates) || s.isSameStack(known, from)) {
 		from = known
 	}
 	key := SiteKey{Stack: joint(&s.h, from.candidates), Heap: capture.NoHeap, Kind: site.Kind}
@@ -89,7 +105,7 @@ func (s *series) add(p int, site *capture.Site, first int, ids map[uint64]origin
 	}
 	m := s.sites[key]
 	if m == nil {
-		m = &merged{key: key, place: int32(len(s.order)), part: -1, usage: make([]capture.Usage, len(s.instants))}
+		m = &merged{key: key, place: int32(len(s.order)), part: -1}
 		s.sites[key] = m
 		s.order = append(s.order, m)
 	}
@@ -105,13 +121,28 @@ func (s *series) add(p int, site *capture.Site, first int, ids map[uint64]origin
 	if site.Life != nil {
 		m.lives = append(m.lives, site.Life)
 	}
-	for i, u := range site.Usage {
-		m.usage[first+i] = m.usage[first+i].Add(u)
-	}
+	m.addUsage(site.Usage, first, len(s.instants))
 	if site.Unreachable && p == len(s.parts)-1 {
 		m.unreachable = m.unreachable.Add(site.Usage[0])
 	}
 	return m.place
+}
+
+// addUsage adds the usage of a site from the first instant of its part on. One site with all instants, which in traces nearly
+// every one is, needs no copy: a trace can have very many.
+func (m *merged) addUsage(usage []capture.Usage, first, instants int) {
+	if m.usage == nil && len(usage) == instants {
+		m.usage, m.borrowed = usage, true
+		return
+	}
+	if m.usage == nil || m.borrowed {
+		own := make([]capture.Usage, instants)
+		copy(own, m.usage)
+		m.usage, m.borrowed = own, false
+	}
+	for i, u := range usage {
+		m.usage[first+i] = m.usage[first+i].Add(u)
+	}
 }
 
 // An origin is a site whose stack or stacks stand for an id.
@@ -142,7 +173,7 @@ func (s *series) resolveIDs() []map[uint64]origin {
 			switch {
 			case !ok || covers(here.candidates, known.candidates):
 				ids[site.Trace] = here
-			case !covers(known.candidates, here.candidates):
+			case !covers(known.candidates, here.candidates) && !s.isSameStack(known, here):
 				contradicted[site.Trace] = true
 			}
 		}
@@ -151,6 +182,19 @@ func (s *series) resolveIDs() []map[uint64]origin {
 		s.warn(capture.Inconsistent, int64(n), fmt.Sprintf("%d stack ids name different stacks in different snapshots although the process is the same; each snapshot's own stack is used", n))
 	}
 	return lives
+}
+
+// isSameStack reports whether an id has the same addresses in two parts, of which the later shows another module at one of them:
+// the id was given before.
+func (s *series) isSameStack(a, b origin) bool {
+	if len(a.site.Aliases) > 0 || len(b.site.Aliases) > 0 {
+		return false
+	}
+	x, y := &s.parts[a.part].Stacks, &s.parts[b.part].Stacks
+	return slices.EqualFunc(x.Stack(a.site.Stack), y.Stack(b.site.Stack), func(i, j capture.FrameID) bool {
+		f, g := x.Frame(i), y.Frame(j)
+		return f.Address == g.Address && f.Address != 0
+	})
 }
 
 // covers reports whether the sorted set all holds every key of part.

@@ -26,6 +26,9 @@ type Lifetimes struct {
 	// Teardown is what was allocated inside and outstanding when the process began to free what it held in order to end;
 	// nil where it did not, or where next to nothing was left.
 	Teardown *Amount `json:"teardown,omitempty"`
+	// HeldAtExit is what was outstanding before the process ended inside the window, as HeldBeforeExit says; nil where nothing
+	// ended with it.
+	HeldAtExit *Amount `json:"before_exit,omitempty"`
 }
 
 // A Peak is the most bytes that were outstanding at once, in how many blocks, and since when.
@@ -132,6 +135,42 @@ func (a *Amounts) BeforeExit() Amount {
 	return g
 }
 
+// HeldBeforeExit is what was outstanding in the instant before the process ended, or began to free what it held in order to end: the
+// number to show beside a verdict, which is of that instant. ended says whether any of it ended so; else it is Outstanding.
+func (a *Amounts) HeldBeforeExit() (held Amount, ended bool) {
+	if a.Lifetimes == nil || a.Growth == nil || a.Teardown == nil && a.AtExit == (Amount{}) {
+		return a.Outstanding, false
+	}
+	before := a.BeforeExit()
+	return Amount{a.Outstanding.Count + before.Count - a.Growth.Count, a.Outstanding.Bytes + before.Bytes - a.Growth.Bytes}, true
+}
+
+// sayHeldAtExit notes in the findings, sites and totals what they held before the process ended.
+func (r *Report) sayHeldAtExit() {
+	if r.Trace == nil {
+		return
+	}
+	of := func(a *Amounts) {
+		if held, ended := a.HeldBeforeExit(); ended {
+			a.HeldAtExit = &held
+		}
+	}
+	for i := range r.Findings {
+		of(&r.Findings[i].Amounts)
+		for k := range r.Findings[i].Witnesses {
+			of(&r.Findings[i].Witnesses[k].Amounts)
+		}
+	}
+	for i := range r.Sites {
+		of(&r.Sites[i].Amounts)
+	}
+	for i := range r.Heaps {
+		of(&r.Heaps[i].Amounts)
+	}
+	of(&r.Totals.Heap)
+	of(&r.Totals.Virtual)
+}
+
 // Timelines are drawn from at most that many stretches: of the process, and of a single heap.
 const (
 	processPoints = 2048
@@ -165,6 +204,7 @@ func (s *judgedSite) takeLives(m *merged, t *capture.Trace) {
 		s.Rows = append(s.Rows, l.Number)
 		s.sample.takeSurvival(l.Survival)
 	}
+	s.sample.scattered = len(m.lives) > 1
 	var peak *allocations.Peak
 	if len(m.lives) == 1 {
 		peak = &m.lives[0].Peak

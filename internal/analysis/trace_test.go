@@ -95,6 +95,10 @@ func TestTraceThatEnded(t *testing.T) {
 	if s.Growth.Bytes != 0 || s.Outstanding.Bytes != 0 || s.AtExit.Bytes != 200 || s.Verdict != analysis.ClassOneTime || *r.Trace.ExitedNS != 9e9 {
 		t.Errorf("%+v %+v", s, s.Lifetimes)
 	}
+	want := analysis.Amount{Count: 2, Bytes: 200}
+	if held, ended := r.Findings[0].HeldBeforeExit(); held != want || !ended || s.HeldAtExit == nil || *s.HeldAtExit != want || *r.Totals.Heap.HeldAtExit != want {
+		t.Errorf("before its end it held %+v, %+v, in all %+v", held, s.HeldAtExit, r.Totals.Heap.HeldAtExit)
+	}
 	if !strings.Contains(r.Verdict.Sentence, "and then ended") || r.Findings[0].BeforeExit().Bytes != 200 {
 		t.Errorf("%s", r.Verdict.Sentence)
 	}
@@ -182,7 +186,7 @@ func TestTraceBesideSnapshots(t *testing.T) {
 		{2, "1 site: etl one-time, umdh-snapshot growing"}, // what only two snapshots show may be anything
 		{6, "0 sites: umdh-snapshot leak; 1 site: etl one-time, umdh-snapshot leak"},
 	} {
-		c := trace(7, life{capture.KindHeap, []uint64{code}, allocations.Classes{AIFO: u(1, 10)}, 10})
+		c := trace(app.pid, life{capture.KindHeap, []uint64{code}, allocations.Classes{AIFO: u(1, 10)}, 10})
 		c.Process.Name = "app.exe"
 		list := []*capture.Capture{c}
 		for k := range int64(test.snapshots) {
@@ -247,5 +251,26 @@ func TestWindowOfNoLength(t *testing.T) {
 	c.Trace.Window = capture.Window{From: 3e9, To: 3e9}
 	if r := analyze(t, inputs(c)); r.Verdict.Status != analysis.StatusInconclusive {
 		t.Errorf("%+v", r.Verdict)
+	}
+}
+
+// What was held before the end is what was there at the start and what came since, whether the process freed it in order to end,
+// or its end did; a window without that end holds what is outstanding.
+func TestHeldBeforeExit(t *testing.T) {
+	amount := func(n int64) analysis.Amount { return analysis.Amount{Count: n, Bytes: 10 * n} }
+	growth := func(n int64) *analysis.Amount { return new(amount(n)) }
+	for name, test := range map[string]struct {
+		amounts analysis.Amounts
+		held    int64
+		ended   bool
+	}{
+		"snapshots":             {analysis.Amounts{Outstanding: amount(7), Growth: growth(2)}, 7, false},
+		"no end":                {analysis.Amounts{Outstanding: amount(7), Growth: growth(2), Lifetimes: &analysis.Lifetimes{}}, 7, false},
+		"ended with it":         {analysis.Amounts{Growth: growth(-1), Lifetimes: &analysis.Lifetimes{AtExit: amount(6)}}, 6, true},
+		"freed in order to end": {analysis.Amounts{Growth: growth(-1), Lifetimes: &analysis.Lifetimes{Teardown: growth(4)}}, 5, true},
+	} {
+		if held, ended := test.amounts.HeldBeforeExit(); held != amount(test.held) || ended != test.ended {
+			t.Errorf("%s: %+v, %v", name, held, ended)
+		}
 	}
 }

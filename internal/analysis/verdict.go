@@ -1,7 +1,9 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"heapdrift/internal/analysis/score"
@@ -14,6 +16,8 @@ const SnapshotsToDecide = score.SnapshotsToJudge
 // A tally counts what the findings of a report say. Those that the project's rules know are in known only.
 type tally struct {
 	certain, leaks, growing, known int
+	unreferenced                   int      // of those that grow or may, what no pointer reaches
+	agreed                         int      // of those, what several dumps find no pointer to
 	leaked                         Amount   // by leaks, as of the instant before the process ended
 	top                            *Finding // the leak, else what grows, that holds most
 }
@@ -29,8 +33,14 @@ func tallyOf(findings []Finding) tally {
 			t.known++
 			continue
 		}
-		if f.Verdict == ClassGrowing {
+		if f.Verdict != ClassLeak {
 			t.growing++
+			if f.Verdict == ClassUnreferenced {
+				t.unreferenced++
+				if f.Certain {
+					t.agreed++
+				}
+			}
 		} else {
 			t.leaks++
 			t.leaked = sum(t.leaked, f.BeforeExit())
@@ -47,8 +57,13 @@ func tallyOf(findings []Finding) tally {
 
 // decide draws the conclusion.
 func decide(r *Report) Verdict {
-	t, lossy := tallyOf(r.Findings), firstLossy(r.Warnings)
+	t, lossy := tallyOf(r.Findings), cmp.Or(firstLossy(r.Warnings), r.doubted)
 	v := Verdict{Status: StatusInconclusive, Leaks: t.leaks, Known: t.known}
+	if t.agreed > 0 && lossy == nil { // several dumps say so: growth need not be seen
+		v.Status, v.Leaks = StatusLeak, t.leaks+t.agreed
+		v.Sentence = sentence(r, &v, &t, lossy)
+		return v
+	}
 	if n := len(r.judged); n < SnapshotsToDecide && r.Trace == nil {
 		v.SnapshotsMissing = SnapshotsToDecide - n
 	}
@@ -64,14 +79,25 @@ func decide(r *Report) Verdict {
 	return v
 }
 
+// Suffices reports whether the evidence lost nothing, lists all, is of one process for certain and enough for growth to be judged: what it says of a
+// signature may be judged together with what other runs say. Of a report that was read from JSON it is not known.
+func (r *Report) Suffices() bool {
+	partial := slices.ContainsFunc(r.Snapshots, func(s Snapshot) bool { return s.LowerBound })
+	shows := r.Trace == nil || r.Window != nil && !isAbsent(r) && !isInstant(r)
+	return r.Verdict.SnapshotsMissing == 0 && firstLossy(r.Warnings) == nil && r.doubted == nil && r.ListsAll() && !partial && shows
+}
+
 // sentence says what the verdict is, and by what.
 func sentence(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 	var s string
 	switch {
 	case r.listsNothing:
-		s = nameOf(r) + ": the evidence says where memory is and lists no allocations; a full dump, UMDH logs or a heap trace of the process would tell whether it leaks"
-	case v.Status == StatusLeak:
+		s = headline(r)
+	case v.Status == StatusLeak && t.certain > 0:
 		s = leaks(r, t)
+	case v.Status == StatusLeak:
+		u, _ := tallyUnreferenced(r)
+		s = u.sentence(nameOf(r)) + fmt.Sprintf(", as %d or more of its dumps agree", dumpsToAgree)
 	case r.Trace != nil:
 		s = whatOfTrace(r, t) + "; " + conclusion(r, v, t, lossy)
 	default:
@@ -115,9 +141,16 @@ func nameOf(r *Report) string {
 // what says what was seen over snapshots.
 func what(r *Report, t *tally) string {
 	name, n := nameOf(r), len(r.judged)
+	if u, ok := tallyUnreferenced(r); ok {
+		return u.sentence(name)
+	}
 	total := sum(r.Totals.Heap.Outstanding, r.Totals.Virtual.Outstanding)
 	if n == 1 {
-		return fmt.Sprintf("%s holds %s in %s at one instant", name, Bytes(total.Bytes), blocks(total.Count)) + most(r.Findings, total)
+		s := fmt.Sprintf("%s holds %s in %s at one instant", name, Bytes(total.Bytes), blocks(total.Count)) + most(r.Findings, total)
+		if size := saidOfMost(r); size != "" {
+			s += "; " + size
+		}
+		return s
 	}
 	if len(r.Sites) == 0 && n == 2 {
 		return name + ": no stack changed between the two instants"
@@ -149,7 +182,11 @@ func most(findings []Finding, total Amount) string {
 	case top.Outstanding == total:
 		return ", all from " + top.Where()
 	}
-	return fmt.Sprintf(", the most, %s in %s, from %s", Bytes(top.Outstanding.Bytes), blocks(top.Outstanding.Count), top.Where())
+	s := fmt.Sprintf(", the most, %s in %s, from %s", Bytes(top.Outstanding.Bytes), blocks(top.Outstanding.Count), top.Where())
+	if share := 100 * float64(top.Outstanding.Bytes) / float64(max(total.Bytes, 1)); share >= Most && share <= 100 {
+		s += fmt.Sprintf(", which is %s %% of it", percent(share))
+	}
+	return s
 }
 
 // places counts what leaks or grows.
@@ -161,6 +198,8 @@ func conclusion(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 		return fmt.Sprintf("inconclusive because of the evidence (%s)", lossy.Code)
 	}
 	switch {
+	case v.SnapshotsMissing > 0 && t.unreferenced > 0:
+		return fmt.Sprintf("one dump alone proves no leak; %d dumps of the process that agree do, or %d snapshots that show it grow", dumpsToAgree, SnapshotsToDecide)
 	case v.SnapshotsMissing > 0:
 		s := fmt.Sprintf("%d more snapshots of the same process would decide whether it leaks", v.SnapshotsMissing)
 		if v.SnapshotsMissing == 1 {

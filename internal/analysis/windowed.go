@@ -140,18 +140,23 @@ func (t *TraceSites) answer(q *allocations.Question, a *allocations.Answer, w ca
 	out := &Windowed{Window: windowOf(w), Sites: make([]WindowedSite, len(t.Sites))}
 	kinds, byHeap := [capture.KindHeapVirtual + 1]allocations.Classes{}, map[string]allocations.Classes{}
 	torn := t.Trace.isTorn(w)
-	sums := make([]allocations.Classes, len(t.Sites))
+	sums, samples := make([]allocations.Classes, len(t.Sites)), make([]sample, len(t.Sites))
+	j := &judge{trace: true, clock: score.Clock{Fallback: t.Trace.working(w)}}
+	for i := range t.Sites {
+		s := &samples[i]
+		s.kind = kindOf(t.Sites[i].Kind)
+		for _, n := range t.Sites[i].Numbers {
+			sums[i] = sums[i].Add(a.Classes[n])
+			s.takeSurvival(a.Survival(q, int(n)))
+		}
+		s.amounts = lifetimesOf(&sums[i], nil)
+		s.tear(torn)
+		j.learn(s)
+	}
 	inParts(len(t.Sites), func(from, to int) { // to judge takes longer than to add up
-		idle := newIdleness(t.Trace)
 		for i := from; i < to; i++ {
-			s := sample{kind: kindOf(t.Sites[i].Kind)}
-			for _, n := range t.Sites[i].Numbers {
-				sums[i] = sums[i].Add(a.Classes[n])
-				s.takeSurvival(a.Survival(q, int(n)))
-			}
-			s.amounts = lifetimesOf(&sums[i], nil)
-			s.tear(torn)
-			out.Sites[i] = WindowedSite{SiteRows: t.Sites[i], Amounts: s.amounts, Verdict: judgeTrace(&s, idle, score.Trace).Class}
+			s := &samples[i]
+			out.Sites[i] = WindowedSite{SiteRows: t.Sites[i], Amounts: s.amounts, Verdict: judgeTrace(s, &j.clock, score.Trace).Class}
 		}
 	})
 	for i := range t.Sites {

@@ -51,6 +51,6 @@ func (b build) write(w io.Writer, images []image, k int) error {
 			}
 		}
 	}
-	snapshot := &umdhtest.Snapshot{Time: b.at.Add(time.Duration(k) * 10 * time.Minute), Heaps: []umdhtest.Heap{heap}}
+	snapshot := &umdhtest.Snapshot{Time: b.at.Add(time.Duration(k) * apart), Heaps: []umdhtest.Heap{heap}}
 	return b.process(images).WriteSnapshot(w, snapshot)
 }

@@ -2,8 +2,11 @@ package demo
 
 import "time"
 
-// snapshots is how many logs each build has: one more than a verdict needs.
-const snapshots = 6
+// snapshots is how many logs each build has, one every so often: enough for a leak to be certain.
+const (
+	snapshots = 11
+	apart     = 6 * time.Minute
+)
 
 // A build says how many blocks of each site are outstanding at snapshot k.
 type build struct {
@@ -26,8 +29,8 @@ func always(n int) func(int) int { return func(int) int { return n } }
 func leak(start, step int) func(int) int {
 	return func(k int) int { return start + step*k }
 }
-func fills(limit, step int) func(int) int {
-	return func(k int) int { return min(limit, step*(k+1)) }
+func fills(start, step, limit int) func(int) int {
+	return func(k int) int { return min(limit, start+step*k) }
 }
 
 const (
@@ -44,7 +47,7 @@ func steady() []site {
 		{0x1001, 0x58, newed + `shopd!Config::Load+0x000000A1~(c:\src\shopd\config.cpp,~37)` + start, always(412)},
 		{0x1002, 0x4000, newed + `shopd!Catalog::Preload+0x0000006E~(c:\src\shopd\catalog\catalog.cpp,~93)` + start, always(96)},
 		{0x1003, 0x1000, newed + `shopd!Net::BufferPool::Acquire+0x00000052~(c:\src\shopd\net\buffer_pool.cpp,~40) shopd!Http::Worker::Read+0x00000033~(c:\src\shopd\http\worker.cpp,~101)` + request, always(64)},
-		{0x1004, 0x240, newed + `shopd!std::make_unique<Session>+0x0000001C shopd!SessionCache::Add+0x0000007B~(c:\src\shopd\session\session_cache.cpp,~58)` + request, fills(2048, 512)},
+		{0x1004, 0x240, newed + `shopd!std::make_unique<Session>+0x0000001C shopd!SessionCache::Add+0x0000007B~(c:\src\shopd\session\session_cache.cpp,~58)` + request, fills(512, 256, 2048)},
 		{0x1005, 0x30, allocator + `ucrtbase!_strdup+0x0000001A shopd!Log::Rotate+0x00000044~(c:\src\shopd\log.cpp,~71)` + start, always(7)},
 		{0x1006, 0x20, newed + "shopd!std::_Tree<int>::_Insert+0x00000029 shopd!Metrics::`anonymous~namespace'::Register+0x00000017~(c:\\src\\shopd\\metrics.cpp,~22)" + start, always(188)},
 	}
@@ -64,9 +67,9 @@ func mended(s site) site {
 }
 
 var (
-	receipt = site{0x2001, 0x180, newed + `shopd!Receipt::AppendLine+0x000000C4~(c:\src\shopd\order\receipt.cpp,~118) shopd!Order::Commit+0x000001D2~(c:\src\shopd\order\order.cpp,~207)` + request, leak(140, 1130)}
-	audit   = site{0x2002, 0x68, allocator + `ucrtbase!_wcsdup+0x00000020 audit!AuditLog::Note+0x0000003B~(c:\src\audit\audit_log.cpp,~29) shopd!Order::Commit+0x00000210~(c:\src\shopd\order\order.cpp,~213)` + request, leak(140, 1130)}
-	index   = site{0x2003, 0x900, newed + `shopd!SearchIndex::Rebuild+0x00000166~(c:\src\shopd\search\search_index.cpp,~74) shopd!Scheduler::Tick+0x0000005D~(c:\src\shopd\scheduler.cpp,~46)` + threads, leak(3, 12)}
+	receipt = site{0x2001, 0x180, newed + `shopd!Receipt::AppendLine+0x000000C4~(c:\src\shopd\order\receipt.cpp,~118) shopd!Order::Commit+0x000001D2~(c:\src\shopd\order\order.cpp,~207)` + request, leak(140, 565)}
+	audit   = site{0x2002, 0x68, allocator + `ucrtbase!_wcsdup+0x00000020 audit!AuditLog::Note+0x0000003B~(c:\src\audit\audit_log.cpp,~29) shopd!Order::Commit+0x00000210~(c:\src\shopd\order\order.cpp,~213)` + request, leak(140, 565)}
+	index   = site{0x2003, 0x900, newed + `shopd!SearchIndex::Rebuild+0x00000166~(c:\src\shopd\search\search_index.cpp,~74) shopd!Scheduler::Tick+0x0000005D~(c:\src\shopd\scheduler.cpp,~46)` + threads, leak(3, 6)}
 )
 
 var day = time.Date(2025, 3, 3, 9, 0, 0, 0, time.UTC)

@@ -2,8 +2,8 @@ package leaks
 
 // A Candidate is a build that another may be compared with.
 type Candidate struct {
-	Name string
-	Place
+	Name    string
+	Place   Place
 	Branch  string
 	Pinned  bool // a release
 	Chosen  bool // the project's baseline

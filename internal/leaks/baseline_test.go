@@ -20,10 +20,11 @@ func candidate(t *testing.T, text string) leaks.Candidate {
 	if !ok {
 		t.Fatalf("%q is no candidate", text)
 	}
-	c := leaks.Candidate{Name: name, Place: leaks.Place{Sequence: &sequence, ID: 100 - sequence}, Branch: branch}
+	b := leaks.Build{Name: name, Sequence: &sequence}
 	if sequence == 0 {
-		c.Sequence = nil
+		b.Sequence = nil
 	}
+	c := leaks.Candidate{Name: name, Place: leaks.Places([]leaks.Build{b})[0], Branch: branch}
 	for _, word := range words[1:] {
 		switch word {
 		case "pinned":

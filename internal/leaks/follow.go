@@ -1,10 +1,15 @@
 package leaks
 
+import "slices"
+
 // A Sighting is what one build says of a signature in one scenario.
 type Sighting struct {
 	Build     int // place in the Calendar
 	Scenario  int64
 	Judgement Judgement
+	// Absent says that nothing of it was there though its callers ran, as compare.Seen.Ran has it: what was bad before is fixed. It is no
+	// other evidence, since nobody could see it before it leaked.
+	Absent bool
 }
 
 // Marks are the team's word as far as the state follows from it, as places in the Calendar: −1 for none.
@@ -32,7 +37,7 @@ type Course struct {
 // Follow draws the conclusions of sightings, which are ordered by build. Only that order counts: evidence of an old build
 // may arrive at any time.
 //
-// A signature is fixed when every scenario it was bad in has a clean build since. What only grows after that may be
+// A signature is fixed when every scenario it was bad in has since a build that is clean, or that shows nothing of it though its callers ran. What only grows after that may be
 // chance; a leak in a newer build is a regression.
 func Follow(sightings []Sighting, marks Marks) Course {
 	f := follower{
@@ -83,7 +88,10 @@ func (f *follower) build(here []Sighting) {
 	for _, s := range here {
 		worst = max(worst, s.Judgement)
 	}
-	f.course.LastSeen, f.course.Worst = build, max(f.course.Worst, worst)
+	if slices.ContainsFunc(here, func(s Sighting) bool { return !s.Absent }) {
+		f.course.LastSeen = build
+	}
+	f.course.Worst = max(f.course.Worst, worst)
 	if worst.IsBad() {
 		f.course.LastBad = build
 		f.badBuilds++
@@ -103,7 +111,7 @@ func (f *follower) closes(here []Sighting) bool {
 	for _, s := range here {
 		if s.Judgement.IsBad() {
 			f.open[s.Scenario] = true
-		} else if s.Judgement == Clean {
+		} else if s.Judgement == Clean || s.Absent {
 			closed = closed || f.open[s.Scenario]
 			delete(f.open, s.Scenario)
 		}

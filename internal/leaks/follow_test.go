@@ -9,9 +9,9 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-var said = map[byte]leaks.Judgement{'L': leaks.Leaking, 'G': leaks.Growing, 'C': leaks.Clean, '?': leaks.Undecided}
+var said = map[byte]leaks.Judgement{'L': leaks.Leaking, 'G': leaks.Growing, 'C': leaks.Clean, '?': leaks.Undecided, 'A': leaks.Undecided}
 
-// sightings reads a history such as "1L 2? 3C/2": builds with what they say (L leaking, G growing, C clean, ? undecided) in
+// sightings reads a history such as "1L 2? 3C/2": builds with what they say (L leaking, G growing, C clean, ? undecided, A absent) in
 // scenario 1, or in that behind the slash.
 func sightings(t *testing.T, text string) []leaks.Sighting {
 	t.Helper()
@@ -23,7 +23,7 @@ func sightings(t *testing.T, text string) []leaks.Sighting {
 		if err != nil || !ok {
 			t.Fatalf("%q is no sighting", word)
 		}
-		s := leaks.Sighting{Build: build, Scenario: 1, Judgement: judgement}
+		s := leaks.Sighting{Build: build, Scenario: 1, Judgement: judgement, Absent: at[len(at)-1] == 'A'}
 		if other {
 			if s.Scenario, err = strconv.ParseInt(scenario, 10, 64); err != nil {
 				t.Fatal(err)
@@ -55,6 +55,14 @@ func TestFollow(t *testing.T) {
 		{"1L", unmarked, leaks.StateNew, 1, -1, -1, -1},
 		{"1C 2L", unmarked, leaks.StateNew, 2, 1, -1, -1},
 		{"1C 2? 5L 6L", unmarked, leaks.StateOngoing, 5, 1, -1, -1}, // what cannot tell narrows nothing
+		{"1L 2A", unmarked, leaks.StateFixed, 1, -1, 2, -1},         // nothing is left of it, and its callers ran
+		{"1A 2L", unmarked, leaks.StateNew, 2, -1, -1, -1},          // before it leaked nobody could have seen it
+		{"1C 2A 3L", unmarked, leaks.StateNew, 3, 1, -1, -1},
+		{"1L 2A 3L", unmarked, leaks.StateRegressed, 1, -1, 2, 3},
+		{"1L 2A 3G", unmarked, leaks.StateFixed, 1, -1, 2, -1},
+		{"1L 1L/2 2A", unmarked, leaks.StateNew, 1, -1, -1, -1},
+		{"1L 1L/2 2A 3A/2", unmarked, leaks.StateFixed, 1, -1, 3, -1},
+		{"1A 2A", unmarked, leaks.StateNone, -1, -1, -1, -1},
 		{"1G", unmarked, leaks.StateNew, 1, -1, -1, -1},
 		{"1C 2G 3L", unmarked, leaks.StateOngoing, 2, 1, -1, -1},      // growth that turned out to be a leak
 		{"1G 2C 3L", unmarked, leaks.StateRegressed, 3, 2, 2, 3},      // growth that ended was none

@@ -53,7 +53,7 @@ func IsTolerated(f *compare.Finding) bool { return f.State == string(StateKnown)
 
 // FailsGate reports whether a finding is sure enough to fail a gate; nil is none.
 func FailsGate(f *compare.Finding) bool {
-	return f != nil && f.Class == analysis.ClassLeak && f.Certain && !IsTolerated(f)
+	return f != nil && (f.Class == analysis.ClassLeak || f.Class == analysis.ClassUnreferenced) && f.Certain && !IsTolerated(f)
 }
 
 // provesNew reports whether the base of a row of a new leak tells that it was not there before: evidence that does not
@@ -67,6 +67,7 @@ type gateCount struct {
 	failing map[FailOn]int
 	known   int // leaks that are tolerated
 	open    int // leaks of which the base does not tell whether they are new
+	alone   int // leaks of the run alone, that other runs of the scenario do not bear out
 }
 
 func countForGate(head *compare.Side, compared *Compared) gateCount {
@@ -77,6 +78,8 @@ func countForGate(head *compare.Side, compared *Compared) gateCount {
 			n.failing[FailOnLeak]++
 		case f.Class == analysis.ClassLeak && IsTolerated(f):
 			n.known++
+		case f.Unconfirmed && !IsTolerated(f):
+			n.alone++
 		}
 	}
 	if compared == nil {
@@ -119,6 +122,8 @@ func DecideGate(status analysis.Status, on []FailOn, head *compare.Side, compare
 		return GateInconclusive, fmt.Sprintf("the evidence of build %s, the baseline, does not decide whether %s new", compared.Base.Build, countOpen(n.open))
 	case leaks > 0:
 		return GatePassed, fmt.Sprintf("%s, and the gate is not set to fail on that", reason(leaks, FailOnLeak))
+	case n.alone > 0:
+		return GatePassed, fmt.Sprintf("other runs of the scenario do not bear out %s of this one", reason(n.alone, FailOnLeak))
 	case n.known > 0:
 		return GatePassed, "every leak is known"
 	case status == analysis.StatusLeak && slices.Contains(on, FailOnLeak):

@@ -34,16 +34,19 @@ var (
 	knownByRule = compare.Finding{Signature: "by rule", Class: leak, Certain: true, State: string(leaks.StateOngoing), Known: "rule"}
 	knownUnsure = compare.Finding{Signature: "known, unsure", Class: leak, State: string(leaks.StateKnown)}
 	growing     = compare.Finding{Signature: "growing", Class: grows, Certain: true}
+	alone       = compare.Finding{Signature: "alone", Class: grows, Unconfirmed: true}
+	aloneUnsure = compare.Finding{Signature: "alone, a leak, and not for certain", Class: leak, Unconfirmed: true}
+	aloneKnown  = compare.Finding{Signature: "alone and known", Class: grows, Unconfirmed: true, Known: "rule"}
 )
 
 func TestFailsGate(t *testing.T) {
-	for _, f := range []compare.Finding{unsure, known, knownByRule, knownUnsure, growing, {Class: stable, Certain: true}, {}} {
+	for _, f := range []compare.Finding{unsure, known, knownByRule, knownUnsure, growing, {Class: stable, Certain: true}, {Class: analysis.ClassUnreferenced}, {}} {
 		if leaks.FailsGate(&f) {
 			t.Errorf("%+v fails a gate", f)
 		}
 	}
-	if !leaks.FailsGate(&sure) || leaks.FailsGate(nil) {
-		t.Error("a sure leak fails a gate, and nothing does not")
+	if agreed := (compare.Finding{Class: analysis.ClassUnreferenced, Certain: true}); !leaks.FailsGate(&sure) || !leaks.FailsGate(&agreed) || leaks.FailsGate(nil) {
+		t.Error("a sure leak fails a gate, and what several dumps find no pointer to, and nothing does not")
 	}
 }
 
@@ -85,6 +88,14 @@ func TestDecideGate(t *testing.T) {
 		{"growth", "", noLeak, findings{growing}, nil, passed, "nothing leaks"},
 		{"not decided", "", inconclusive, findings{growing, unsure}, nil, open, "the evidence does not decide"},
 		{"known", "", leaky, findings{known}, nil, passed, "every leak is known"},
+
+		{"not borne out", "", leaky, findings{alone}, nil, passed, "other runs of the scenario do not bear out 1 leak of this one"},
+		{"not borne out for certain", "", leaky, findings{aloneUnsure, alone}, nil, passed, "other runs of the scenario do not bear out 2 leaks of this one"},
+		{"not borne out beside a known one", "", leaky, findings{alone, known}, nil, passed, "other runs of the scenario do not bear out 1 leak of this one"},
+		{"not borne out, and known", "", leaky, findings{aloneKnown, known}, nil, passed, "every leak is known"},
+		{"not borne out, beside a sure one", "", leaky, findings{alone, sure}, nil, failed, "1 leak"},
+		{"not borne out, for new ones", "new", leaky, findings{alone}, nil, passed, "other runs of the scenario do not bear out 1 leak of this one"},
+		{"borne out where the run decides nothing", "", inconclusive, findings{sure}, nil, failed, "1 leak"},
 		{"known by a rule", "", noLeak, findings{knownByRule}, nil, passed, "every leak is known"},
 		{"known and unsure", "", leaky, findings{knownUnsure}, nil, passed, "every leak is known"},
 		{"known beside another", "", leaky, findings{known, sure}, nil, failed, "1 leak"},

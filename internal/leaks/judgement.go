@@ -19,7 +19,7 @@ func JudgementOf(class analysis.Class, status analysis.Status) Judgement {
 	switch {
 	case class == analysis.ClassLeak:
 		return Leaking
-	case class == analysis.ClassGrowing:
+	case class.IsSuspect():
 		return Growing
 	case class == analysis.ClassUnknown || status == analysis.StatusInconclusive:
 		return Undecided

@@ -1,65 +1,39 @@
 package leaks
 
-import (
-	"cmp"
-	"slices"
-	"strconv"
-)
-
-// A Place is where a build stands among the builds of its project: first those whose sequence was not declared, in the order in
-// which they were first seen, then those with a sequence, ascending.
-type Place struct {
-	Sequence *int64
-	ID       int64
-}
-
-// ComparePlaces puts the older build first.
-func ComparePlaces(a, b Place) int {
-	order := compareBools(a.Sequence != nil, b.Sequence != nil)
-	if order == 0 && a.Sequence != nil {
-		order = cmp.Compare(*a.Sequence, *b.Sequence)
-	}
-	return cmp.Or(order, cmp.Compare(a.ID, b.ID))
-}
-
-// SequenceOfName is the sequence that the name of a build declares by itself: a name that is a number is its own.
-func SequenceOfName(name string) (sequence int64, ok bool) {
-	n, err := strconv.ParseInt(name, 10, 64)
-	return n, err == nil
-}
-
-// A CalendarBuild is a build as a Calendar knows it.
-type CalendarBuild struct {
-	ID       int64
-	Name     string
-	Sequence *int64
-}
+import "slices"
 
 // A Calendar is the order of a project's builds. Builds are named by their place in it, −1 for none.
 type Calendar struct {
 	ids    []int64 // oldest first
+	at     []Place // of ids
 	places map[int64]int
 	names  map[string]int
-	// sequences are those that were declared, ascending, from the place declared on.
-	sequences []int64
-	declared  int
+	// shape is that of the names of builds without a sequence, where they stand in natural order.
+	shape    string
+	natural  bool
+	declared int // builds without a sequence
 }
 
 // NewCalendar orders builds, which may come in any order.
-func NewCalendar(builds []CalendarBuild) *Calendar {
-	builds = slices.Clone(builds)
-	slices.SortFunc(builds, func(a, b CalendarBuild) int {
-		return ComparePlaces(Place{a.Sequence, a.ID}, Place{b.Sequence, b.ID})
-	})
+func NewCalendar(builds []Build) *Calendar {
+	type placed struct {
+		*Build
+		Place
+	}
+	list := make([]placed, len(builds))
+	for i, place := range Places(builds) {
+		list[i] = placed{&builds[i], place}
+	}
+	slices.SortFunc(list, func(a, b placed) int { return ComparePlaces(a.Place, b.Place) })
 	c := &Calendar{places: map[int64]int{}, names: map[string]int{}}
-	for at, b := range builds {
+	c.shape, c.natural = shapeOfUndeclared(builds)
+	for at, b := range list {
 		c.places[b.ID], c.names[b.Name] = at, at
-		c.ids = append(c.ids, b.ID)
-		if b.Sequence != nil {
-			c.sequences = append(c.sequences, *b.Sequence)
+		c.ids, c.at = append(c.ids, b.ID), append(c.at, b.Place)
+		if b.Sequence == nil {
+			c.declared++
 		}
 	}
-	c.declared = len(c.ids) - len(c.sequences)
 	return c
 }
 
@@ -90,8 +64,8 @@ func (c *Calendar) Named(name string) (place int, ok bool) {
 	return place, ok
 }
 
-// From is the place from which on builds are the named one or newer; −1 where there is none yet. A name that is a number tells its
-// place before the build is there; any other name that is not there tells nothing.
+// From is the place from which on builds are the named one or newer; −1 where there is none yet. A name that is a number tells its place before
+// the build is there, and so does one of the shape of those that stand in natural order; any other name that is not there tells nothing.
 func (c *Calendar) From(name string) int {
 	if name == "" {
 		return -1
@@ -99,13 +73,21 @@ func (c *Calendar) From(name string) int {
 	if at, ok := c.names[name]; ok {
 		return at
 	}
-	sequence, ok := SequenceOfName(name)
-	if !ok {
+	if sequence, ok := SequenceOfName(name); ok {
+		return c.from(declaredPlace(sequence), len(c.at))
+	}
+	if c.natural && shapeOf(name) == c.shape {
+		// It may be declared to be newer than those that have a sequence: of them it tells nothing.
+		return c.from(placeOf(&Build{Name: name}, true), c.declared)
+	}
+	return -1
+}
+
+// from is the first place that is not less than one, of the oldest n builds.
+func (c *Calendar) from(place Place, n int) int {
+	at, _ := slices.BinarySearchFunc(c.at[:n], place, ComparePlaces)
+	if at == n {
 		return -1
 	}
-	at, _ := slices.BinarySearch(c.sequences, sequence)
-	if at == len(c.sequences) {
-		return -1
-	}
-	return c.declared + at
+	return at
 }

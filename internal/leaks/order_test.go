@@ -2,27 +2,113 @@ package leaks_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"heapdrift/internal/leaks"
 )
 
-// declared is the place of a build whose sequence is known, undeclared that of one that is ordered by when it was first seen.
-func declared(sequence, id int64) leaks.Place { return leaks.Place{Sequence: &sequence, ID: id} }
-func undeclared(id int64) leaks.Place         { return leaks.Place{ID: id} }
-
-func TestComparePlaces(t *testing.T) {
-	ascending := []leaks.Place{
-		undeclared(7), undeclared(9),
-		declared(math.MinInt64, 1), declared(-1, 8), declared(0, 8), declared(4, 8), declared(5, 1), declared(5, 2), declared(6, 1), declared(math.MaxInt64, 1),
+// built reads builds such as "b9", "late@3 14:00" (when its evidence was taken, on a day of May) and "rc=7" (its sequence). Their ids are their numbers in
+// the list.
+func built(t *testing.T, texts ...string) (builds []leaks.Build) {
+	t.Helper()
+	for i, text := range texts {
+		b := leaks.Build{ID: int64(i + 1)}
+		name, sequence, declared := strings.Cut(text, "=")
+		name, at, dated := strings.Cut(name, "@")
+		b.Name = name
+		if declared {
+			n, ok := leaks.SequenceOfName(sequence)
+			if !ok {
+				t.Fatalf("%q is no build", text)
+			}
+			b.Sequence = &n
+		}
+		if dated {
+			when, err := time.Parse("2006-01 2 15:04", "2026-05 "+at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.At = when
+		}
+		builds = append(builds, b)
 	}
-	for i, a := range ascending {
-		for k, b := range ascending {
-			if got, want := leaks.ComparePlaces(a, b), min(max(i-k, -1), 1); got != want {
-				t.Errorf("%d and %d of the list: %d, want %d", i, k, got, want)
+	return builds
+}
+
+// inOrder are the names of builds, the oldest first.
+func inOrder(builds []leaks.Build) []string {
+	type placed struct {
+		name  string
+		place leaks.Place
+	}
+	var list []placed
+	for i, place := range leaks.Places(builds) {
+		list = append(list, placed{builds[i].Name, place})
+	}
+	slices.SortFunc(list, func(a, b placed) int { return leaks.ComparePlaces(a.place, b.place) })
+	var names []string
+	for i, p := range list {
+		if names = append(names, p.name); i > 0 && leaks.ComparePlaces(list[i-1].place, p.place) == 0 {
+			names = append(names, "at the same place")
+		}
+	}
+	return names
+}
+
+// Each row has its builds in their order; whatever order they come in, it is found.
+func TestPlaces(t *testing.T) {
+	for name, row := range map[string][]string{
+		"one shape":                   {"b9", "b10", "b101"},
+		"several numbers":             {"1.2.9", "1.2.10", "1.10.0", "2.0.0"},
+		"numbers between words":       {"2024.1-rc2", "2024.1-rc10", "2024.2-rc1", "2025.1-rc0"},
+		"zeros in front":              {"b08", "b9", "b010", "b11"},
+		"the same number":             {"b01", "b1", "b2"},
+		"longer than any integer":     {"b99999999999999999999", "b100000000000000000000", "b100000000000000000001"},
+		"beyond ASCII":                {"жук 9", "жук 10"},
+		"by shape though dated":       {"b9@9 12:00", "b10@7 12:00", "b11@8 12:00"},
+		"several shapes":              {"b10@1 12:00", "nightly@2 12:00", "b9@3 12:00"},
+		"one part more":               {"1.2.10@1 12:00", "1.2.9.1@2 12:00", "1.2.9@3 12:00"},
+		"no number":                   {"zebra@1 12:00", "ant@2 12:00"},
+		"several shapes at one time":  {"a9@1 12:00", "a10@1 12:00", "b1@1 12:00"},
+		"before the epoch":            {"old@1 12:00", "new1@2 12:00", "new2@2 12:01"},
+		"declared":                    {"z=-9223372036854775808", "y=-1", "x=0", "w=7", "v=9223372036854775807"},
+		"declared alike":              {"b9=7", "b10=7", "rc=7", "a=8"},
+		"declared are newer":          {"b9", "b10", "b2=1", "b1=2"},
+		"declared have no say":        {"b9@2 12:00", "b10@1 12:00", "nightly=3"},
+		"declared, and shapes beside": {"b10@1 12:00", "b-9@2 12:00", "b2=1", "b1=2"},
+	} {
+		builds := built(t, row...)
+		want := make([]string, len(builds))
+		for i, b := range builds {
+			want[i] = b.Name
+		}
+		rng := rand.New(rand.NewPCG(1, 1))
+		for range 20 {
+			rng.Shuffle(len(builds), func(i, k int) { builds[i], builds[k] = builds[k], builds[i] })
+			if got := inOrder(builds); !slices.Equal(got, want) {
+				t.Errorf("%s: %q, want %q", name, got, want)
+				break
 			}
 		}
+	}
+	if got := leaks.Places(nil); len(got) != 0 {
+		t.Errorf("of no builds: %v", got)
+	}
+}
+
+// A build that comes between two others moves neither, as long as it leaves the names of one shape.
+func TestPlacesStay(t *testing.T) {
+	before := leaks.Places(built(t, "b9", "b11", "x=7"))
+	after := leaks.Places(built(t, "b9", "b11", "x=7", "b10", "8=8", "y=1"))
+	if !slices.EqualFunc(before, after[:3], func(a, b leaks.Place) bool { return leaks.ComparePlaces(a, b) == 0 }) {
+		t.Errorf("%x became %x", before, after)
+	}
+	if moved := leaks.Places(built(t, "b9", "b11", "x=7", "nightly")); leaks.ComparePlaces(moved[0], before[0]) == 0 || leaks.ComparePlaces(moved[2], before[2]) != 0 {
+		t.Errorf("beside another shape %x became %x", before, moved)
 	}
 }
 
@@ -39,10 +125,11 @@ func TestSequenceOfName(t *testing.T) {
 	}
 }
 
-// calendar has two builds without a sequence, and five with.
+// calendar has two builds without a sequence, in the order of time, and five with.
 func calendar() *leaks.Calendar {
-	return leaks.NewCalendar([]leaks.CalendarBuild{
-		{ID: 1, Name: "30", Sequence: new(int64(30))}, {ID: 2, Name: "early"}, {ID: 3, Name: "10", Sequence: new(int64(10))}, {ID: 4, Name: "late"},
+	day := func(n int) time.Time { return time.Date(2026, 5, n, 12, 0, 0, 0, time.UTC) }
+	return leaks.NewCalendar([]leaks.Build{
+		{ID: 1, Name: "30", Sequence: new(int64(30))}, {ID: 2, Name: "early", At: day(1)}, {ID: 3, Name: "10", Sequence: new(int64(10))}, {ID: 4, Name: "late", At: day(2)},
 		{ID: 5, Name: "twenty", Sequence: new(int64(20))}, {ID: 6, Name: "again twenty", Sequence: new(int64(20))}, {ID: 7, Name: "7", Sequence: new(int64(25))},
 	})
 }
@@ -56,7 +143,7 @@ func TestCalendar(t *testing.T) {
 			t.Errorf("the build at %d is at %d", place, got)
 		}
 	}
-	if want := []int64{2, 4, 3, 5, 6, 7, 1}; !slices.Equal(ids, want) {
+	if want := []int64{2, 4, 3, 6, 5, 7, 1}; !slices.Equal(ids, want) {
 		t.Errorf("in the order %v, want %v", ids, want)
 	}
 	if c.ID(-1) != nil || c.Place(nil) != -1 || c.Place(new(int64(99))) != -1 {
@@ -85,7 +172,7 @@ func TestCalendarFrom(t *testing.T) {
 		want int
 	}{
 		{"", -1}, {"nobody", -1}, {"v31", -1}, {"9223372036854775808", -1},
-		{"early", 0}, {"late", 1}, {"again twenty", 4},
+		{"early", 0}, {"late", 1}, {"again twenty", 3}, {"twenty", 4},
 		{"10", 2}, {"7", 5}, // by its name, though it declared another sequence
 		{"0", 2}, {"9", 2}, // before all that have a sequence, behind those that have none
 		{"11", 3}, {"19", 3}, {"20", 3}, {"21", 5}, // the first of two
@@ -100,8 +187,21 @@ func TestCalendarFrom(t *testing.T) {
 			t.Errorf("of no builds, from %q on is from %d", name, got)
 		}
 	}
-	if got := leaks.NewCalendar([]leaks.CalendarBuild{{ID: 1, Name: "early"}}).From("5"); got != -1 {
+	if got := leaks.NewCalendar([]leaks.Build{{ID: 1, Name: "early"}}).From("5"); got != -1 {
 		t.Errorf("where no build has a sequence, from 5 on is from %d", got)
+	}
+}
+
+// So does a name of the shape of those that stand in natural order; of builds that declared a sequence it tells nothing.
+func TestCalendarFromAShape(t *testing.T) {
+	c := leaks.NewCalendar(built(t, "b9", "b11", "b20", "x=7"))
+	for name, want := range map[string]int{"b8": 0, "b10": 1, "b12": 2, "b21": -1, "b9.1": -1, "c10": -1, "6": 3, "b9": 0, "x": 3} {
+		if got := c.From(name); got != want {
+			t.Errorf("from %q on is from %d, want %d", name, got, want)
+		}
+	}
+	if got := leaks.NewCalendar(built(t, "b9", "b11", "nightly")).From("b10"); got != -1 {
+		t.Errorf("beside another shape, from b10 on is from %d", got)
 	}
 }
 

@@ -1,6 +1,9 @@
 package leaks
 
-import "heapdrift/internal/analysis"
+import (
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/compare"
+)
 
 // A Seen is one finding of a signature, in a run of a build.
 type Seen struct {
@@ -19,13 +22,19 @@ type Outcome struct {
 	Run      int64  // the gravest of those; else the newest
 	// Exercised says that a run shows the signature, leaking or not. Where none does, nothing is known: that is not clean.
 	Exercised bool
+	// Absent is the frame by which its callers ran where no run shows the signature, in a build behind one that it was bad in: that is clean. nil
+	// for none.
+	Absent    *compare.Caller
 	Judgement Judgement
 	Figure    // of Run
 }
 
 // IsClean reports whether a run shows the signature, could tell a leak from what is none, and none of the runs says that it leaks or
-// grows.
-func (o *Outcome) IsClean() bool { return o.Exercised && o.Judgement == Clean }
+// grows; or whether none shows it though its callers ran.
+func (o *Outcome) IsClean() bool { return o.Exercised && o.Judgement == Clean || o.IsAbsent() }
+
+// IsAbsent reports whether no run shows the signature though its callers ran.
+func (o *Outcome) IsAbsent() bool { return !o.Exercised && o.Absent != nil }
 
 // IsBad reports whether the signature leaked or grew.
 func (o *Outcome) IsBad() bool { return o.Exercised && o.Class.IsSuspect() }

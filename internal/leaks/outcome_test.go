@@ -96,7 +96,7 @@ func TestCompareGravity(t *testing.T) {
 }
 
 func TestSuspects(t *testing.T) {
-	if len(leaks.Suspects) != 2 {
+	if len(leaks.Suspects) != 4 {
 		t.Errorf("%v", leaks.Suspects)
 	}
 	for _, class := range leaks.Suspects {

@@ -73,7 +73,7 @@ func sumsOfRun(list []SideFinding) []SideFinding {
 
 // judged gives a finding the graver judgement of two.
 func judged(into, a, b *compare.Finding) {
-	into.Class, into.Score, into.Certain = a.Class, a.Score, a.Certain || b.Certain
+	into.Class, into.Score, into.Certain, into.Unconfirmed = a.Class, a.Score, a.Certain || b.Certain, a.Unconfirmed || b.Unconfirmed
 	if b.Class.Gravity() > a.Class.Gravity() {
 		into.Class = b.Class
 	}

@@ -22,7 +22,7 @@ var stateNotes = map[State]string{
 	StateOngoing:   "leaks since an earlier build",
 	StateRegressed: "was fixed, and leaks again in a newer build",
 	StateKnown:     "tolerated for a reason: it fails no gate",
-	StateFixed:     "a build that exercised it did not leak",
+	StateFixed:     "a build that exercised it, or ran its callers, did not leak",
 }
 
 // Note says in a few words what a state means.

@@ -65,8 +65,8 @@ func (f nameForm) fits(name string) bool {
 	return utf8.RuneCountInString(name) <= f.limit && f.pattern.MatchString(name)
 }
 
-// Normalize fills defaults in and checks the names. A build whose name is a number is ordered by it unless a
-// sequence is declared.
+// Normalize fills defaults in and checks the names. The sequence that a name declares by itself is not filled in: it must not take the place of
+// one that an earlier upload to the build has declared.
 func (t *Target) Normalize() error {
 	for _, field := range []struct {
 		name     string
@@ -87,11 +87,6 @@ func (t *Target) Normalize() error {
 			return &FieldError{field.name, "is missing"}
 		case *field.value != "" && !field.form.fits(*field.value):
 			return &FieldError{field.name, fmt.Sprintf("%q is not a name: %s", *field.value, field.form.words)}
-		}
-	}
-	if t.Sequence == nil {
-		if n, ok := SequenceOfName(t.Build); ok {
-			t.Sequence = &n
 		}
 	}
 	return t.normalizeWork()

@@ -52,7 +52,7 @@ func TestNamesOfATarget(t *testing.T) {
 func TestDefaultsOfATarget(t *testing.T) {
 	for name, test := range map[string]struct{ target, want leaks.Target }{
 		"numbered": {leaks.Target{Project: " app ", Build: "4812\n"},
-			leaks.Target{Project: "app", Build: "4812", Sequence: new(int64(4812)), Scenario: leaks.DefaultScenario, Run: "1"}},
+			leaks.Target{Project: "app", Build: "4812", Scenario: leaks.DefaultScenario, Run: "1"}},
 		"named": {leaks.Target{Project: "app", Build: "1.2", Scenario: " soak", Run: "2 ", Branch: " main "},
 			leaks.Target{Project: "app", Build: "1.2", Scenario: "soak", Run: "2", Branch: "main"}},
 		"numbered otherwise": {leaks.Target{Project: "app", Build: "4812", Sequence: new(int64(7)), Scenario: "s", Run: "r"},

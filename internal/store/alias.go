@@ -65,7 +65,7 @@ func (s *Store) merge(ctx context.Context, project, from, into, actor string) er
 		if err := audit(ctx, tx, source.Root, actor, "merge", map[string]any{}, map[string]any{"into": into}); err != nil {
 			return err
 		}
-		return followHistory(ctx, tx, source.Project, []int64{target.Root}, actor)
+		return followRoots(ctx, tx, source.Project, []int64{target.Root}, actor)
 	})
 }
 
@@ -92,6 +92,6 @@ func (s *Store) split(ctx context.Context, project, alias, actor string) error {
 		if err := audit(ctx, tx, at.Own, actor, "split", map[string]any{"into": into}, map[string]any{}); err != nil {
 			return err
 		}
-		return followHistory(ctx, tx, at.Project, []int64{at.Own, root}, actor)
+		return followRoots(ctx, tx, at.Project, []int64{at.Own, root}, actor)
 	})
 }

@@ -66,7 +66,7 @@ func (v View) NewestWithResult(ctx context.Context, project, scenario string) (s
 
 func candidates(ctx context.Context, q querier, project, scenario, which string, arg any) ([]leaks.Candidate, error) {
 	return all[leaks.Candidate](ctx, q, `
-		select b.name, b.sequence, b.id, b.branch, b.pinned, b.id is not distinct from p.baseline_id as chosen,
+		select b.name, b.place, b.branch, b.pinned, b.id is not distinct from p.baseline_id as chosen,
 			count(r.id) > 0 as has_run, coalesce(bool_or(r.status <> $4), false) as decides
 		from builds b join projects p on p.id = b.project_id
 			left join (runs r join scenarios sc on sc.id = r.scenario_id and sc.name = $2) on r.build_id = b.id and r.analysed_at is not null

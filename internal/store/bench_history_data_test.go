@@ -23,7 +23,7 @@ func scaleOf() scale {
 // the shared ones bad do from some build on, and are fixed in another.
 var historySQL = []string{
 	`insert into projects (name) values ('demo')`,
-	`insert into builds (project_id, name, sequence) select 1, (1000 + i)::text, 1000 + i from generate_series(1, @runs / 2) i`,
+	`insert into builds (project_id, name, sequence, place) select 1, (1000 + i)::text, 1000 + i, '\x00' from generate_series(1, @runs / 2) i`,
 	`insert into scenarios (project_id, name) values (1, 'soak'), (1, 'smoke')`,
 	`insert into runs (build_id, scenario_id, name, completed_at, input_rev, report_rev, analysed_at, report_key, summary, status, sentence, site_count)
 		select (i + 1) / 2, 1 + i % 2, '1', now(), 2, 2, now(), 'key', jsonb_build_object('schema', 'heapdrift.report/v1', 'sentence', repeat('x', 20000)), 'leak',

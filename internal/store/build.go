@@ -49,8 +49,7 @@ func (p *BuildPage) Next() string {
 	return ""
 }
 
-// Builds returns a page of a project's builds, newest first: by declared sequence, undeclared ones after those in the order
-// they were first seen. It returns ErrNotFound for a project that does not exist, and a
+// Builds returns a page of a project's builds, the newest first. It returns ErrNotFound for a project that does not exist, and a
 // *leaks.FieldError for an After that is none of its builds.
 func (v View) Builds(ctx context.Context, q BuildQuery) (*BuildPage, error) {
 	project, err := projectID(ctx, v.q, q.Project)
@@ -73,11 +72,11 @@ func (v View) Builds(ctx context.Context, q BuildQuery) (*BuildPage, error) {
 	// The row number counts builds that are newer, so that a page says where it stands.
 	rows, err := all[row](ctx, v.q, `
 		with listed as (
-			select b.id, b.name, b.sequence, b.branch, b.pinned, row_number() over (order by `+newestFirst+`) as place, count(*) over () as total`+chosen+`),
-		mark as (select b.sequence, b.id from builds b where b.project_id = $1 and b.name = $3)
-		select b.id, b.name, b.sequence, b.branch, b.pinned, (b.place - 1)::int as before, b.total::int as total from listed b
-		where $3 = '' or exists (select from mark where `+place("b")+` < `+place("mark")+`)
-		order by b.place limit $4`, project, q.Scenario, q.After, q.Limit)
+			select b.id, b.name, b.sequence, b.branch, b.pinned, row_number() over (order by `+newestFirst+`) as rank, b.place, count(*) over () as total`+chosen+`),
+		mark as (select b.place from builds b where b.project_id = $1 and b.name = $3)
+		select b.id, b.name, b.sequence, b.branch, b.pinned, (b.rank - 1)::int as before, b.total::int as total from listed b
+		where $3 = '' or exists (select from mark where b.place < mark.place)
+		order by b.rank limit $4`, project, q.Scenario, q.After, q.Limit)
 	if err != nil {
 		return nil, wrap("builds", err)
 	}

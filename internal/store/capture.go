@@ -43,6 +43,13 @@ func (s *Store) SaveCaptures(ctx context.Context, l Lease, captures []StoredCapt
 		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock_shared($1)`, symbolsLock); err != nil {
 			return err
 		}
+		project, err := value[int64](ctx, tx, `select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1`, l.RunID)
+		if err != nil {
+			return err
+		}
+		if err := lockProject(ctx, tx, project); err != nil { // its builds may take other places
+			return err
+		}
 		if err := finish(ctx, tx, l); err != nil {
 			return err
 		}
@@ -65,7 +72,10 @@ func (s *Store) SaveCaptures(ctx context.Context, l Lease, captures []StoredCapt
 		if _, err := tx.Exec(ctx, `update runs set input_rev = input_rev + 1 where id = $1`, l.RunID); err != nil {
 			return err
 		}
-		return queueJob(ctx, tx, JobSymbolise, l.RunID)
+		if err := queueJob(ctx, tx, JobSymbolise, l.RunID); err != nil {
+			return err
+		}
+		return noteTaken(ctx, tx, project, l.RunID)
 	})
 }
 

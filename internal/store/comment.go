@@ -60,18 +60,18 @@ func (s *Store) AddComment(ctx context.Context, project, signature, actor, text 
 	return c, err
 }
 
-// An AuditRow says who changed what about a signature, and when. Before and After are JSON objects of the fields that changed.
+// An AuditRow says who changed what about a signature or a project, and when. Before and After are JSON objects of the fields that changed.
 type AuditRow struct {
 	ID        int64
 	Actor     string // "" for what followed from runs
-	Action    string // triage, comment, merge, split, alias, outline, state
+	Action    string // triage, comment, merge, split, alias, outline, state; of a project order
 	Before    json.RawMessage
 	After     json.RawMessage
 	At        time.Time
-	Signature string // that it was done to
+	Signature string // that it was done to; "" for a project
 }
 
-// An AuditQuery chooses a page of the audit of a signature.
+// An AuditQuery chooses a page of an audit.
 type AuditQuery struct {
 	After  int64 // id of a row: only older ones; 0 for the newest
 	Offset int   // rows of these that are passed over
@@ -88,4 +88,16 @@ func (v View) Audit(ctx context.Context, project, signature string, q AuditQuery
 		select a.id, a.actor, a.action, a.before, a.after, a.at, s.text as signature from signatures s join signature_audit a on a.signature_id = s.id
 		where s.root_id = $1 and ($2 = 0 or a.id < $2) order by a.id desc limit $3 offset $4`, at.Root, q.After, q.Limit, q.Offset)
 	return list, wrap("audit", err)
+}
+
+// ProjectAudit lists what became of a project but for its signatures, newest first, or says ErrNotFound.
+func (v View) ProjectAudit(ctx context.Context, project string, q AuditQuery) ([]AuditRow, error) {
+	id, err := projectID(ctx, v.q, project)
+	if err != nil {
+		return nil, err
+	}
+	list, err := all[AuditRow](ctx, v.q, `
+		select id, actor, action, before, after, at, '' as signature from project_audit
+		where project_id = $1 and ($2 = 0 or id < $2) order by id desc limit $3 offset $4`, id, q.After, q.Limit, q.Offset)
+	return list, wrap("audit of a project", err)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/leaks"
 )
 
@@ -26,6 +27,7 @@ type consequences struct {
 	tx                  pgx.Tx
 	project, build, run int64
 	latest              bool // the result rests on all that is known of the run
+	seen                compare.Seen
 }
 
 // A placedSite is what of a site stays when its run is analysed again.
@@ -60,22 +62,27 @@ func sitesBefore(ctx context.Context, tx pgx.Tx, run int64) (*oldSites, error) {
 	return old, err
 }
 
-// draw draws the consequences: signatures that sites left for others become part of them, as do those that are the outline
-// of another, and the states of all that leak or grow, or did, follow from the history as it is now.
+// draw stores the findings and draws the consequences: signatures that sites left for others become part of them, as do those that are the outline
+// of another, runs that are judged together are judged anew, and the states of all that leak or grow, or did, follow from the history as it is now.
 func (c *consequences) draw(ctx context.Context, old *oldSites, named *interned, sites []analysis.Site) error {
 	if err := lockSignatures(ctx, c.tx, c.project); err != nil {
+		return err
+	}
+	// Results of other runs judge these findings together with theirs, under the same lock.
+	if err := replaceFindings(ctx, c.tx, c.run, named); err != nil {
 		return err
 	}
 	touched := slices.Clone(old.signatures)
 	for _, id := range named.ids {
 		touched = append(touched, id)
 	}
+	var parted []int64
 	if c.latest {
-		others, err := c.returned(ctx, named)
-		if err != nil {
+		var err error
+		if parted, err = c.returned(ctx, named); err != nil {
 			return err
 		}
-		touched = append(touched, others...)
+		touched = append(touched, parted...)
 		if err := c.describe(ctx, named); err != nil {
 			return err
 		}
@@ -92,22 +99,34 @@ func (c *consequences) draw(ctx context.Context, old *oldSites, named *interned,
 	if err != nil {
 		return err
 	}
-	return followHistory(ctx, c.tx, c.project, append(roots, joined...), "")
+	absent, err := c.absences(ctx)
+	if err != nil {
+		return err
+	}
+	pooled, err := c.pool(ctx, slices.Concat(parted, moved, joined))
+	if err != nil {
+		return err
+	}
+	return followHistory(ctx, c.tx, c.project, slices.Concat(roots, joined, absent, pooled), "")
+}
+
+// pool judges anew what runs say together: around this one, and of signatures that became part of others, or are no longer, all. It returns the roots
+// of which a judgement changed.
+func (c *consequences) pool(ctx context.Context, others []int64) ([]int64, error) {
+	changed, err := poolAround(ctx, c.tx, c.run)
+	if err != nil || len(others) == 0 {
+		return changed, err
+	}
+	roots, err := values[int64](ctx, c.tx, `select distinct root_id from signatures where id = any($1) order by 1`, others)
+	if err != nil {
+		return nil, err
+	}
+	more, err := poolAll(ctx, c.tx, c.project, roots)
+	return append(changed, more...), err
 }
 
 // roots returns those of the touched signatures' roots of which something leaks or grows in this run, or did in any.
 func (c *consequences) roots(ctx context.Context, touched []int64) ([]int64, error) {
-	tag, err := c.tx.Exec(ctx, `delete from reordered where project_id = $1`, c.project)
-	if err != nil {
-		return nil, err
-	}
-	if tag.RowsAffected() > 0 { // builds changed their order, and with it all that follows from it
-		bad, err := values[int64](ctx, c.tx, `select id from signatures where project_id = $1 and bad and alias_of is null`, c.project)
-		if err != nil {
-			return nil, err
-		}
-		touched = append(touched, bad...)
-	}
 	return values[int64](ctx, c.tx, `
 		select root_id from signatures where id = any($2) and bad
 		union select root.id from signatures own join signatures root on root.id = own.root_id where own.id = any($2) and root.bad
@@ -142,7 +161,7 @@ func (c *consequences) describe(ctx context.Context, named *interned) error {
 			described_id = case when c.bad then $2 end, class = case when s.bad then s.class else c.class end
 		from changing c
 		where s.id = c.id and (s.described_id is null or not c.bad
-			or (select `+place("n")+` >= `+place("o")+` from builds n, builds o where n.id = $2 and o.id = s.described_id))
+			or (select n.place >= o.place from builds n, builds o where n.id = $2 and o.id = s.described_id))
 			and s.project_id = $1`,
 		c.project, c.build, ids, d.title, d.blame, d.frames, d.fine, d.leaf, d.outline, d.provisional, d.owner, d.known, d.group, frameEnd, d.class)
 	return err

@@ -2,6 +2,7 @@ package store
 
 // The rules in the words of SQL, for the test that holds them against the functions that decide.
 const (
+	BuildColumns  = buildColumns
 	NewestFirst   = newestFirst
 	OldestFirst   = oldestFirst
 	ShownState    = shownState
@@ -12,7 +13,6 @@ var (
 	Classes      = classes
 	Suspect      = suspect
 	GravestFirst = gravestFirst
-	Place        = place
 )
 
 // TriageRow is TriageColumns.

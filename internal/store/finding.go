@@ -27,6 +27,10 @@ type FindingIdentity struct {
 	Sites       int
 	Clauses     []score.Clause
 	Witnesses   []analysis.Witness
+	// Alone is what the run says by itself, and Pooled what it is judged to be together with other runs of the scenario; both are nil where the run
+	// stands for itself.
+	Alone  *leaks.Judged
+	Pooled *leaks.Pooled
 }
 
 // A FindingQuery chooses findings of a run.
@@ -39,7 +43,7 @@ type FindingQuery struct {
 
 // A finding of a signature that became part of another in the same run counts by itself: their figures cannot be joined.
 var findingQuery = `
-	select f.run_id as run, s.text as signature, own.text as own, own.kind, own.title, own.blame, own.provisional, f.sites, f.clauses, f.witnesses,
+	select f.run_id as run, s.text as signature, own.text as own, own.kind, own.title, own.blame, own.provisional, f.sites, f.clauses, f.witnesses, f.own as alone, f.pooled,
 		` + figureColumns("f") + `, ` + triageColumns + `
 	from findings f join signatures own on own.id = f.signature_id join signatures s on s.id = own.root_id`
 
@@ -50,7 +54,14 @@ type findingRow struct {
 	triageRow
 }
 
-func (r *findingRow) finding() Finding { return Finding{r.FindingIdentity, r.figure(), r.triage()} }
+// finding completes the clauses by what other runs say: that decides, so it stands first.
+func (r *findingRow) finding() Finding {
+	f := Finding{r.FindingIdentity, r.figure(), r.triage()}
+	if f.Pooled != nil && f.Alone != nil {
+		f.Clauses = append(f.Pooled.Clauses(*f.Alone), f.Clauses...)
+	}
+	return f
+}
 
 // Findings returns a page of a run's findings, the gravest first, and how many the query has in all. A run's findings change only with
 // its result, so a page is a part of their ranks.

@@ -9,6 +9,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
 )
 
 // findingsOf returns a report's findings. A report that names none has those that its sites make together, except for what
@@ -72,7 +73,15 @@ func addSite(f *analysis.Finding, s *analysis.Site) {
 }
 
 var findingColumns = []string{"run_id", "signature_id", "class", "certain", "sites", "outstanding_count", "outstanding_bytes",
-	"growth_count", "growth_bytes", "allocated", "score", "rate", "clauses", "witnesses", "ordinal"}
+	"growth_count", "growth_bytes", "allocated", "score", "rate", "clauses", "witnesses", "ordinal", "evidence"}
+
+// replaceFindings puts a run's findings in the place of those stored before. Whoever calls it holds the lock of the project's signatures.
+func replaceFindings(ctx context.Context, tx pgx.Tx, run int64, named *interned) error {
+	if _, err := tx.Exec(ctx, `delete from findings where run_id = $1`, run); err != nil {
+		return err
+	}
+	return insertFindings(ctx, tx, run, named)
+}
 
 // insertFindings stores a run's findings, which are in the order of their signatures, with their ranks in the order of
 // gravity.
@@ -88,7 +97,7 @@ func insertFindings(ctx context.Context, tx pgx.Tx, run int64, named *interned) 
 	}
 	_, err := tx.CopyFrom(ctx, pgx.Identifier{"findings"}, findingColumns, pgx.CopyFromSlice(len(named.findings), func(i int) ([]any, error) {
 		f := &named.findings[i]
-		row := []any{run, named.ids[f.Signature], string(f.Verdict), f.Certain, f.Sites, f.Outstanding.Count, f.Outstanding.Bytes, nil, nil, nil, f.Score, nil, nil, nil, ranks[f.Signature]}
+		row := []any{run, named.ids[f.Signature], string(f.Verdict), f.Certain, f.Sites, f.Outstanding.Count, f.Outstanding.Bytes, nil, nil, nil, f.Score, nil, nil, nil, ranks[f.Signature], nil}
 		if f.Growth != nil {
 			growth := f.BeforeExit() // a leak does not end with its process
 			row[7], row[8] = growth.Count, growth.Bytes
@@ -101,11 +110,14 @@ func insertFindings(ctx context.Context, tx pgx.Tx, run int64, named *interned) 
 			return nil, err
 		}
 		// Why a block is stable is worth no page of evidence, and nearly all are.
-		told := f.Verdict.IsSuspect() || f.Verdict == analysis.ClassCache || f.Verdict == analysis.ClassOneTime
+		told := f.Verdict.IsSuspect() || f.Verdict == analysis.ClassCache || f.Verdict == analysis.ClassOneTime || f.Evidence != nil && f.Evidence.LogOdds >= 0
 		if row[12], err = jsonOrNull(f.Clauses, told && len(f.Clauses) > 0); err != nil {
 			return nil, err
 		}
-		row[13], err = jsonOrNull(f.Witnesses, told && len(f.Witnesses) > 0)
+		if row[13], err = jsonOrNull(f.Witnesses, told && len(f.Witnesses) > 0); err != nil {
+			return nil, err
+		}
+		row[15], err = jsonOrNull(f.Evidence, leaks.CountsInPools(f.Verdict, f.Evidence))
 		return row, err
 	}))
 	return err

@@ -91,6 +91,15 @@ func outcomesOf(ctx context.Context, q querier, at located) ([]leaks.Outcome, er
 			outcomes[k].Take(seen[i].seen())
 		}
 	}
+	if err != nil {
+		return nil, err
+	}
+	absent, err := absencesOf(ctx, q, []int64{at.Root}, nil)
+	for i := range absent {
+		if k, ok := places[place{absent[i].BuildID, absent[i].ScenarioID}]; ok {
+			outcomes[k].Absent = absent[i].caller()
+		}
+	}
 	return outcomes, err
 }
 

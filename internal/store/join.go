@@ -119,6 +119,15 @@ func restoreWord(ctx context.Context, tx pgx.Tx, root int64, kept []byte, versio
 
 // audit records who changed what.
 func audit(ctx context.Context, tx pgx.Tx, signature int64, actor, action string, before, after any) error {
+	return auditInto(ctx, tx, `insert into signature_audit (signature_id, actor, action, before, after)`, signature, actor, action, before, after)
+}
+
+// auditProject records what became of a project.
+func auditProject(ctx context.Context, tx pgx.Tx, project int64, action string, before, after any) error {
+	return auditInto(ctx, tx, `insert into project_audit (project_id, actor, action, before, after)`, project, "", action, before, after)
+}
+
+func auditInto(ctx context.Context, tx pgx.Tx, insert string, of int64, actor, action string, before, after any) error {
 	old, err := json.Marshal(before)
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)
@@ -127,6 +136,6 @@ func audit(ctx context.Context, tx pgx.Tx, signature int64, actor, action string
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)
 	}
-	_, err = tx.Exec(ctx, `insert into signature_audit (signature_id, actor, action, before, after) values ($1, $2, $3, $4, $5)`, signature, actor, action, old, now)
+	_, err = tx.Exec(ctx, insert+` values ($1, $2, $3, $4, $5)`, of, actor, action, old, now)
 	return err
 }

@@ -25,6 +25,8 @@ type finding struct {
 	owner     string
 	known     string
 	blocks    int64 // allocated in a trace; 0 for a snapshot
+	callers   []string
+	odds      *float64 // log odds that it leaks, by the evidence of the run; nil where it has none
 }
 
 // leaksReport is a report of findings. Its status is what they give, or "inconclusive" where that is said.
@@ -54,10 +56,15 @@ func leaksReport(findings ...finding) *analysis.Report {
 			amounts.Lifetimes = &analysis.Lifetimes{Allocated: analysis.Amount{Count: f.blocks}}
 			r.Trace = &analysis.Trace{}
 		}
+		var evidence *score.Evidence
+		if f.odds != nil {
+			evidence = &score.Evidence{Kind: score.Followed, Snapshots: 8, Conditions: []float64{1}, LogOdds: *f.odds}
+		}
 		yes := true
 		r.Findings = append(r.Findings, analysis.Finding{
 			Signature: f.signature, Kind: "heap", Title: "malloc | app!F" + f.stack, Verdict: f.class, Score: &p, Certain: f.class == analysis.ClassLeak, Amounts: amounts,
-			Sites: 1, Blame: blame, Frames: []string{"app!F" + f.stack}, Fine: "fine", Leaf: "leaf", Rate: rate, Owner: f.owner, Known: f.known,
+			Sites: 1, Blame: blame, Frames: append([]string{"app!F" + f.stack}, f.callers...), Fine: "fine", Leaf: "leaf", Rate: rate, Owner: f.owner, Known: f.known,
+			Evidence:  evidence,
 			Clauses:   []score.Clause{{Rule: "slope", Holds: &yes, Text: "grew"}},
 			Witnesses: []analysis.Witness{{Kind: "umdh-snapshot", Verdict: f.class}},
 		})

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,15 +39,23 @@ func TestSymbolsMigrationDownAndUp(t *testing.T) {
 func TestLeaksMigrationDownAndUp(t *testing.T) {
 	l := newLab(t)
 	run := l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 7}, finding{signature: "B", class: stable}))
-	text := string(must[[]byte](t)(migrations.FS.ReadFile("00004_leaks.sql")))
-	up, down, _ := strings.Cut(text, "-- +goose Down")
-	l.sql(down)
+	var up, down []string
+	for _, name := range []string{"00004_leaks.sql", "00005_places.sql", "00006_absences.sql", "00007_growing_block.sql", "00008_runs_add_up.sql"} {
+		text := string(must[[]byte](t)(migrations.FS.ReadFile(name)))
+		above, below, _ := strings.Cut(text, "-- +goose Down")
+		up, down = append(up, above), append(down, below)
+	}
+	for _, statements := range slices.Backward(down) {
+		l.sql(statements)
+	}
 	var found, verdict string
 	if err := l.conn.QueryRow(t.Context(), `
 		select s.signature, f.verdict from sites s join findings f on f.run_id = s.run_id and f.signature = s.signature where f.growth_bytes = 7`).Scan(&found, &verdict); err != nil || found != "A" || verdict != "leak" {
 		t.Errorf("%q %q %v", found, verdict, err)
 	}
-	l.sql(up)
+	for _, statements := range up {
+		l.sql(statements)
+	}
 	if a := l.signature("A"); a.Kind != "heap" || a.Title == "" {
 		t.Errorf("%+v", a)
 	}

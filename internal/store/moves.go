@@ -11,8 +11,8 @@ import (
 )
 
 // returned makes signatures that runs turned into parts of others signatures of their own again where this result has them.
-// It returns the others.
-func (c *consequences) returned(ctx context.Context, named *interned) (others []int64, err error) {
+// It returns them and the others.
+func (c *consequences) returned(ctx context.Context, named *interned) (parted []int64, err error) {
 	ids := slices.Sorted(maps.Values(named.ids))
 	back, err := values[int64](ctx, c.tx, `select id from signatures where id = any($1) and alias_of is not null and alias_by = '' order by id`, ids)
 	if err != nil || len(back) == 0 {
@@ -23,13 +23,13 @@ func (c *consequences) returned(ctx context.Context, named *interned) (others []
 		if err != nil {
 			return nil, err
 		}
-		others = append(others, other)
+		parted = append(parted, id, other)
 		if err := audit(ctx, c.tx, id, "", "split", map[string]any{}, map[string]any{"run": c.run}); err != nil {
 			return nil, err
 		}
 	}
 	_, err = c.tx.Exec(ctx, `delete from signature_moves where from_id = any($1)`, back)
-	return others, err
+	return parted, err
 }
 
 // move remembers which signatures sites of the run left for which others, and makes those that no other result has any

@@ -58,15 +58,16 @@ func (s *Store) SaveResult(ctx context.Context, l Lease, result Result) error {
 		if err := replaceModules(ctx, tx, l.RunID, result.Report); err != nil {
 			return err
 		}
-		if err := updateRun(ctx, tx, l.RunID, result); err != nil {
+		seen := compare.SeenIn(result.Report)
+		if err := updateRun(ctx, tx, l.RunID, result, seen); err != nil {
 			return err
 		}
-		c := consequences{tx: tx, project: named.project, build: named.build, run: l.RunID, latest: result.Revision >= stored.InputRev}
+		c := consequences{tx: tx, project: named.project, build: named.build, run: l.RunID, seen: seen, latest: result.Revision >= stored.InputRev}
 		return c.draw(ctx, before, named, result.Report.Sites)
 	})
 }
 
-func updateRun(ctx context.Context, tx pgx.Tx, run int64, result Result) error {
+func updateRun(ctx context.Context, tx pgx.Tx, run int64, result Result, seen compare.Seen) error {
 	head := *result.Report
 	head.Sites, head.Findings = nil, nil
 	summary, err := json.Marshal(&head)
@@ -82,19 +83,18 @@ func updateRun(ctx context.Context, tx pgx.Tx, run int64, result Result) error {
 	_, err = tx.Exec(ctx, `
 		update runs set report_rev = $2, analysed_at = now(), report_key = $3, summary = $4, status = $5, sentence = $6, site_count = $7,
 			table_key = $8, table_bytes = $9, table_site_count = $10, error_code = '', error = '',
-			trace = $11, lossy = $12, power = $13, seen = $14 where id = $1`,
+			trace = $11, lossy = $12, power = $13, seen = $14, suffices = $15 where id = $1`,
 		run, result.Revision, result.Key, summary, string(head.Verdict.Status), head.Verdict.Sentence, len(result.Report.Sites), result.Table.Key, result.Table.Bytes, result.Table.Sites,
 		head.Trace != nil, slices.ContainsFunc(head.Warnings, func(w analysis.Warning) bool { return w.Code.Lossy() }), power,
-		compare.SeenIn(result.Report.Findings).Bytes())
+		seen.Bytes(), result.Report.Suffices())
 	return err
 }
 
-// replaceSites puts the report's sites and findings in the place of those stored before.
+// replaceSites puts the report's sites in the place of those stored before.
 func replaceSites(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Report, stacks []siteStacks, named *interned) error {
 	batch := &pgx.Batch{}
 	batch.Queue(`delete from sites where run_id = $1`, run)
 	batch.Queue(`delete from site_names where run_id = $1`, run)
-	batch.Queue(`delete from findings where run_id = $1`, run)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return err
 	}
@@ -108,10 +108,7 @@ func replaceSites(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Report,
 	if err != nil {
 		return err
 	}
-	if err := insertNames(ctx, tx, run, r); err != nil {
-		return err
-	}
-	return insertFindings(ctx, tx, run, named)
+	return insertNames(ctx, tx, run, r)
 }
 
 // insertNames stores what text finds which sites.

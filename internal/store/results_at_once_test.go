@@ -16,7 +16,7 @@ func TestResultsAtOnce(t *testing.T) {
 	const runs, signatures = 6, 20
 	var list []finding
 	for i := range signatures {
-		list = append(list, finding{signature: fmt.Sprintf("S%02d", i), class: leak, bytes: int64(i)})
+		list = append(list, finding{signature: fmt.Sprintf("S%02d", i), class: leak, bytes: int64(i), odds: new(4.0)})
 	}
 	for i := range runs {
 		l.run(fmt.Sprint(i), leaksReport(list...))
@@ -38,7 +38,7 @@ func TestResultsAtOnce(t *testing.T) {
 		wait.Go(func() {
 			shuffled := make([]finding, signatures)
 			for k, f := range list {
-				f.class = stable
+				f.class, f.odds = stable, new(-3.0)
 				if i%2 == 0 { // half of the runs come with names for the signatures
 					f.signature, f.stack = "N"+f.signature, f.signature
 				}

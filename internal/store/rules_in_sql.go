@@ -20,16 +20,11 @@ var suspect = ` in (` + quoted(leaks.Suspects) + `)`
 // gravestFirst sorts findings f as leaks.CompareGravity does.
 var gravestFirst = `array_position(` + classes + `, f.class) desc nulls last, f.certain desc, f.score desc nulls last, f.growth_bytes desc nulls last, f.outstanding_bytes desc`
 
-// newestFirst and oldestFirst sort builds b as leaks.ComparePlaces does.
+// newestFirst and oldestFirst sort builds b by the places that placeBuilds stores, as leaks.ComparePlaces does.
 const (
-	newestFirst = `b.sequence desc nulls last, b.id desc`
-	oldestFirst = `b.sequence is not null, b.sequence, b.id`
+	newestFirst = `b.place desc`
+	oldestFirst = `b.place`
 )
-
-// place is where a build of some name stands, as leaks.ComparePlaces: it is less for an older build.
-func place(build string) string {
-	return `(` + build + `.sequence is not null, coalesce(` + build + `.sequence, 0), ` + build + `.id)`
-}
 
 // untilOver says that the time for which the team tolerates a signature s is over.
 const untilOver = `(s.until_over or s.until is not null and s.until <= now())`

@@ -148,44 +148,50 @@ func TestGravestFirstInSQL(t *testing.T) {
 	}
 }
 
-// The order of builds is that of leaks.ComparePlaces, and so is what is older than what.
+// The order of builds is that of leaks.Places and leaks.ComparePlaces, and so is what is older than what.
 func TestOrderOfBuildsInSQL(t *testing.T) {
 	l := newLab(t)
-	l.sql(`create temp table b (id bigint, sequence bigint)`)
 	rng := rand.New(rand.NewPCG(4, 4))
-	var list []leaks.Place
-	for _, id := range rng.Perm(300) {
-		p := leaks.Place{ID: int64(id), Sequence: maybe(rng, oneOf[int64](rng, math.MinInt64, math.MinInt64+1, -1, 0, 1, 7, 4812, math.MaxInt64))}
-		list = append(list, p)
-		l.sql(`insert into b values ($1, $2)`, p.ID, p.Sequence)
-	}
-	slices.SortFunc(list, leaks.ComparePlaces)
-	ids := make([]int64, len(list))
-	for i, p := range list {
-		ids[i] = p.ID
-	}
-	if got := query(l, pgx.RowTo[int64], `select b.id from b order by `+store.OldestFirst); !slices.Equal(got, ids) {
-		t.Errorf("oldest first: %v, want %v", got, ids)
-	}
-	if got := query(l, pgx.RowTo[int64], `select b.id from b order by `+store.Place("b")); !slices.Equal(got, ids) {
-		t.Errorf("by place: %v, want %v", got, ids)
-	}
-	older := map[int64]int{}
-	for i, id := range ids {
-		older[id] = i
-	}
-	type row struct {
-		ID    int64
-		Older int
-	}
-	for _, r := range query(l, pgx.RowToStructByName[row], `select n.id, count(*) filter (where `+store.Place("b")+` < `+store.Place("n")+`) as older from b n cross join b group by n.id`) {
-		if r.Older != older[r.ID] {
-			t.Errorf("%d builds are older than build %d, want %d", r.Older, r.ID, older[r.ID])
+	l.sql(`insert into projects (name) values ('of one shape'), ('of several')`)
+	for project, form := range map[string][]string{"of one shape": {"b%d"}, "of several": {"b%d", "1.%d", "rc %d a"}} {
+		for i := range 150 {
+			l.sql(`insert into builds (project_id, name, sequence, taken_at) select id, $2, $3, $4 from projects where name = $1`, project, fmt.Sprintf(oneOf(rng, form...), i),
+				maybe(rng, oneOf[int64](rng, math.MinInt64, math.MinInt64+1, -1, 0, 1, 7, 4812, math.MaxInt64)), maybe(rng, time.Date(1969, 12, 31, rng.IntN(48), 0, 0, 1000*rng.IntN(3), time.UTC)))
 		}
 	}
-	slices.Reverse(ids)
-	if got := query(l, pgx.RowTo[int64], `select b.id from b order by `+store.NewestFirst); !slices.Equal(got, ids) {
-		t.Errorf("newest first: %v, want %v", got, ids)
+	if err := l.OrderBuilds(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, project := range []string{"of one shape", "of several"} {
+		builds := query(l, pgx.RowToStructByName[leaks.Build], `select `+store.BuildColumns+` from builds where project_id = (select id from projects where name = $1)`, project)
+		places := map[int64]leaks.Place{}
+		var ids []int64
+		for i, place := range leaks.Places(builds) {
+			places[builds[i].ID] = place
+			ids = append(ids, builds[i].ID)
+		}
+		slices.SortFunc(ids, func(a, b int64) int { return leaks.ComparePlaces(places[a], places[b]) })
+		const from = ` from builds b where b.project_id = (select id from projects where name = $1)`
+		if got := query(l, pgx.RowTo[int64], `select b.id`+from+` order by `+store.OldestFirst, project); !slices.Equal(got, ids) {
+			t.Errorf("oldest first: %v, want %v", got, ids)
+		}
+		older := map[int64]int{}
+		for i, id := range ids {
+			older[id] = i
+		}
+		type row struct {
+			ID    int64
+			Older int
+		}
+		for _, r := range query(l, pgx.RowToStructByName[row], `select b.id, (select count(*) from builds o where o.project_id = b.project_id and o.place < b.place) as older`+from, project) {
+			if r.Older != older[r.ID] {
+				t.Errorf("%d builds are older than build %d, want %d", r.Older, r.ID, older[r.ID])
+			}
+		}
+		slices.Reverse(ids)
+		if got := query(l, pgx.RowTo[int64], `select b.id`+from+` order by `+store.NewestFirst, project); !slices.Equal(got, ids) {
+			t.Errorf("newest first: %v, want %v", got, ids)
+		}
 	}
 }
 
@@ -211,19 +217,21 @@ func TestBaselineFromSQL(t *testing.T) {
 		l.sql(`insert into projects (name) values ('demo')`)
 		l.sql(`insert into scenarios (project_id, name) select id, unnest(array['soak', 'smoke']) from projects`)
 		var builds []leaks.Candidate
+		var order []leaks.Build
 		chosen := rng.IntN(40) // one of 30, or none
 		for i := range 30 {
 			b := leaks.Candidate{
 				Name: fmt.Sprint("b", i), Branch: oneOf(rng, "main", "dev", ""), Pinned: rng.IntN(8) == 0, Chosen: i == chosen, HasRun: rng.IntN(3) > 0,
-				Place: leaks.Place{Sequence: maybe(rng, oneOf[int64](rng, math.MinInt64, 0, 5, 6, 7))},
 			}
-			b.ID = query(l, pgx.RowTo[int64], `insert into builds (project_id, name, sequence, branch, pinned) select id, $1, $2, $3, $4 from projects returning id`, b.Name, b.Sequence, b.Branch, b.Pinned)[0]
+			facts := leaks.Build{Name: b.Name, Sequence: maybe(rng, oneOf[int64](rng, math.MinInt64, 0, 5, 6, 7))}
+			facts.ID = query(l, pgx.RowTo[int64], `insert into builds (project_id, name, sequence, branch, pinned) select id, $1, $2, $3, $4 from projects returning id`, b.Name, facts.Sequence, b.Branch, b.Pinned)[0]
+			order = append(order, facts)
 			if b.Chosen {
-				l.sql(`update projects set baseline_id = $1`, b.ID)
+				l.sql(`update projects set baseline_id = $1`, facts.ID)
 			}
 			run := func(scenario, name string, status analysis.Status, analysed bool) {
 				l.sql(`insert into runs (build_id, scenario_id, name, status, analysed_at) select $1, id, $3, $4, case when $5 then now() end from scenarios where name = $2`,
-					b.ID, scenario, name, string(status), analysed)
+					facts.ID, scenario, name, string(status), analysed)
 			}
 			run("smoke", "1", analysis.StatusLeak, true) // says nothing of the other scenario
 			run("soak", "waiting", analysis.StatusNoLeak, false)
@@ -235,6 +243,12 @@ func TestBaselineFromSQL(t *testing.T) {
 				}
 			}
 			builds = append(builds, b)
+		}
+		for i, place := range leaks.Places(order) {
+			builds[i].Place = place
+		}
+		if err := l.OrderBuilds(t.Context()); err != nil {
+			t.Fatal(err)
 		}
 		for _, head := range builds {
 			got, err := l.now().BaselineOf(t.Context(), "demo", "soak", head.Name)

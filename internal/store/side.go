@@ -24,7 +24,7 @@ func (v View) SideOfRun(ctx context.Context, run int64) (*compare.Side, error) {
 
 // side returns what the runs that a condition chooses have found, all of one build.
 func (v View) side(ctx context.Context, which string, args ...any) (*compare.Side, error) {
-	side := &compare.Side{Seen: compare.Seen{}}
+	side := &compare.Side{}
 	if err := readRuns(ctx, v.q, side, which, args); err != nil {
 		return nil, err
 	}
@@ -54,9 +54,11 @@ func readRuns(ctx context.Context, q querier, side *compare.Side, which string, 
 	}
 	for _, r := range rows {
 		side.Build, side.Sequence = r.Build, r.Sequence
-		if err := side.Seen.Take(r.Seen); err != nil {
+		seen, err := compare.SeenOf(r.Seen)
+		if err != nil {
 			return fmt.Errorf("store: frames of run %d: %w", r.ID, err)
 		}
+		side.Seen = append(side.Seen, seen)
 		run := leaks.SideRun{ID: r.ID, Status: analysis.Status(r.Status), Trace: r.Trace, Lossy: r.Lossy}
 		if r.Power != nil {
 			run.Power = &analysis.Power{}
@@ -75,6 +77,7 @@ type sideRow struct {
 	Text, Kind, Title, Leaf, Outline string
 	Frames                           []string
 	Allocated                        *int64
+	Own                              *leaks.Judged
 	figureRow
 	leaks.Record
 	Now time.Time
@@ -85,7 +88,7 @@ type sideRow struct {
 // their code ran, which Seen tells.
 func suspectsOf(ctx context.Context, q querier, runs []int64) ([]compare.Finding, error) {
 	rows, err := all[sideRow](ctx, q, `
-		select f.run_id, s.id as leak_id, s.text, s.kind, s.title, s.frames, s.leaf, s.outline, f.allocated, `+figureColumns("f")+`, `+recordColumns+`, 0 as comments
+		select f.run_id, s.id as leak_id, s.text, s.kind, s.title, s.frames, s.leaf, s.outline, f.allocated, f.own, `+figureColumns("f")+`, `+recordColumns+`, 0 as comments
 		from findings f join signatures own on own.id = f.signature_id join signatures s on s.id = own.root_id
 		where f.run_id = any($1) and (own.bad or own.alias_of is not null) order by f.run_id, f.signature_id`, runs)
 	if err != nil {
@@ -108,6 +111,7 @@ func (r *sideRow) finding() compare.Finding {
 	if r.Allocated != nil {
 		f.Allocated = *r.Allocated
 	}
+	f.Unconfirmed = r.Own.IsUnconfirmedBy(&figure)
 	f.TakeRate(figure.Rate)
 	return f
 }

@@ -79,7 +79,7 @@ var signatureOrders = map[SignatureOrder]*keyOrder{
 
 // placeOf sorts signatures by a build of theirs, the newest first, and then by growth.
 func placeOf(column string) *keyOrder {
-	return &keyOrder{` left join builds at on at.id = s.` + column, []string{`at.sequence`, `at.id`, `s.growth_bytes`}}
+	return &keyOrder{` left join builds at on at.id = s.` + column, []string{`at.place`, `s.growth_bytes`}}
 }
 
 // by sorts.
@@ -256,6 +256,16 @@ func fillStrips(ctx context.Context, q querier, page *SignaturePage, project int
 		cell := &rows[seen[i].RootID].Strip[places[seen[i].Build]]
 		if cell.Take(seen[i].seen()) {
 			cell.Scenario = seen[i].Scenario
+		}
+	}
+	if err != nil {
+		return err
+	}
+	absent, err := absencesOf(ctx, q, roots, names)
+	for i := range absent {
+		place, listed := places[absent[i].Build]
+		if listed && (query.Scenario == "" || query.Scenario == absent[i].Scenario) {
+			rows[absent[i].SignatureID].Strip[place].Absent = absent[i].caller()
 		}
 	}
 	return err

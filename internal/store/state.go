@@ -12,7 +12,7 @@ import (
 
 // readCalendar reads the order of a project's builds.
 func readCalendar(ctx context.Context, q querier, project int64) (*leaks.Calendar, error) {
-	builds, err := all[leaks.CalendarBuild](ctx, q, `select id, name, sequence from builds where project_id = $1`, project)
+	builds, err := all[leaks.Build](ctx, q, `select `+buildColumns+` from builds where project_id = $1`, project)
 	return leaks.NewCalendar(builds), err
 }
 
@@ -51,6 +51,14 @@ func followHistory(ctx context.Context, tx pgx.Tx, project int64, roots []int64,
 	return saveCourses(ctx, tx, order, subjects, courses)
 }
 
+// followRoots is followHistory of signatures of which it changed what runs are judged together.
+func followRoots(ctx context.Context, tx pgx.Tx, project int64, roots []int64, actor string) error {
+	if _, err := poolAll(ctx, tx, project, roots); err != nil {
+		return err
+	}
+	return followHistory(ctx, tx, project, roots, actor)
+}
+
 func readSubjects(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, roots []int64) ([]subject, error) {
 	type row struct {
 		ID    int64
@@ -67,11 +75,15 @@ func readSubjects(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, roots [
 		at[rows[i].ID] = i
 		subjects[i] = subject{id: rows[i].ID, marks: rows[i].Marks(order), state: rows[i].State}
 	}
-	if err := readSightings(ctx, tx, order, roots, func(root int64, s leaks.Sighting) {
+	tell := func(root int64, s leaks.Sighting) {
 		if i, ok := at[root]; ok {
 			subjects[i].sightings = append(subjects[i].sightings, s)
 		}
-	}); err != nil {
+	}
+	if err := readSightings(ctx, tx, order, roots, tell); err != nil {
+		return nil, err
+	}
+	if err := readAbsences(ctx, tx, order, roots, tell); err != nil {
 		return nil, err
 	}
 	for i := range subjects {
@@ -79,7 +91,9 @@ func readSubjects(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, roots [
 		slices.SortFunc(s.sightings, func(a, b leaks.Sighting) int { return a.Build - b.Build })
 		s.scenarios = []int64{}
 		for _, seen := range s.sightings {
-			s.scenarios = append(s.scenarios, seen.Scenario)
+			if !seen.Absent {
+				s.scenarios = append(s.scenarios, seen.Scenario)
+			}
 		}
 		slices.Sort(s.scenarios)
 		s.scenarios = slices.Compact(s.scenarios)

@@ -61,7 +61,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Migrate brings the schema to the version of this program. Instances that start together take turns.
+// Migrate brings the schema to the version of this program, and the builds into its order. Instances that start together take turns.
 func Migrate(ctx context.Context, url string) error {
 	db, err := sql.Open("pgx", url)
 	if err != nil {
@@ -79,7 +79,12 @@ func Migrate(ctx context.Context, url string) error {
 	if _, err := provider.Up(ctx); err != nil {
 		return fmt.Errorf("store: migrate: %w", err)
 	}
-	return nil
+	s, err := Open(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return s.OrderBuilds(ctx)
 }
 
 // tx runs f in a transaction.

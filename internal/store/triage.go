@@ -76,5 +76,5 @@ func changeWord(ctx context.Context, tx pgx.Tx, at located, actor string, before
 	if err := audit(ctx, tx, at.Root, actor, "triage", before, after); err != nil {
 		return err
 	}
-	return followHistory(ctx, tx, at.Project, []int64{at.Root}, actor)
+	return followRoots(ctx, tx, at.Project, []int64{at.Root}, actor)
 }

@@ -57,6 +57,9 @@ func (r *Resolver) Resolve(ctx context.Context, captures []*capture.Capture, pro
 	if err != nil {
 		return nil, err
 	}
+	if err := r.expand(ctx, captures, names); err != nil {
+		return nil, err
+	}
 	names.Sort()
 	return names, nil
 }

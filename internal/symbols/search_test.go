@@ -97,3 +97,27 @@ func TestLegible(t *testing.T) {
 		}
 	}
 }
+
+// Addresses in a library that is gone from their snapshot are looked up where another snapshot of the process shows it.
+func TestAddressesInLibrariesThatAreGone(t *testing.T) {
+	program, s := till(1, 0, false), &shelf{}
+	s.put(t, "a", "till.pdb", pdbOf(t, program))
+	loaded, gone, stranger := running(nil, tillModule("")), running(tillReturns, tillModule("")), running(tillReturns, tillModule(""))
+	gone.Modules, stranger.Modules, stranger.Process.PID, loaded.Process.PID = nil, nil, 8, 7
+	for name, test := range map[string]struct {
+		captures []*capture.Capture
+		named    int
+	}{"of the process": {[]*capture.Capture{loaded, gone}, len(tillReturns)}, "of another": {[]*capture.Capture{loaded, stranger}, -1}} {
+		names, err := (&Resolver{Library: s}).Resolve(t.Context(), test.captures, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		named := -1
+		if image := names.Image(tillModule("").ImageID()); image != nil {
+			named = image.Named()
+		}
+		if named != test.named {
+			t.Errorf("%s: %d named, want %d", name, named, test.named)
+		}
+	}
+}

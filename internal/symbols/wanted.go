@@ -18,22 +18,38 @@ type wanted struct {
 // collect lists the images that return addresses of the captures lie in, the ones with most addresses first.
 func collect(captures []*capture.Capture) []*wanted {
 	byID, order := map[capture.ImageID]*wanted{}, []*wanted(nil)
-	for _, c := range captures {
-		modules := capture.NewModuleMap(c.Modules)
+	want := func(m capture.Module, address uint64, bits uint8) {
+		if address-m.Base > 1<<32-1 {
+			return
+		}
+		w := byID[m.ImageID()]
+		if w == nil {
+			w = &wanted{Module: m, bits: bits}
+			byID[m.ImageID()] = w
+			order = append(order, w)
+		}
+		w.rvas = append(w.rvas, uint32(address-m.Base))
+	}
+	maps := make([]*capture.ModuleMap, len(captures))
+	for i, c := range captures {
+		maps[i] = capture.NewModuleMap(c.Modules)
+	}
+	for i, c := range captures {
+		others := snapshotsOf(captures, c)
 		for id := range c.Stacks.FrameCount() {
 			address := c.Stacks.Frame(capture.FrameID(id)).Address
-			at := modules.Find(address)
-			if at < 0 || address == 0 || address-c.Modules[at].Base > 1<<32-1 {
+			if address == 0 {
 				continue
 			}
-			m := c.Modules[at]
-			w := byID[m.ImageID()]
-			if w == nil {
-				w = &wanted{Module: m, bits: c.Process.Bits}
-				byID[m.ImageID()] = w
-				order = append(order, w)
+			if at := maps[i].Find(address); at >= 0 {
+				want(c.Modules[at], address, c.Process.Bits)
+				continue
 			}
-			w.rvas = append(w.rvas, uint32(address-m.Base))
+			for _, other := range others { // where it was loaded, if it is in a library that is gone
+				if at := maps[other].Find(address); at >= 0 {
+					want(captures[other].Modules[at], address, c.Process.Bits)
+				}
+			}
 		}
 	}
 	for _, w := range order {
@@ -42,6 +58,21 @@ func collect(captures []*capture.Capture) []*wanted {
 	}
 	slices.SortStableFunc(order, func(a, b *wanted) int { return cmp.Compare(len(b.rvas), len(a.rvas)) })
 	return order
+}
+
+// snapshotsOf are the other snapshots that may be of the process that a snapshot is of, one of several with equal modules.
+func snapshotsOf(captures []*capture.Capture, c *capture.Capture) (list []int) {
+	if c.Shape != capture.ShapeSnapshot {
+		return nil
+	}
+	for i, other := range captures {
+		known := func(k int) bool { return slices.Equal(captures[k].Modules, other.Modules) }
+		if other != c && other.Shape == c.Shape && (other.Process.PID == c.Process.PID || other.Process.PID == 0 || c.Process.PID == 0) &&
+			!slices.Equal(other.Modules, c.Modules) && !slices.ContainsFunc(list, known) {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 // pdbName is the file name of the PDB: the evidence's, else the module's own with the other extension.

@@ -1,22 +1,28 @@
 // Command leakeval measures how well heapdrift tells leaks from what only grows, on generated processes whose leaks are known:
 //
-//	go run ./tools/leakeval [-seeds 1,2,3] [-processes 250] [-snapshots 3,4,5,6,8,12,20]
+//	go run ./tools/leakeval [-set kept|afterwards|tuning] [-seeds 1,2,3] [-processes 100] [-snapshots 5,6,8,12,20] [-runs 3]
 //
-// It prints precision, recall and average precision for each kind of evidence, a calibration table, and what became of each
-// pattern. docs/method.md publishes what it prints.
+// It prints precision and recall for each kind of evidence, a calibration table, what other rules would have flagged, and what became
+// of each behaviour, the worst first. docs/method.md publishes what it prints.
+//
+//	go run ./tools/leakeval -fit internal/analysis/score/model_table.go
+//
+// fits the model on the behaviours that are for tuning, and writes its table.
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"go/format"
 	"os"
 	"os/signal"
 	"strconv"
 	"strings"
 
-	"heapdrift/internal/analysis/score/evaluation"
+	"heapdrift/tools/leakeval/evaluation"
 )
 
 func main() {
@@ -31,65 +37,85 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("leakeval", flag.ContinueOnError)
-	seeds := flags.String("seeds", join(evaluation.EvaluationSeeds), "seeds of the processes; those used for tuning are "+join(evaluation.TuningSeeds))
-	processes := flags.Int("processes", 250, "processes for each seed")
-	snapshots := flags.String("snapshots", "3,4,5,6,8,12,20", "how many snapshots are taken, 2 to 32")
-	fit := flags.Bool("fit", false, "print the calibration that fits these seeds, as package score has it, instead of tables")
+	set := flags.String("set", "kept", "behaviours: kept, which nothing was chosen on, afterwards, which were written when the method was final, or tuning")
+	seeds := flags.String("seeds", "1,2,3", "seeds of the processes")
+	processes := flags.Int("processes", 100, "processes for each seed")
+	runs := flags.Int("runs", 1, "runs of each process; of several they are judged together")
+	snapshots := flags.String("snapshots", "5,6,8,12,20", "how many snapshots are taken")
+	dumps := flags.String("dumps", "8", "how many full dumps are taken")
+	fit := flags.String("fit", "", "fit the model on the behaviours for tuning and write its table to this `file`")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	o := evaluation.Options{Processes: *processes}
-	for _, word := range strings.Split(*seeds, ",") {
-		n, err := strconv.ParseUint(word, 10, 64)
-		if err != nil {
-			return fmt.Errorf("-seeds: %w", err)
-		}
-		o.Seeds = append(o.Seeds, n)
+	o := evaluation.Options{Processes: *processes, Runs: *runs, Trace: true, Behaviours: evaluation.Kept()}
+	switch {
+	case *set == "tuning" || *fit != "":
+		o.Behaviours = evaluation.Tuning()
+	case *set == "afterwards":
+		o.Behaviours = evaluation.Afterwards()
+	case *set != "kept":
+		return fmt.Errorf("-set: %q is none of kept, afterwards and tuning", *set)
 	}
-	for _, word := range strings.Split(*snapshots, ",") {
-		n, err := strconv.Atoi(word)
-		if err != nil || n < 2 || n > 32 {
-			return fmt.Errorf("-snapshots: %q is no number from 2 to 32", word)
-		}
-		o.Snapshots = append(o.Snapshots, n)
+	numbers, err := parse(*seeds, "-seeds", 0, 1<<62)
+	if err != nil {
+		return err
+	}
+	for _, n := range numbers {
+		o.Seeds = append(o.Seeds, uint64(n))
+	}
+	if o.Snapshots, err = parse(*snapshots, "-snapshots", 2, 100); err != nil {
+		return err
+	}
+	if o.Dumps, err = parse(*dumps, "-dumps", 2, 100); err != nil {
+		return err
+	}
+	if *fit != "" {
+		o.Dumps = nil
+		o.Snapshots, o.Counted = evaluation.FittedSnapshots(), true
 	}
 	all, err := evaluation.Run(ctx, o)
 	if err != nil {
 		return err
 	}
-	if *fit {
-		printFits(all)
-		return nil
+	switch {
+	case *fit == "" && *runs > 1:
+		return evaluation.Print(os.Stdout, evaluation.Pooled(all))
+	case *fit == "":
+		return evaluation.Print(os.Stdout, all)
 	}
-	return evaluation.Print(os.Stdout, all)
+	models := evaluation.FitAll(all)
+	o.Counted, o.Runs, o.Snapshots, o.Processes = false, evaluation.FittedRuns, evaluation.PooledSnapshots, max(1, o.Processes/2)
+	if all, err = evaluation.Run(ctx, o); err != nil {
+		return err
+	}
+	return write(*fit, models, evaluation.FitPools(all))
 }
 
-// printFits prints the knots for each number of snapshots up to 8, for all numbers above, and for traces.
-func printFits(all []evaluation.Cases) {
-	var many []evaluation.Cases
-	show := func(name string, cases ...evaluation.Cases) {
-		fmt.Printf("{ // %s\n", name)
-		for _, k := range evaluation.FitCalibration(cases...) {
-			fmt.Printf("\t{%.4f, %.4f},\n", k.Model, k.Real)
-		}
-		fmt.Println("},")
+func write(file string, models []evaluation.Model, poolings []evaluation.Pooling) error {
+	var text bytes.Buffer
+	if err := evaluation.WriteModels(&text, models, poolings); err != nil {
+		return err
 	}
-	for _, cases := range all {
-		switch {
-		case cases.Snapshots > 8:
-			many = append(many, cases)
-			continue
-		case cases.Snapshots == 0 && len(many) > 0:
-			show("9 snapshots and more", many...)
-		}
-		show(cases.Name, cases)
+	source, err := format.Source(text.Bytes())
+	if err != nil {
+		return fmt.Errorf("-fit: %w", err)
 	}
+	for _, m := range models {
+		fmt.Printf("%s from %d on: leak from %.2f, certain from %.2f\n", m.Kind, m.From, m.Leak, m.Certain)
+	}
+	for _, p := range poolings {
+		fmt.Printf("%d runs, %s: leak from %.2f, certain from %.2f\n", p.Runs, p.Kind, p.Leak, p.Certain)
+	}
+	return os.WriteFile(file, source, 0o644)
 }
 
-func join(seeds []uint64) string {
-	words := make([]string, len(seeds))
-	for i, s := range seeds {
-		words[i] = strconv.FormatUint(s, 10)
+func parse(list, name string, least, most int) (numbers []int, err error) {
+	for word := range strings.SplitSeq(list, ",") {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < least || n > most {
+			return nil, fmt.Errorf("%s: %q is no number from %d to %d", name, word, least, most)
+		}
+		numbers = append(numbers, n)
 	}
-	return strings.Join(words, ",")
+	return numbers, nil
 }

@@ -103,6 +103,7 @@ func (a *API) Register(e *echo.Echo) {
 	e.GET("/api/v1/compare", a.compareShow)
 	e.GET("/api/v1/compare/tree", a.compareTree)
 	e.POST("/api/v1/projects/:project/baseline", a.baselinePost)
+	e.GET("/api/v1/projects/:project/audit", a.projectAudit)
 	e.GET("/api/v1/projects/:project/rules", a.rulesGet)
 	e.PUT("/api/v1/projects/:project/rules", a.rulesPut)
 	e.POST("/api/v1/projects/:project/rules/import", a.rulesImport)

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/score"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
 
@@ -28,6 +28,25 @@ type evidenceOfLeak struct {
 	Run       int64              `json:"run"`
 	Clauses   []score.Clause     `json:"clauses"`
 	Witnesses []analysis.Witness `json:"witnesses"`
+	Pooled    *pooledView        `json:"pooled"` // null where the run stands for itself
+	Own       *leaks.Judged      `json:"own"`    // what the run says by itself; null where it stands for itself
+}
+
+// pooledView is the judgement on several runs of a scenario together.
+type pooledView struct {
+	Runs    int      `json:"runs"`
+	Score   float64  `json:"score"`
+	Leaks   bool     `json:"leaks"`
+	Certain bool     `json:"certain"`
+	Builds  []string `json:"builds"` // oldest first
+}
+
+func viewOfEvidence(f *store.Finding) *evidenceOfLeak {
+	v := &evidenceOfLeak{Run: f.Run, Clauses: filled(f.Clauses), Witnesses: filled(f.Witnesses)}
+	if p := f.Pooled; p != nil && p.Runs > 1 {
+		v.Own, v.Pooled = f.Alone, &pooledView{p.Runs, p.Score, p.Leaks, p.Certain, p.Builds}
+	}
+	return v
 }
 
 type buildView struct {
@@ -44,7 +63,23 @@ type outcomeView struct {
 	Seen      int    `json:"seen"` // runs that show it
 	Run       int64  `json:"run"`
 	Exercised bool   `json:"exercised"`
+	// Absent is by what it is known to be gone where no run shows it; null where it is not.
+	Absent *absentView `json:"absent"`
 	figuresView
+}
+
+// absentView is a frame by which callers of a leak ran in a build that shows nothing of it.
+type absentView struct {
+	Frame    string `json:"frame"`
+	Stacks   int    `json:"stacks"` // that hold it
+	Sentence string `json:"sentence"`
+}
+
+func viewOfAbsent(o *leaks.Outcome) *absentView {
+	if !o.IsAbsent() {
+		return nil
+	}
+	return &absentView{o.Absent.Frame, o.Absent.Stacks, o.Absent.Says(o.Build)}
 }
 
 type aliasView struct {
@@ -60,16 +95,6 @@ type commentView struct {
 	Text      string    `json:"text"`
 	At        time.Time `json:"at"`
 	Signature string    `json:"signature"` // that it was written under
-}
-
-type auditView struct {
-	ID        int64           `json:"id"`
-	Actor     string          `json:"actor"` // "" for what followed from runs
-	Action    string          `json:"action"`
-	Before    json.RawMessage `json:"before"`
-	After     json.RawMessage `json:"after"`
-	At        time.Time       `json:"at"`
-	Signature string          `json:"signature"`
 }
 
 // signatureShow handles GET /api/v1/projects/:project/signatures/:signature: the history of one leak.
@@ -126,10 +151,10 @@ func viewOfHistory(project string, history *store.History, aliases []store.Alias
 	}
 	for i := range history.Outcomes {
 		o := &history.Outcomes[i]
-		d.History = append(d.History, outcomeView{o.Build, o.Scenario, o.Runs, o.Findings, o.Run, o.Exercised, viewOfFigure(&o.Figure)})
+		d.History = append(d.History, outcomeView{o.Build, o.Scenario, o.Runs, o.Findings, o.Run, o.Exercised, viewOfAbsent(o), viewOfFigure(&o.Figure)})
 	}
 	if f := history.Explained; f != nil {
-		d.Evidence = &evidenceOfLeak{f.Run, filled(f.Clauses), filled(f.Witnesses)}
+		d.Evidence = viewOfEvidence(f)
 	}
 	for _, alias := range aliases {
 		d.Aliases = append(d.Aliases, aliasView{alias.Text, alias.Title, alias.By, alias.At})
@@ -138,50 +163,4 @@ func viewOfHistory(project string, history *store.History, aliases []store.Alias
 		d.Discussion = append(d.Discussion, commentView{comment.ID, comment.Actor, comment.Text, comment.At, comment.Signature})
 	}
 	return d
-}
-
-// signatureAudit handles GET /api/v1/projects/:project/signatures/:signature/audit: who changed what, newest first.
-func (a *API) signatureAudit(c echo.Context) error {
-	project, signature, err := signatureOf(c)
-	if err != nil {
-		return err
-	}
-	var q store.AuditQuery
-	if q.Limit, err = whole(c, "limit", defaultSignatures, 1, maxSignatures); err != nil {
-		return err
-	}
-	if q.Offset, err = whole(c, "offset", 0, 0, maxOffset); err != nil {
-		return err
-	}
-	if q.After, err = afterParam(c); err != nil {
-		return err
-	}
-	ctx := c.Request().Context()
-	rows, err := store.Read(ctx, a.store, func(v store.View) ([]store.AuditRow, error) { return v.Audit(ctx, project, signature, q) })
-	if err != nil {
-		return err
-	}
-	view := struct {
-		Audit []auditView `json:"audit"`
-		Next  string      `json:"next,omitempty"`
-	}{Audit: []auditView{}}
-	for i := range rows {
-		view.Audit = append(view.Audit, viewOfAudit(&rows[i]))
-	}
-	if len(rows) == q.Limit {
-		view.Next = pageAfter(c.Request().URL, rows[len(rows)-1].ID)
-	}
-	return fresh(c, http.StatusOK, view)
-}
-
-func viewOfAudit(r *store.AuditRow) auditView {
-	return auditView{r.ID, r.Actor, r.Action, object(r.Before), object(r.After), r.At, r.Signature}
-}
-
-// object is a JSON object that is shown as an empty one where there is none.
-func object(text json.RawMessage) json.RawMessage {
-	if len(text) == 0 {
-		return json.RawMessage("{}")
-	}
-	return text
 }

@@ -50,6 +50,7 @@
   }
   function send() {
     clearTimeout(timer);
+    timer = 0;
     document.getElementById("window").requestSubmit();
   }
 
@@ -155,7 +156,7 @@
   // ---- what the server answers is what the chart shows ----
   function follow() {
     var totals = document.getElementById("totals");
-    if (!totals || drag) return;
+    if (!totals || drag || timer) return; // a key was pressed meanwhile: what it asks for is about to be sent
     now = { from: Math.round(totals.dataset.from * 1e9), to: Math.round(totals.dataset.to * 1e9) };
     draw();
   }

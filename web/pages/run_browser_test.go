@@ -13,7 +13,7 @@ import (
 
 func TestRunPageInBrowser(t *testing.T) {
 	s, b := open(t), browse(t)
-	run := addRun(t, s.store, target, capturesOf(many(300), 6))
+	run := addRun(t, s.store, target, capturesOf(many(300), 11))
 	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, run)))
 	b.accessible("light")
 	b.keep("run-light")

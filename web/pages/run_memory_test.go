@@ -116,6 +116,20 @@ func TestRunOfNothingButFacts(t *testing.T) {
 	has(t, page, "Inconclusive", "the evidence says where memory is and lists no allocations", "one instant does not show what grows", "Memory beside allocations", "WinDbg !heap -s", "Heaps as they count", "0x460000", "512 KB")
 }
 
+// Leaks that Application Verifier reports stand above the sites, and growth is told by what two logs count.
+func TestReportedLeaksOnThePage(t *testing.T) {
+	s := open(t)
+	look := "0:000> !heap -s\n  Heap     Flags   Reserv  Commit  Virt   Free  List   UCR  Virt  Lock  Fast\n                    (k)     (k)    (k)     (k) length      blocks cont. heap\n" +
+		"-----\n00460000 00000002    1024    512    512      4     2     1   %d      0   LFH\n-----\n"
+	list, err := windbg.Read(t.Context(), strings.NewReader(fmt.Sprintf(look, 11)+"0:000> g\n"+fmt.Sprintf(look, 43)+
+		"=======================================\nVERIFIER STOP 00000900: pid 0x4E4C: A heap allocation was leaked.\n\n\t191A7BE0 : Address of the leaked allocation.\n\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := words(s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, target, list))))
+	has(t, page, "Application Verifier reports 1 leak", "Leaks that Application Verifier reports", "VERIFIER STOP 900", "A heap allocation was leaked.", "0x191a7be0", "11 → 43")
+}
+
 func TestMemoryInBrowser(t *testing.T) {
 	s, b := open(t), browse(t)
 	run := addRun(t, s.store, target, dumps(t))

@@ -39,18 +39,18 @@ func blames(page string) []string {
 
 func TestReport(t *testing.T) {
 	s := open(t)
-	run := addRun(t, s.store, target, capturesOf(shop, 6))
+	run := addRun(t, s.store, target, capturesOf(shop, 11))
 	page := s.page(fmt.Sprintf("/runs/%d", run))
 	has(t, page, "Leaking", "<strong>shopd.exe leaks 2.77 MB in 11,570 blocks from 5 places</strong>", "<code>shopd!Shop::Orders::Receipts::Receipt::AppendLine</code>",
 		"<b>shopd.exe</b>", "x64, PID 4242", "<b>4812</b>", "main", "<b>soak-60min</b>", "over 50 min", "6 Mar 2025 09:00", "matched by id")
-	has(t, page, `aria-label="Outstanding memory over 6 snapshots: 2.15 MB in 1,692 blocks at the first, 5.76 MB in 14,763 blocks at the last."`, "5.76 MB held")
+	has(t, page, `aria-label="Outstanding memory over 11 snapshots: 2.15 MB in 1,692 blocks at the first, 5.76 MB in 14,763 blocks at the last."`, "5.76 MB held")
 	has(t, page, `aria-sort="descending"`, `shopd!Shop::…::</span><span class="fn">Receipt::AppendLine`, "receipt.cpp:118", `title="2,223,360 B">2.12 MB`, "5,790", "▲ +2.07 MB", "▲ +5,650")
 	has(t, page, "▼ −1.64 KB") // Log::Rotate shrinks
 	has(t, page, `>alias</span>`)
 	has(t, page, `>no stack</span>`)
 	has(t, page, "Heaps", "0x1d147000000", "5.50 MB")
 	has(t, page, "plugin.dll", "none", "0 of 2 frames named", "<b>plugin.pdb</b>, age 1, GUID <code>5E0A4B5C-9F1D-4E3A-8B6C-7D8E9FA0B1C2</code>", "3 modules with nothing at stake", "shopd.exe", "private")
-	has(t, page, "6 files", "shopd-1.log", "1.18 MB", "umdh-snapshot", "1 snapshot")
+	has(t, page, "11 files", "shopd-1.log", "1.18 MB", "umdh-snapshot", "1 snapshot")
 	for _, format := range []string{"text", "json", "markdown", "folded", "csv"} {
 		has(t, page, fmt.Sprintf(`href="/api/v1/runs/%d/report?format=%s&amp;download=1"`, run, format))
 	}
@@ -150,8 +150,8 @@ func TestSiteOpens(t *testing.T) {
 	run := addRun(t, s.store, target, capturesOf(many(300), 3))
 	open := s.page(fmt.Sprintf("/runs/%d?open=0", run))
 	has(t, open, `id="s0" class="open"`, `aria-expanded="true"`, `id="d0"`, "4 allocator frames · ntdll, ucrtbase, operator new",
-		`class="blame"`, "AppendLine", "+0xc4", "receipt.cpp:118", "2 thread start frames · kernel32, ntdll", "921,600 B", "384 B", "BackTrace", "2001", "sig1:")
-	has(t, open, "+   d3e00 (  e1000 -   d200)", "BackTrace2001", "\tntdll!RtlAllocateHeap+2F4")
+		`class="blame"`, "AppendLine", "+0xc4", "receipt.cpp:118", "2 thread start frames · kernel32, ntdll", "487,680 B", "384 B", "BackTrace", "2001", "sig1:")
+	has(t, open, "+   69f00 (  77100 -   d200)", "BackTrace2001", "\tntdll!RtlAllocateHeap+2F4")
 	part := s.page(fmt.Sprintf("/runs/%d/sites/0", run), "HX-Request", "true")
 	if !strings.HasPrefix(part, `<tr class="detail is-growing" id="d0">`) {
 		t.Errorf("the part begins with %.80s", part)

@@ -28,7 +28,8 @@ func TestTracePage(t *testing.T) {
 	has(t, text(page), "recorded 0.0 – 60.0 s", "exited at 57.5 s", "2,412,380 events", "6 Mar 2025 09:00:00 UTC",
 		"No events or buffers were lost: 2,412,380 events from 0.0 – 60.0 s.", "Outstanding memory", "Virtual memory", "exited at 57.5 s", "Window", "Before exit", "Last half",
 		"Totals", "of the whole trace", "Heap’s own commits same bytes as Heap",
-		"The process ended at 57.5 s", "impacting was 5.18 MB of heap and 20.0 MB of virtual memory", "Sites", "At exit")
+		"The process ended at 57.5 s", "impacting was 5.18 MB of heap and 20.0 MB of virtual memory", "Sites", "Before exit")
+	has(t, text(page), "MB before exit")
 	has(t, page, `aria-label="Outstanding memory from 0.0 s to 60.0 s: heaps 96 B at first, at most 6.10 MB, 0 B at the end; virtual memory 0 B at first, at most 30.0 MB, 0 B at the end."`)
 	has(t, page, fmt.Sprintf(`href="/api/v1/runs/%d/allocations?download=1"`, run), fmt.Sprintf(`href="/api/v1/runs/%d/report?format=json&amp;download=1"`, run))
 	lacks(t, page, "style=", "onclick", "NaN", "Inf", "Snapshots</h2>", "UMDH text")

@@ -47,28 +47,28 @@ func join(parts ...[]string) (all []string) {
 
 // shop is a process with a leak, a cache, steady memory, and stacks of every kind that the pages show.
 var shop = []sample{
-	{0, 384, join(newed, []string{`shopd!Shop::Orders::Receipts::Receipt::AppendLine+0xc4@c:\src\shopd\order\receipt.cpp:118`, `shopd!Shop::Orders::Order::Commit+0x1d2@c:\src\shopd\order\order.cpp:207`}, request), nil, rising(140, 1130)},
-	{0, 104, join(allocate, []string{"ucrtbase!_wcsdup+0x20", `audit!AuditLog::Note+0x3b@c:\src\audit\audit_log.cpp:29`, `shopd!Shop::Orders::Order::Commit+0x210@c:\src\shopd\order\order.cpp:213`}, request), nil, rising(140, 1130)},
-	{0, 2304, join(newed, []string{`shopd!SearchIndex::Rebuild+0x166@c:\src\shopd\search\search_index.cpp:74`, `shopd!Scheduler::Tick+0x5d@c:\src\shopd\scheduler.cpp:46`}, thread), nil, rising(3, 12)},
-	{0, 576, join(newed, []string{`shopd!std::make_unique<Session,std::basic_string<char,std::char_traits<char>>>+0x1c`, `shopd!SessionCache::Add+0x7b@c:\src\shopd\session\session_cache.cpp:58`}, request), nil, func(k int) int64 { return min(2048, 512*int64(k+1)) }},
+	{0, 384, join(newed, []string{`shopd!Shop::Orders::Receipts::Receipt::AppendLine+0xc4@c:\src\shopd\order\receipt.cpp:118`, `shopd!Shop::Orders::Order::Commit+0x1d2@c:\src\shopd\order\order.cpp:207`}, request), nil, rising(140, 565)},
+	{0, 104, join(allocate, []string{"ucrtbase!_wcsdup+0x20", `audit!AuditLog::Note+0x3b@c:\src\audit\audit_log.cpp:29`, `shopd!Shop::Orders::Order::Commit+0x210@c:\src\shopd\order\order.cpp:213`}, request), nil, rising(140, 565)},
+	{0, 2304, join(newed, []string{`shopd!SearchIndex::Rebuild+0x166@c:\src\shopd\search\search_index.cpp:74`, `shopd!Scheduler::Tick+0x5d@c:\src\shopd\scheduler.cpp:46`}, thread), nil, rising(3, 6)},
+	{0, 576, join(newed, []string{`shopd!std::make_unique<Session,std::basic_string<char,std::char_traits<char>>>+0x1c`, `shopd!SessionCache::Add+0x7b@c:\src\shopd\session\session_cache.cpp:58`}, request), nil, func(k int) int64 { return min(2048, 512+256*int64(k)) }},
 	{0, 16384, join(newed, []string{`shopd!Catalog::Preload+0x6e@c:\src\shopd\catalog\catalog.cpp:93`}, start), nil, always(96)},
 	{1, 4096, join(newed, []string{`shopd!Net::BufferPool::Acquire+0x52@c:\src\shopd\net\buffer_pool.cpp:40`}, request), nil, always(64)},
 	{0, 88, join(newed, []string{`shopd!Config::Load+0xa1@c:\src\shopd\config.cpp:37`}, start), nil, always(412)},
-	{0, 48, join(allocate, []string{`shopd!Log::Rotate+0x44@c:\src\shopd\log.cpp:71`}, start), nil, rising(70, -7)},
+	{0, 48, join(allocate, []string{`shopd!Log::Rotate+0x44@c:\src\shopd\log.cpp:71`}, start), nil, func(k int) int64 { return 70 - 7*int64(k/2) }},
 	{0, 32, join(newed, []string{"shopd!std::_Tree<std::pair<int const ,std::basic_string<char>>>::_Insert+0x29", "shopd!Metrics::`anonymous namespace'::Register+0x17@c:\\src\\shopd\\metrics.cpp:22"}, start), nil, always(188)},
-	{1, 24, join(allocate, []string{"plugin+0x2a40", "plugin+0x1177"}, thread), nil, rising(9, 40)},
+	{1, 24, join(allocate, []string{"plugin+0x2a40", "plugin+0x1177"}, thread), nil, rising(9, 20)},
 	{0, 16, join(allocate, []string{"shopd!" + hostile + "+0x1"}, thread), nil, always(5)},
-	{0, 64, join(newed, []string{`shopd!Xml::Node::Clone+0x10@c:\src\shopd\xml.cpp:9`}, thread), [][]string{join(newed, []string{`shopd!Json::Node::Clone+0x12@c:\src\shopd\json.cpp:11`}, thread)}, rising(20, 2)},
+	{0, 64, join(newed, []string{`shopd!Xml::Node::Clone+0x10@c:\src\shopd\xml.cpp:9`}, thread), [][]string{join(newed, []string{`shopd!Json::Node::Clone+0x12@c:\src\shopd\json.cpp:11`}, thread)}, rising(20, 1)},
 	{0, 40, nil, nil, always(33)},
 }
 
-// capturesOf is what a reader makes of the process, one capture for each of n snapshots ten minutes apart.
+// capturesOf is what a reader makes of the process, one capture for each of n snapshots five minutes apart.
 func capturesOf(samples []sample, n int) []*capture.Capture {
 	list := make([]*capture.Capture, n)
 	for k := range list {
 		c := &capture.Capture{
 			Kind: capture.KindUMDHSnapshot, Process: capture.Process{Name: "shopd.exe", PID: 4242, Bits: 64},
-			Snapshots: []capture.Snapshot{{TakenAt: time.Date(2025, 3, 6, 9, 10*k, 0, 0, time.UTC)}},
+			Snapshots: []capture.Snapshot{{TakenAt: time.Date(2025, 3, 6, 9, 5*k, 0, 0, time.UTC)}},
 			Heaps:     []capture.Heap{{Handle: 0x1d147000000}, {Handle: 0x1d148a20000}},
 			Modules: []capture.Module{
 				{Path: `C:\Shop\shopd.exe`, Base: 0x7ff65480000, Size: 0x2a6000, Symbols: capture.SymbolsPrivate, PDB: "shopd.pdb"},
@@ -84,6 +84,9 @@ func capturesOf(samples []sample, n int) []*capture.Capture {
 				site.Aliases = append(site.Aliases, addStack(c, alias))
 			}
 			c.Sites = append(c.Sites, site)
+			for b := range s.blocks(k) { // what is there stays where it is
+				c.Blocks.Add(capture.Block{Site: uint32(i), Address: uint64(i+1)<<32 + uint64(b)<<16, Size: uint64(s.size)})
+			}
 		}
 		list[k] = c
 	}

@@ -10,7 +10,7 @@ import (
 // The panel of a run: what to upload is in sight, the rest opens in place.
 func TestSymbolPanelInBrowser(t *testing.T) {
 	s, b := open(t), browse(t)
-	run := addRun(t, s.store, target, capturesOf(many(20), 6), sought)
+	run := addRun(t, s.store, target, capturesOf(many(20), 11), sought)
 	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d?open=2", s.url, run)))
 	b.accessible("light")
 	b.keep("symbols-run-light")

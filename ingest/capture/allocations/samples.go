@@ -1,5 +1,10 @@
 package allocations
 
+import (
+	"iter"
+	"slices"
+)
+
 // Samples adds up what rows have outstanding at evenly spaced instants, by site: From + i × (To − From) / (n − 1).
 // Rows come in any order.
 type Samples struct {
@@ -69,12 +74,18 @@ func (s *Samples) first(t int64) int {
 
 // Site is what a site has outstanding at each instant.
 func (s *Samples) Site(site int) []Usage {
-	width := len(s.At) + 1
-	out := make([]Usage, len(s.At))
-	var sum Usage
-	for i := range out {
-		sum = sum.Add(s.changes[site*width+i])
-		out[i] = sum
+	return slices.AppendSeq(make([]Usage, 0, len(s.At)), s.Each(site))
+}
+
+// Each is Site without a list.
+func (s *Samples) Each(site int) iter.Seq[Usage] {
+	return func(yield func(Usage) bool) {
+		width := len(s.At) + 1
+		var sum Usage
+		for _, change := range s.changes[site*width:][:len(s.At)] {
+			if sum = sum.Add(change); !yield(sum) {
+				return
+			}
+		}
 	}
-	return out
 }

@@ -1,8 +1,10 @@
 package allocations
 
 import (
+	"cmp"
 	"context"
 	"math/bits"
+	"slices"
 )
 
 // An Ending is a process that ended while it was seen.
@@ -27,14 +29,16 @@ const (
 
 // Teardowns finds for each process that ended the last instant before it began to free what it held, Never where it did not.
 // Process has for each site the process that it is of, −1 for none and where a heap committed memory: its blocks tell. What a process frees on its way out was outstanding as long
-// as it worked, and it is judged as of that instant. It takes one scan for every 1024 processes.
+// as it worked, and it is judged as of that instant. It takes one scan, or of many processes as many as keep what is counted below
+// 100 MB.
 func Teardowns(ctx context.Context, rows Scanner, process []int32, endings []Ending) ([]int64, error) {
 	if t, ok := rows.(*Table); ok {
 		rows = t.Brief()
 	}
-	at := make([]int64, len(endings))
-	for first := 0; first < len(endings); first += tearAtOnce {
-		part := endings[first:min(first+tearAtOnce, len(endings))]
+	at, scans := make([]int64, len(endings)), int(rows.Len()/tearRows)+1
+	atOnce := max(tearAtOnce, (len(endings)+scans-1)/scans)
+	for first := 0; first < len(endings); first += atOnce {
+		part := endings[first:min(first+atOnce, len(endings))]
 		from, to := Never, BeforeTrace
 		for _, e := range part {
 			from, to = min(from, e.From), max(to, e.Exit)
@@ -57,16 +61,36 @@ func Teardowns(ctx context.Context, rows Scanner, process []int32, endings []End
 	return at, nil
 }
 
-// tearAtOnce is how many processes a scan counts for: 18 KB for each on each core.
-const tearAtOnce = 1024
+const (
+	// tearAtOnce is how many processes a scan counts for at least: 20 KB for each on each core, where they have that many rows.
+	tearAtOnce = 1024
+	// tearRows is how many rows there may be, on average, for the processes of one scan: each takes two steps at most.
+	tearRows = 1 << 20
+)
 
 // A tearing is what a process did near its end. Times are distances from its end in buckets whose width grows with it, eight
-// to each doubling: a teardown may take a tenth of a life or a millionth.
+// to each doubling: a teardown may take a tenth of a life or a millionth. A trace can have any number of processes that do
+// next to nothing, so there is a step only for buckets in which something was done.
 type tearing struct {
-	freed     [distances]Usage // old blocks
-	allocated [distances]int64 // blocks
-	all       int64            // blocks allocated in the whole life
-	kept      Usage            // old blocks that the end of the process ended
+	steps []tearStep // by bucket
+	all   int64      // blocks allocated in the whole life
+	kept  Usage      // old blocks that the end of the process ended
+}
+
+// A tearStep is what was done at one distance.
+type tearStep struct {
+	bucket    int
+	freed     Usage // old blocks
+	allocated int64 // blocks
+}
+
+// at is the step of a bucket. It is good until the next call.
+func (t *tearing) at(bucket int) *tearStep {
+	i, known := slices.BinarySearchFunc(t.steps, bucket, func(s tearStep, bucket int) int { return cmp.Compare(s.bucket, bucket) })
+	if !known {
+		t.steps = slices.Insert(t.steps, i, tearStep{bucket: bucket})
+	}
+	return &t.steps[i]
 }
 
 const distances = 496
@@ -90,9 +114,10 @@ func farthest(bucket int) uint64 {
 }
 
 func (t *tearing) add(o *tearing) {
-	for i := range t.freed {
-		t.freed[i] = t.freed[i].Add(o.freed[i])
-		t.allocated[i] += o.allocated[i]
+	for _, s := range o.steps {
+		own := t.at(s.bucket)
+		own.freed = own.freed.Add(s.freed)
+		own.allocated += s.allocated
 	}
 	t.all += o.all
 	t.kept = t.kept.Add(o.kept)
@@ -100,7 +125,7 @@ func (t *tearing) add(o *tearing) {
 
 // teardown applies the rule.
 func (t *tearing) teardown(e Ending) int64 {
-	if e.Exit <= e.From { // time stamps that contradict each other
+	if e.Exit <= e.From || len(t.steps) == 0 { // time stamps that contradict each other, or nothing was done
 		return Never
 	}
 	life := uint64(e.Exit) - uint64(e.From)
@@ -108,12 +133,15 @@ func (t *tearing) teardown(e Ending) int64 {
 	var allocated, best, gain int64
 	found := -1
 	var of Usage // what is freed in the stretch found
+	steps := t.steps
 	for i := range distances {
 		if farthest(i) > life/tearStretch {
 			break
 		}
-		freed = freed.Add(t.freed[i])
-		allocated += t.allocated[i]
+		if len(steps) > 0 && steps[0].bucket == i {
+			freed, allocated = freed.Add(steps[0].freed), allocated+steps[0].allocated
+			steps = steps[1:]
+		}
 		gain = freed.Count - tearWork*allocated
 		if gain > best && freed.Count >= SurvivalLeast && t.isOver(allocated, freed.Count, farthest(i), life) {
 			best, found, of = gain, i, freed
@@ -167,7 +195,7 @@ func (a *tearAdder) Rows(rows []Row) error {
 			count := int64(r.count())
 			sum.all += count
 			if r.AllocTime >= near {
-				sum.allocated[distance(uint64(e.Exit)-uint64(r.AllocTime))] += count
+				sum.at(distance(uint64(e.Exit) - uint64(r.AllocTime))).allocated += count
 			}
 		}
 		if r.FreeTime < near || r.AllocTime > e.Exit-int64((uint64(e.Exit)-uint64(e.From))/tearOld) {
@@ -178,8 +206,8 @@ func (a *tearAdder) Rows(rows []Row) error {
 			sum.kept = sum.kept.Add(old)
 			continue
 		}
-		at := &sum.freed[distance(uint64(e.Exit)-uint64(r.FreeTime))]
-		*at = at.Add(old)
+		at := sum.at(distance(uint64(e.Exit) - uint64(r.FreeTime)))
+		at.freed = at.freed.Add(old)
 	}
 	return nil
 }

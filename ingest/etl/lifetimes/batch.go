@@ -75,15 +75,6 @@ func (t *Tracker) touch(events []Event) {
 	t.touched += sum
 }
 
-// known is the number of an instance that was met before.
-func (t *processTable) known(instance uint32) (id uint32, ok bool) {
-	if int64(instance) < int64(len(t.small)) {
-		return t.small[instance] - 1, t.small[instance] != 0
-	}
-	id, ok = t.large[instance]
-	return id, ok
-}
-
 // known is the number of a heap that was met before.
 func (t *heapTable) known(process uint32, handle uint64) (id uint32, ok bool) {
 	if t.recent != 0 {

@@ -59,12 +59,6 @@ type addressIndex struct {
 	n     int
 }
 
-// hash spreads addresses, whose low bits are 0 and whose high bits are alike.
-func hash(v uint64) uint32 {
-	v *= 0x9E3779B97F4A7C15 // 2^64 / golden ratio
-	return uint32(v >> 32)
-}
-
 // find returns the slot and the block of the address.
 func (x *addressIndex) find(a *blockArena, address uint64) (slot int, id uint32, ok bool) {
 	if x.n == 0 {

@@ -174,3 +174,24 @@ func TestFarTimes(t *testing.T) {
 		t.Errorf("%d blocks, %+v", got, tr.Anomalies)
 	}
 }
+
+// Segment heaps log frees of what was never allocated by an event: no event is missing.
+func TestFreesOfSegmentHeaps(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		reserved uint64 // by the event that creates the heap
+		address  uint64
+		want     int64
+	}{
+		{"NT heap, whole page", 0x10000, 0x2000, 1},
+		{"segment heap, whole page", 0x9000, 0x2000, 0},
+		{"segment heap, block", 0x9000, 0x2010, 0},
+		{"heap of an event without sizes, whole page", 0, 0x2000, 0},
+		{"heap of an event without sizes, block", 0, 0x2010, 1},
+	} {
+		tr, _ := run(t, Event{Op: HeapCreate, Heap: 0x1000, Size: c.reserved}, free(1, c.address))
+		if got := tr.Anomalies.UnknownFreesInside; got != c.want || tr.Anomalies.UnknownFrees != 1 {
+			t.Errorf("%s: %+v", c.name, tr.Anomalies)
+		}
+	}
+}

@@ -125,6 +125,9 @@ func (t *Tracker) endPiece(p *process, piece interval, change int, at int64, how
 // written.
 func (t *Tracker) endVirtual(pid uint32, at int64, how allocations.End) {
 	p := &t.processes.processes[pid]
+	if p.virtualMemory == nil {
+		return
+	}
 	for _, run := range p.committed.runs {
 		for _, piece := range run {
 			t.endPiece(p, piece, -1, at, how, 0)

@@ -5,7 +5,7 @@ type Op uint8
 
 // The operations. The fields that each one uses, besides Time and Process, stand behind it.
 const (
-	HeapCreate   Op = iota // Heap
+	HeapCreate   Op = iota // Heap, Size: bytes that it reserves, 0 where that is not said
 	HeapAlloc              // Heap, Address, Size, Thread, Stack
 	HeapRealloc            // Heap, Address (new), OldAddress, Size (new), OldSize, Thread, Stack
 	HeapFree               // Heap, Address, Stack

@@ -80,7 +80,7 @@ func (t *Tracker) heapFree(e *Event) {
 func (t *Tracker) unknownFree(id uint32, e *Event) {
 	h := &t.heaps.heaps[id]
 	site := t.sites.of(id, 0, allocations.KindHeap)
-	inside := h.created || t.processes.processes[h.process].started
+	inside := (h.created || t.processes.processes[h.process].started) && !h.mayBeUnlogged(e.Address)
 	for _, a := range t.anomalies(h.process) {
 		a.UnknownFrees++
 		if inside {

@@ -1,6 +1,10 @@
 package lifetimes
 
-import "heapdrift/ingest/capture/allocations"
+import (
+	"heapdrift/ingest/capture/allocations"
+
+	"slices"
+)
 
 // A Heap is one heap of one process, over the whole trace.
 type Heap struct {
@@ -22,12 +26,16 @@ type heap struct {
 	handle   uint64
 	process  uint32 // number, not instance
 	created  bool
-	first    Counters
-	latest   Counters
-	firstAt  int64
-	latestAt int64
+	kind     heapKind
+	said     *said // nil while it said nothing
 	index    addressIndex
 	timeline timeline
+}
+
+// said is what a heap said of itself.
+type said struct {
+	first, latest     Counters
+	firstAt, latestAt int64
 }
 
 // heapTable numbers heaps by process and handle: open addressing over numbers plus one.
@@ -36,10 +44,6 @@ type heapTable struct {
 	index []uint32
 	// recent is the heap found last plus one: most events are of few heaps, mostly one.
 	recent uint32
-}
-
-func heapHash(process uint32, handle uint64) uint32 {
-	return hash(handle>>12 ^ uint64(process)<<44) // handles are page-aligned
 }
 
 // of is the number of a heap, which is new if need be; fresh says that it is.
@@ -62,7 +66,7 @@ func (t *heapTable) of(process uint32, handle uint64) (id uint32, fresh bool) {
 		}
 		i = (i + 1) & mask
 	}
-	t.heaps = append(t.heaps, heap{handle: handle, process: process, firstAt: allocations.Never, latestAt: allocations.Never})
+	t.heaps = append(t.heaps, heap{handle: handle, process: process})
 	t.index[i] = uint32(len(t.heaps))
 	t.recent = uint32(len(t.heaps))
 	return t.recent - 1, true
@@ -106,7 +110,36 @@ func (t *Tracker) heapCreate(e *Event) {
 		}
 		t.endHeap(id, e.Time, allocations.EndLost)
 	}
-	t.heaps.heaps[id].created = true
+	h := &t.heaps.heaps[id]
+	h.created = true
+	switch { // an NT heap reserves whole units of VirtualAlloc, a segment heap as much as its header takes
+	case e.Size == 0:
+		h.kind = heapUnknown
+	case e.Size%reservationUnit == 0:
+		h.kind = heapNT
+	default:
+		h.kind = heapSegment
+	}
+}
+
+// A heapKind is what a heap is, as the event that creates it tells.
+type heapKind uint8
+
+const (
+	heapUnknown heapKind = iota
+	heapNT
+	heapSegment
+)
+
+const (
+	reservationUnit = 64 << 10 // of VirtualAlloc
+	pageBytes       = 4096
+)
+
+// mayBeUnlogged reports whether a free of a block that was never allocated is no sign of lost events: segment heaps of Windows 10 and 11 log
+// the end of their subsegments, which are whole pages, as a free, and those of 10.0.15063 no allocation for a block that moves.
+func (h *heap) mayBeUnlogged(address uint64) bool {
+	return h.kind == heapSegment || h.kind == heapUnknown && address%pageBytes == 0
 }
 
 func (t *Tracker) heapDestroy(e *Event) {
@@ -121,19 +154,25 @@ func (t *Tracker) heapSnapshot(e *Event) {
 		return
 	}
 	h := &t.heaps.heaps[id]
-	if h.firstAt == allocations.Never {
-		h.first, h.firstAt = e.Counters, e.Time
+	if h.said == nil {
+		h.said = &said{first: e.Counters, firstAt: e.Time}
 	}
-	h.latest, h.latestAt = e.Counters, e.Time
+	h.said.latest, h.said.latestAt = e.Counters, e.Time
 }
 
-// endHeap ends every block of a heap. With EndNone they stay in the accounts, and only their rows are written.
+// endHeap ends every block of a heap, in the order of their numbers: that of the index differs from one run to the next.
+// With EndNone they stay in the accounts, and only their rows are written.
 func (t *Tracker) endHeap(id uint32, at int64, how allocations.End) {
 	h := &t.heaps.heaps[id]
-	for i := range h.index.slots {
-		if s := h.index.slots[i]; s != 0 {
-			t.endBlock(h, uint32(s)-1, at, how, 0)
+	t.ending = t.ending[:0]
+	for _, s := range h.index.slots {
+		if s != 0 {
+			t.ending = append(t.ending, uint32(s)-1)
 		}
 	}
 	h.index = addressIndex{}
+	slices.Sort(t.ending)
+	for _, b := range t.ending {
+		t.endBlock(h, b, at, how, 0)
+	}
 }

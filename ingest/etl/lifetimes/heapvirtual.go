@@ -48,7 +48,7 @@ func (t *Tracker) heapRange(e *Event) {
 	if !ok || base == end {
 		return
 	}
-	p := &t.processes.processes[t.process(e.Process)]
+	p := t.withVirtual(t.process(e.Process))
 	p.epoch++
 	known := false
 	p.regions.overlapping(base, end, func(r *interval) { r.value, known = heapRegion, true })
@@ -67,7 +67,7 @@ func (t *Tracker) heapRangeEnd(e *Event) {
 	if !ok {
 		return
 	}
-	p := &t.processes.processes[t.process(e.Process)]
+	p := t.withVirtual(t.process(e.Process))
 	p.epoch++
 	p.regions.overlapping(base, end, func(r *interval) { r.value = 0 })
 }

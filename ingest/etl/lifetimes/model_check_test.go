@@ -46,7 +46,7 @@ func randomEvents(r *rand.Rand, n int) []Event {
 		case p < 700:
 			e.Op, e.OldAddress = HeapRealloc, 0x10000*uint64(1+r.IntN(8))+0x800*uint64(r.IntN(40))
 		case p < 705:
-			e.Op = HeapCreate
+			e.Op, e.Size = HeapCreate, []uint64{0, 0x9000, 0x10000}[r.IntN(3)]
 		case p < 715:
 			e.Op = HeapDestroy
 		case p < 720:

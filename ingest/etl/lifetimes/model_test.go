@@ -11,6 +11,8 @@ type model struct {
 	procs   map[uint32]*modelProcess
 	blocks  map[modelKey]*modelBlock
 	created map[modelKey]bool
+	nt      map[modelKey]bool // created, and no segment heap
+	segment map[modelKey]bool
 	seen    map[modelKey]bool
 }
 
@@ -42,7 +44,7 @@ type modelCommit struct {
 const modelPage = 0x1000
 
 func newModel() *model {
-	return &model{procs: map[uint32]*modelProcess{}, blocks: map[modelKey]*modelBlock{}, created: map[modelKey]bool{}, seen: map[modelKey]bool{}, last: allocations.BeforeTrace}
+	return &model{procs: map[uint32]*modelProcess{}, blocks: map[modelKey]*modelBlock{}, created: map[modelKey]bool{}, nt: map[modelKey]bool{}, segment: map[modelKey]bool{}, seen: map[modelKey]bool{}, last: allocations.BeforeTrace}
 }
 
 func (m *model) process(id uint32) *modelProcess {
@@ -82,6 +84,8 @@ func (m *model) add(e Event) {
 			}
 		}
 		m.created[modelKey{e.Process, e.Heap, 0}] = true
+		m.nt[modelKey{e.Process, e.Heap, 0}] = e.Size > 0 && e.Size%0x10000 == 0
+		m.segment[modelKey{e.Process, e.Heap, 0}] = e.Size%0x10000 != 0
 	case HeapAlloc:
 		if m.blocks[key] != nil {
 			m.an.LostFrees++
@@ -94,7 +98,7 @@ func (m *model) add(e Event) {
 			return
 		}
 		m.an.UnknownFrees++
-		if m.inside(e) {
+		if k := (modelKey{e.Process, e.Heap, 0}); m.inside(e) && (m.nt[k] || !m.segment[k] && e.Address%4096 != 0) {
 			m.an.UnknownFreesInside++
 		}
 		m.rows = append(m.rows, allocations.Row{AllocTime: allocations.BeforeTrace, FreeTime: e.Time, Address: e.Address, Heap: e.Heap,

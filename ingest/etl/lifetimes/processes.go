@@ -1,6 +1,10 @@
 package lifetimes
 
-import "heapdrift/ingest/capture/allocations"
+import (
+	"heapdrift/ingest/capture/allocations"
+
+	"math"
+)
 
 // A Process is one process instance, over the whole trace.
 type Process struct {
@@ -22,23 +26,38 @@ type Process struct {
 
 // A process is a Process as it grows.
 type process struct {
-	instance    uint32
-	epoch       uint32 // changes with regions and committed; 0 while nothing is known of virtual memory
-	started     bool
-	ended       bool
-	endedAt     int64
-	heap        account
+	instance       uint32
+	epoch          uint32 // changes with regions and committed; 0 while nothing is known of virtual memory
+	started        bool
+	ended          bool
+	endedAt        int64
+	heap           account
+	heapLine       timeline
+	heaps          []uint32
+	anomalies      Anomalies
+	*virtualMemory // nil while there was no event of any
+}
+
+// virtualMemory is what a process has besides its heaps' blocks.
+type virtualMemory struct {
 	virtual     account
 	heapVirtual account
-	heapLine    timeline
 	virtualLine timeline
-	heaps       []uint32
-	anomalies   Anomalies
 	regions     intervals // reserved; value is 1 where a heap uses the region
 	committed   intervals // value is the number of the commit
 }
 
-// processTable numbers process instances.
+// withVirtual is a process to which an event of virtual memory has come.
+func (t *Tracker) withVirtual(pid uint32) *process {
+	p := &t.processes.processes[pid]
+	if p.virtualMemory == nil {
+		p.virtualMemory = new(virtualMemory)
+	}
+	return p
+}
+
+// processTable numbers process instances. Those without an event of memory, which a trace can have any number of, have
+// no process: what must be known of them is in the place of their number.
 type processTable struct {
 	processes []process
 	small     []uint32          // number plus one by instance, of instances below smallInstance
@@ -47,30 +66,51 @@ type processTable struct {
 
 const smallInstance = 1 << 16
 
-// process is the number of an instance, which is new if need be.
-func (t *Tracker) process(instance uint32) uint32 {
-	p := &t.processes
-	if int64(instance) < int64(len(p.small)) && p.small[instance] != 0 {
-		return p.small[instance] - 1
+// What is in the place of a number plus one while an instance has no events of memory.
+const (
+	unmet   uint32 = 0
+	started uint32 = math.MaxUint32 - 1
+	ended   uint32 = math.MaxUint32
+)
+
+// entry is what is known of an instance: number plus one, unmet, started or ended.
+func (p *processTable) entry(instance uint32) uint32 {
+	if int64(instance) < int64(len(p.small)) {
+		return p.small[instance]
 	}
-	if id, ok := p.large[instance]; ok {
-		return id
-	}
-	p.processes = append(p.processes, process{instance: instance, endedAt: allocations.Never})
-	id := uint32(len(p.processes) - 1)
-	switch {
-	case instance >= smallInstance:
+	return p.large[instance]
+}
+
+func (p *processTable) enter(instance, entry uint32) {
+	if instance >= smallInstance {
 		if p.large == nil {
 			p.large = make(map[uint32]uint32)
 		}
-		p.large[instance] = id
-	default:
-		for int64(len(p.small)) <= int64(instance) {
-			p.small = append(p.small, 0)
-		}
-		p.small[instance] = id + 1
+		p.large[instance] = entry
+		return
 	}
-	return id
+	for int64(len(p.small)) <= int64(instance) {
+		p.small = append(p.small, unmet)
+	}
+	p.small[instance] = entry
+}
+
+// known is the number of an instance with events of memory.
+func (p *processTable) known(instance uint32) (id uint32, ok bool) {
+	entry := p.entry(instance)
+	return entry - 1, entry != unmet && entry < started
+}
+
+// process is the number of an instance, which is new if need be.
+func (t *Tracker) process(instance uint32) uint32 {
+	p := &t.processes
+	entry := p.entry(instance)
+	if entry != unmet && entry < started {
+		return entry - 1
+	}
+	p.processes = append(p.processes, process{instance: instance, started: entry == started, endedAt: allocations.Never})
+	p.enter(instance, uint32(len(p.processes)))
+	return uint32(len(p.processes) - 1)
 }
 
 // anomalies are where an anomaly of a process counts: with all, and with its own.
@@ -80,23 +120,43 @@ func (t *Tracker) anomalies(process uint32) [2]*Anomalies {
 
 // running is the process of an event; ok is false where it has ended.
 func (t *Tracker) running(e *Event) (id uint32, ok bool) {
-	id = t.process(e.Process)
-	if t.processes.processes[id].ended {
-		t.Anomalies.AfterExit++
+	if id, ok = t.processes.known(e.Process); ok && !t.processes.processes[id].ended {
+		return id, true
+	}
+	if !t.isRunning(e) {
 		return 0, false
 	}
-	return id, true
+	return t.process(e.Process), true
+}
+
+// isRunning counts events of processes that have ended.
+func (t *Tracker) isRunning(e *Event) bool {
+	id, ok := t.processes.known(e.Process)
+	over := ok && t.processes.processes[id].ended || !ok && t.processes.entry(e.Process) == ended
+	if over {
+		t.Anomalies.AfterExit++
+	}
+	return !over
 }
 
 func (t *Tracker) processStart(e *Event) {
-	if id, ok := t.running(e); ok {
+	if !t.isRunning(e) {
+		return
+	}
+	if id, ok := t.processes.known(e.Process); ok {
 		t.processes.processes[id].started = true
+	} else {
+		t.processes.enter(e.Process, started)
 	}
 }
 
 func (t *Tracker) processEnd(e *Event) {
-	id, ok := t.running(e)
+	if !t.isRunning(e) {
+		return
+	}
+	id, ok := t.processes.known(e.Process)
 	if !ok {
+		t.processes.enter(e.Process, ended)
 		return
 	}
 	p := &t.processes.processes[id]

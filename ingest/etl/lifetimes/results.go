@@ -26,23 +26,27 @@ func (t *Tracker) Heaps() []Heap {
 		h := &t.heaps.heaps[i]
 		heaps[i] = Heap{
 			Process: t.processes.processes[h.process].instance, Handle: h.handle, Classes: h.classes(), Peak: h.peak,
-			Timeline: h.timeline.finished(), First: h.first, Latest: h.latest, FirstAt: h.firstAt, LatestAt: h.latestAt,
-			Created: h.created,
+			Timeline: h.timeline.finished(), FirstAt: allocations.Never, LatestAt: allocations.Never, Created: h.created,
+		}
+		if s := h.said; s != nil {
+			heaps[i].First, heaps[i].Latest, heaps[i].FirstAt, heaps[i].LatestAt = s.first, s.latest, s.firstAt, s.latestAt
 		}
 	}
 	return heaps
 }
 
-// Processes are the process instances met so far, in the order they were met.
+// Processes are the process instances with events of memory met so far, in the order they were met.
 func (t *Tracker) Processes() []Process {
 	processes := make([]Process, len(t.processes.processes))
 	for i := range processes {
 		p := &t.processes.processes[i]
 		processes[i] = Process{
 			Instance: p.instance, Started: p.started, Ended: p.ended, EndedAt: p.endedAt,
-			Heap: p.heap.classes(), HeapPeak: p.heap.peak, HeapTimeline: p.heapLine.finished(),
-			Virtual: p.virtual.classes(), VirtualPeak: p.virtual.peak, VirtualTimeline: p.virtualLine.finished(),
-			HeapVirtual: p.heapVirtual.classes(), Anomalies: p.anomalies,
+			Heap: p.heap.classes(), HeapPeak: p.heap.peak, HeapTimeline: p.heapLine.finished(), Anomalies: p.anomalies,
+		}
+		if v := p.virtualMemory; v != nil {
+			processes[i].Virtual, processes[i].VirtualPeak, processes[i].VirtualTimeline = v.virtual.classes(), v.virtual.peak, v.virtualLine.finished()
+			processes[i].HeapVirtual = v.heapVirtual.classes()
 		}
 	}
 	return processes

@@ -27,10 +27,6 @@ type siteTable struct {
 	index []uint32
 }
 
-func siteHash(owner, stack uint32, kind allocations.Kind) uint32 {
-	return hash(uint64(owner)<<34 ^ uint64(stack) ^ uint64(kind)<<32)
-}
-
 // of is the number of a site, which is new if need be.
 func (t *siteTable) of(owner, stack uint32, kind allocations.Kind) uint32 {
 	if 4*(len(t.sites)+1) > 3*len(t.index) {

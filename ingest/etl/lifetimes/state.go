@@ -15,12 +15,16 @@ func (t *Tracker) StateBytes() (blocks, commits, tables int64) {
 	commits = int64(cap(t.commits.commits)) * commitBytes
 	for i := range t.processes.processes {
 		p := &t.processes.processes[i]
+		tables += processBytes + int64(cap(p.heapLine.points))*pointBytes
+		if p.virtualMemory == nil {
+			continue
+		}
 		for _, set := range []*intervals{&p.regions, &p.committed} {
 			for _, run := range set.runs {
 				commits += int64(cap(run)) * intervalBytes
 			}
 		}
-		tables += processBytes + int64(cap(p.heapLine.points)+cap(p.virtualLine.points))*pointBytes
+		tables += virtualBytes + int64(cap(p.virtualLine.points))*pointBytes
 	}
 	return blocks, commits, tables
 }
@@ -31,6 +35,7 @@ const (
 	siteBytes     = int64(unsafe.Sizeof(site{}))
 	heapBytes     = int64(unsafe.Sizeof(heap{}))
 	processBytes  = int64(unsafe.Sizeof(process{}))
+	virtualBytes  = int64(unsafe.Sizeof(virtualMemory{}))
 	commitBytes   = int64(unsafe.Sizeof(commit{}))
 	intervalBytes = int64(unsafe.Sizeof(interval{}))
 	pointBytes    = int64(unsafe.Sizeof(allocations.Point{}))

@@ -23,7 +23,7 @@ func (t *Tracker) virtualAlloc(e *Event) {
 	if !ok || e.Size == 0 || e.Flags&(MemReserve|MemCommit) == 0 { // MEM_RESET and the like change nothing
 		return
 	}
-	p := &t.processes.processes[pid]
+	p := t.withVirtual(pid)
 	p.epoch++
 	if e.Flags&MemReserve != 0 {
 		if t.decommit(pid, base, end, e.Time, allocations.EndLost, 0) { // what was there has been released unseen
@@ -55,7 +55,7 @@ func (t *Tracker) virtualFree(e *Event) {
 	if !ok || e.Flags&(MemDecommit|MemRelease) == 0 {
 		return
 	}
-	p := &t.processes.processes[pid]
+	p := t.withVirtual(pid)
 	if e.Size == 0 { // as in the call: the whole region that begins here
 		if r, ok := p.regions.find(base); ok && r.base == base {
 			end = r.end
@@ -82,7 +82,7 @@ func (t *Tracker) virtualFree(e *Event) {
 func (t *Tracker) rundownStart(e *Event) {
 	if pid, base, end, ok := t.rundown(e); ok {
 		known := false
-		p := &t.processes.processes[pid]
+		p := t.withVirtual(pid)
 		p.committed.overlapping(base, end, func(*interval) { known = true })
 		if !known { // else the region is as young as the trace: events of it came before its inventory
 			t.adoptRegion(pid, base, end, e)
@@ -97,7 +97,7 @@ func (t *Tracker) rundownEnd(e *Event) {
 	if !ok {
 		return
 	}
-	p := &t.processes.processes[pid]
+	p := t.withVirtual(pid)
 	var bytes uint64
 	p.committed.overlapping(base, end, func(v *interval) { bytes += min(v.end, end) - max(v.base, base) })
 	reserved := false
@@ -121,7 +121,7 @@ func (t *Tracker) rundown(e *Event) (pid uint32, base, end uint64, ok bool) {
 }
 
 func (t *Tracker) adoptRegion(pid uint32, base, end uint64, e *Event) {
-	p := &t.processes.processes[pid]
+	p := t.withVirtual(pid)
 	p.epoch++
 	p.reserve(base, end, 0)
 	if committed := min(e.Committed, end-base); committed > 0 {

@@ -14,20 +14,23 @@ import (
 // A builder makes captures of a trace that was followed to its end.
 type builder struct {
 	trace   *etl.Trace
+	info    etl.Info // after the pass; a copy each time it is asked for would be one for each process
 	joined  *etl.Joined
-	tracker *lifetimes.Tracker
+	tracker *lifetimes.Tracker  // until build has what it knows
+	all     lifetimes.Anomalies // of the trace
 	rows    *allocations.Spool
 	files   []extent // of memory events, by file
 
-	sites   []site
-	covered capture.Window // from the first event to the session's end
-	window  capture.Window // the whole trace
-	answer  *allocations.Answer
-	asked   allocations.Question
-	torn    map[uint32]int64            // by process that ended: when it began to free what it held
-	beyond  int                         // sites without a Survival because others have more left
-	lost    []capture.Warning           // what the files lack
-	virtual map[uint32]allocations.Peak // by process, where heaps committed memory
+	sites    []site
+	covered  capture.Window // from the first event to the session's end
+	window   capture.Window // the whole trace
+	answer   *allocations.Answer
+	instants []capture.Snapshot // of the whole trace: the same for all captures
+	asked    allocations.Question
+	torn     map[uint32]int64            // by process that ended: when it began to free what it held
+	beyond   int                         // sites without a Survival because others have more left
+	lost     []capture.Warning           // what the files lack
+	virtual  map[uint32]allocations.Peak // by process, where heaps committed memory
 }
 
 // idle is how long a session may have gone on behind its last event for its header to be believed.
@@ -43,13 +46,12 @@ func (b *builder) cover() capture.Window {
 		return w
 	}
 	var end int64
-	info := b.trace.Info()
-	for i := range info.Files {
-		l := &info.Files[i].LogFile
+	for i := range b.info.Files {
+		l := &b.info.Files[i].LogFile
 		if l.End.IsZero() {
 			return w
 		}
-		end = max(end, l.End.Sub(info.Start).Nanoseconds())
+		end = max(end, l.End.Sub(b.info.Start).Nanoseconds())
 	}
 	if end >= last && end <= w.To+idle {
 		w.To = end
@@ -73,6 +75,7 @@ func (b *builder) build(ctx context.Context) ([]*capture.Capture, error) {
 	}
 	b.covered = b.cover()
 	b.window = (&capture.Trace{From: b.covered.From, To: b.covered.To}).Whole()
+	processes, heaps := b.known()
 	if err := b.ask(ctx); err != nil {
 		return nil, err
 	}
@@ -85,23 +88,30 @@ func (b *builder) build(ctx context.Context) ([]*capture.Capture, error) {
 		}
 		byProcess[p] = append(byProcess[p], uint32(n))
 	}
-	lines, heaps := map[uint32]*lifetimes.Process{}, map[uint32][]lifetimes.Heap{}
-	processes := b.tracker.Processes()
-	for i := range processes {
-		lines[processes[i].Instance] = &processes[i]
-	}
-	for _, h := range b.tracker.Heaps() {
-		heaps[h.Process] = append(heaps[h.Process], h)
-	}
 	b.lost = b.trace.Warnings()
 	var captures []*capture.Capture
 	for _, p := range order {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		captures = append(captures, b.capture(p, lines[p], heaps[p], byProcess[p]))
+		captures = append(captures, b.capture(p, processes[p], heaps[p], byProcess[p]))
 	}
 	return captures, nil
+}
+
+// known takes from the tracker what captures need, by process, and gives the rest of it back.
+func (b *builder) known() (processes map[uint32]*lifetimes.Process, heaps map[uint32][]*lifetimes.Heap) {
+	allProcesses, allHeaps := b.tracker.Processes(), b.tracker.Heaps()
+	b.all, b.tracker = b.tracker.Anomalies, nil
+	processes, heaps = make(map[uint32]*lifetimes.Process, len(allProcesses)), map[uint32][]*lifetimes.Heap{}
+	for i := range allProcesses {
+		processes[allProcesses[i].Instance] = &allProcesses[i]
+	}
+	for i := range allHeaps {
+		h := &allHeaps[i]
+		heaps[h.Process] = append(heaps[h.Process], h)
+	}
+	return processes, heaps
 }
 
 // ask looks through the rows for what the tracker does not know: samples, survivals, and the peaks of sites that were several
@@ -138,9 +148,8 @@ func (b *builder) ask(ctx context.Context) (err error) {
 }
 
 // capture makes the capture of one process.
-func (b *builder) capture(number uint32, lines *lifetimes.Process, heaps []lifetimes.Heap, sites []uint32) *capture.Capture {
-	p := &b.joined.Processes[number]
-	info := b.trace.Info()
+func (b *builder) capture(number uint32, lines *lifetimes.Process, heaps []*lifetimes.Heap, sites []uint32) *capture.Capture {
+	p, info := &b.joined.Processes[number], &b.info
 	c := &capture.Capture{
 		Kind: Kind, Shape: capture.ShapeTrace,
 		Process: capture.Process{Name: processName(p), PID: p.PID, Bits: b.bits(p)},
@@ -151,7 +160,11 @@ func (b *builder) capture(number uint32, lines *lifetimes.Process, heaps []lifet
 			Virtual: capture.Line{Peak: b.virtualPeak(lines), Points: lines.VirtualTimeline},
 		},
 	}
-	c.Snapshots = c.Trace.Instants(len(b.answer.Samples.At))
+	if b.instants == nil {
+		b.instants = c.Trace.Instants(len(b.answer.Samples.At))
+	}
+	c.Snapshots = slices.Clip(b.instants)
+	c.Sites = make([]capture.Site, 0, len(sites))
 	places := map[uint64]int32{}
 	for i := range heaps {
 		places[heaps[i].Handle] = int32(i)
@@ -170,7 +183,8 @@ func (b *builder) capture(number uint32, lines *lifetimes.Process, heaps []lifet
 		if s.kind == allocations.KindHeap {
 			out.Heap = places[s.heap]
 		}
-		for _, u := range b.answer.Samples.Site(int(n)) {
+		out.Usage = make([]capture.Usage, 0, len(c.Snapshots))
+		for u := range b.answer.Samples.Each(int(n)) {
 			out.Usage = append(out.Usage, capture.Usage{Count: u.Count, Bytes: u.Bytes})
 		}
 		c.Sites = append(c.Sites, out)

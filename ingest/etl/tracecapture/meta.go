@@ -7,7 +7,7 @@ import (
 
 // meta says what the numbers in the rows stand for.
 func (b *builder) meta() *allocations.Meta {
-	m := &allocations.Meta{Start: b.trace.Info().Start, From: b.covered.From, To: b.covered.To}
+	m := &allocations.Meta{Start: b.info.Start, From: b.covered.From, To: b.covered.To}
 	m.Sites = make([]allocations.Site, len(b.sites))
 	stacks, seen := map[etl.StackID]bool{}, map[uint32]bool{}
 	for i := range b.sites {
@@ -31,13 +31,14 @@ func (b *builder) meta() *allocations.Meta {
 			}
 		}
 	}
+	all := b.joined.Stacks // alone: m is kept, and everything else that b holds is not needed any more
 	m.Stacks = func(yield func(uint32, []uint64) bool) {
 		var addresses []uint64
-		for id := range b.joined.Stacks.Len() {
-			if !b.joined.Stacks.Plain(etl.StackID(id)) {
+		for id := range all.Len() {
+			if !all.Plain(etl.StackID(id)) {
 				continue
 			}
-			addresses = b.joined.Stacks.Append(addresses[:0], etl.StackID(id))
+			addresses = all.Append(addresses[:0], etl.StackID(id))
 			if !yield(uint32(id), addresses) {
 				return
 			}

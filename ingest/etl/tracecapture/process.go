@@ -33,7 +33,7 @@ func (b *builder) bits(p *etl.Process) uint8 {
 	case p.Flags&etl.ProcessWOW64 != 0:
 		return 32
 	}
-	return b.trace.Info().Files[0].LogFile.Bits
+	return b.info.Files[0].LogFile.Bits
 }
 
 // began is when the process began, if that is inside the trace.

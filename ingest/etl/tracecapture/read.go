@@ -59,7 +59,7 @@ func Read(ctx context.Context, sources []etl.Source, opt Options) (_ *Result, er
 	if err != nil {
 		return nil, err
 	}
-	b := builder{trace: trace, joined: joined, tracker: f.tracker, rows: rows, files: f.files}
+	b := builder{trace: trace, info: trace.Info(), joined: joined, tracker: f.tracker, rows: rows, files: f.files}
 	captures, err := b.build(ctx)
 	if err != nil {
 		return nil, err

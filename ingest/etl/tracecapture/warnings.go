@@ -30,7 +30,7 @@ func (b *builder) warnings(c *capture.Capture, own *lifetimes.Anomalies, hidden 
 	if len(c.Heaps) == 0 {
 		warn(capture.PartialHeap, 1, "no heap event of this process is in the trace, which shows only what it committed with VirtualAlloc: leaks inside its heaps are not seen; record it with heap tracing (wpr -start Heap, or xperf -start HeapSession -heap -Pids %d)", c.Process.PID)
 	}
-	all := &b.tracker.Anomalies
+	all := &b.all
 	warn(capture.LostFree, own.LostFrees, "%d allocations onto a live address: the frees of the blocks that were there are missing, so each is taken as ended at the latest possible time; other blocks may look leaked that were freed", own.LostFrees)
 	warn(capture.UnknownFree, unknown, "%d frees of blocks that were allocated before the trace began, or whose allocation is missing: their sizes are unknown and they are in no other number", unknown)
 	warn(capture.Inconsistent, own.UnknownFreesInside, "%d frees of blocks in heaps or processes that began inside the trace: allocations are missing from it", own.UnknownFreesInside)
@@ -52,7 +52,7 @@ func (b *builder) warnings(c *capture.Capture, own *lifetimes.Anomalies, hidden 
 // heapFrom is when the first session that traced heaps began.
 func (b *builder) heapFrom() int64 {
 	from := b.window.To
-	info := b.trace.Info()
+	info := &b.info
 	for i, x := range b.files {
 		if x.heap {
 			from = min(from, x.from, info.Files[i].LogFile.Start.Sub(info.Start).Nanoseconds())
@@ -65,7 +65,7 @@ func (b *builder) heapFrom() int64 {
 // Sessions run from the start to the end that their files' headers say, and their events may lie behind that.
 func (b *builder) gap() (from, to int64) {
 	var sessions []extent
-	info := b.trace.Info()
+	info := &b.info
 	for i, x := range b.files {
 		if !x.any {
 			continue

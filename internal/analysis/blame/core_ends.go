@@ -37,3 +37,9 @@ var (
 
 // wow64Modules run 32-bit programs on 64-bit Windows.
 var wow64Modules = newGlobs("wow64", "wow64cpu", "wow64win", "wow64base", "wow64con", "xtajit*")
+
+// RunsWOW64 reports whether a module, as debuggers print it, runs 32-bit programs on 64-bit Windows.
+func RunsWOW64(module string) bool {
+	name := newModuleName(module)
+	return wow64Modules.match(&name)
+}

@@ -81,6 +81,9 @@ func TestRebuild(t *testing.T) {
 			})
 		}
 	})
+	if slices.ContainsFunc(kept, func(of []outcome) bool { return of == nil }) {
+		t.Skip("without the programs of the corpus there are too few signatures to say anything of shares")
+	}
 	for i, v := range variants[1:] {
 		var sum outcome
 		for _, of := range kept {

@@ -11,11 +11,8 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// How sure it has to be that a leak became faster or slower, and by which factor at least.
-const (
-	sureness = 0.99
-	factor   = 1.25
-)
+// sureness is how sure it has to be that a leak became faster or slower.
+const sureness = 0.99
 
 // Compare says what became of every signature that leaks or grows on a side.
 func Compare(base, head *Side) *Comparison {
@@ -175,9 +172,9 @@ func speed(base, head *Finding) (change Change, why string, chance float64) {
 	rates := fmt.Sprintf("%.3g blocks per %s, before %.3g", head.RateCount, head.RateUnit, base.RateCount)
 	grown, shrunk := score.Worse(b, h), score.Worse(h, b)
 	switch {
-	case grown >= sureness && head.RateCount >= factor*base.RateCount:
+	case grown >= sureness && head.RateCount >= score.Noticeable*base.RateCount:
 		return Grown, rates, 1 - grown
-	case shrunk >= sureness && base.RateCount >= factor*head.RateCount:
+	case shrunk >= sureness && base.RateCount >= score.Noticeable*head.RateCount:
 		return Shrunk, rates, 1 - shrunk
 	}
 	return Persisting, rates, 1 - max(grown, shrunk)
@@ -208,34 +205,27 @@ func (c *Comparison) doubt() {
 
 // gone says what became of a leak that the head does not have any more.
 func gone(base, head *Finding, side *Side) (Change, string) {
+	caller := side.Ran(base.Frames)
 	switch {
 	case head != nil && head.Class == analysis.ClassUnknown:
 		return NotExercised, fmt.Sprintf("the evidence of build %s does not tell whether it grows", side.Build)
 	case head != nil:
 		return Fixed, fmt.Sprintf("in build %s it is %s", side.Build, classWord(head.Class))
-	case ran(base, side.Seen):
-		return Fixed, fmt.Sprintf("its callers ran in build %s, and it holds nothing", side.Build)
+	case caller != nil:
+		return Fixed, caller.Says(side.Build)
 	}
-	return NotExercised, absentIn(side) + ", nor anything of what called it"
+	return NotExercised, absentIn(side) + ", nor anything that proves that what called it ran"
 }
 
-// ran reports whether a side shows the frame that is to blame, or the one that called it. Entry points run always, so
-// that they were seen says nothing.
-func ran(f *Finding, seen Seen) bool {
-	for i, frame := range f.Frames[:min(2, len(f.Frames))] {
-		if seen.Has(frame) && (i == 0 || !isEntry(frame)) {
-			return true
+// Ran returns the frame by which code of a leak ran in a run of the side; nil for none. Only where the side shows nothing of the leak does
+// that mean that it is fixed.
+func (s *Side) Ran(frames []string) *Caller {
+	for _, seen := range s.Seen {
+		if caller := seen.Ran(frames); caller != nil {
+			return caller
 		}
 	}
-	return false
-}
-
-func isEntry(frame string) bool {
-	switch frame[strings.LastIndexByte(frame, '!')+1:] {
-	case "main", "wmain", "WinMain", "wWinMain", "DllMain":
-		return true
-	}
-	return false
+	return nil
 }
 
 // sentence says it in one.

@@ -18,6 +18,8 @@ type Finding struct {
 	Class     analysis.Class
 	Score     *float64
 	Certain   bool
+	// Unconfirmed says that it is a certain leak by its run alone, and not by all runs of the scenario that are judged together with it.
+	Unconfirmed bool
 	// Outstanding and Growth are the largest of the runs; Growth is nil where none can tell.
 	Outstanding analysis.Amount
 	Growth      *analysis.Amount
@@ -50,7 +52,7 @@ type Side struct {
 	Power    *analysis.Power   // the best of the runs
 	// Findings are those that leak or grow, here or elsewhere; others are of no interest but for what was Seen.
 	Findings []Finding
-	Seen     Seen
+	Seen     []Seen // by run
 }
 
 // A Change says what became of a signature from one side to the other.

@@ -31,25 +31,11 @@ func burst(f compare.Finding) compare.Finding {
 }
 
 func side(build string, findings ...compare.Finding) *compare.Side {
-	s := &compare.Side{Build: build, Findings: findings}
-	var shown []analysis.Finding
+	shown := &analysis.Report{Verdict: analysis.Verdict{Status: analysis.StatusNoLeak}}
 	for _, f := range findings {
-		shown = append(shown, analysis.Finding{Frames: f.Frames})
+		shown.Findings = append(shown.Findings, analysis.Finding{Frames: f.Frames, Sites: 1})
 	}
-	s.Seen = compare.SeenIn(shown)
-	return s
-}
-
-// What was seen is kept as bytes.
-func TestSeen(t *testing.T) {
-	seen := compare.SeenIn([]analysis.Finding{{Frames: []string{"app!A", "app!main"}}, {Frames: []string{"app!B", "app!main"}}})
-	again := compare.Seen{}
-	if err := again.Take(seen.Bytes()); err != nil || len(again) != 3 || !again.Has("app!B") || again.Has("app!C") {
-		t.Errorf("%d frames, %v", len(again), err)
-	}
-	if err := again.Take([]byte("seven b")); err == nil {
-		t.Error("seven bytes are taken")
-	}
+	return &compare.Side{Build: build, Findings: findings, Seen: []compare.Seen{compare.SeenIn(shown)}}
 }
 
 func changes(c *compare.Comparison) string {
@@ -81,6 +67,9 @@ func TestCompare(t *testing.T) {
 		{"fixed: its caller ran", side("1", finding(leak, "app!A", "app!B", "app!main")), side("2", finding(stable, "app!C", "app!B", "app!main")), "fixed app!A"},
 		{"not exercised", side("1", finding(leak, "app!A", "app!B", "app!main")), side("2", finding(stable, "app!C", "app!D", "app!main")), "not-exercised app!A"},
 		{"main runs always", side("1", finding(leak, "app!A", "app!main")), side("2", finding(stable, "app!C", "app!main")), "not-exercised app!A"},
+		{"what a thread begins with runs always", side("1", finding(leak, "app!A", "app!Worker")), side("2", finding(stable, "app!C", "app!Worker")), "not-exercised app!A"},
+		{"its caller's caller has other branches", side("1", finding(leak, "app!A", "app!B", "app!C", "app!main")), side("2", finding(stable, "app!D", "app!C", "app!main")), "not-exercised app!A"},
+		{"fixed: it ran for another caller", side("1", finding(leak, "app!A", "app!B", "app!main")), side("2", finding(stable, "app!A", "app!C", "app!main")), "fixed app!A"},
 		{"not decided", side("1", finding(leak, "app!A")), side("2", finding(analysis.ClassUnknown, "app!A")), "not-exercised app!A"},
 		{"persisting", side("1", finding(growing, "app!A")), side("2", finding(leak, "app!A")), "persisting app!A"},
 		{"grown", side("1", at(10, finding(leak, "app!A"))), side("2", at(30, finding(leak, "app!A"))), "grown app!A"},

@@ -6,34 +6,95 @@ import (
 	"hash/fnv"
 	"maps"
 	"slices"
+	"strings"
 
 	"heapdrift/internal/analysis"
 )
 
-// Seen is every frame that the signatures of a side are made of, leaking or not: whether a leak that is gone would have been
-// seen. Frames are kept as hashes, because a run has tens of thousands.
-type Seen map[uint64]struct{}
+// Seen is every frame that the signatures of a run are made of, leaking or not, with how many of its stacks hold it: whether a leak that
+// is gone would have been seen. Frames are kept as hashes, because a run has tens of thousands. It is empty for a run that proves nothing
+// by what it does not show.
+type Seen struct {
+	stacks map[uint64]uint32
+	total  uint32 // stacks of the run
+}
 
-// SeenIn is what the findings of a report show.
-func SeenIn(findings []analysis.Finding) Seen {
-	s := Seen{}
-	for i := range findings {
-		s.add(findings[i].Frames)
+// SeenIn is what a report shows. By what is missing a report proves something only if its evidence lists all live blocks, or all allocations of
+// its time, lost none of them, and decides: a difference, damaged evidence and too few snapshots prove nothing.
+func SeenIn(r *analysis.Report) Seen {
+	s := Seen{stacks: map[uint64]uint32{}}
+	lossy := slices.ContainsFunc(r.Warnings, func(w analysis.Warning) bool { return w.Code.Lossy() })
+	if lossy || !r.ListsAll() || r.Verdict.Status == analysis.StatusInconclusive {
+		return s
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		s.total += uint32(f.Sites)
+		for k, frame := range f.Frames {
+			if !slices.Contains(f.Frames[:k], frame) {
+				s.stacks[hash(frame)] += uint32(f.Sites)
+			}
+		}
 	}
 	return s
 }
 
-func (s Seen) add(frames []string) {
-	for _, f := range frames {
-		s[hash(f)] = struct{}{}
-	}
+// Stacks is how many stacks hold a frame.
+func (s Seen) Stacks(frame string) int { return int(s.stacks[hash(frame)]) }
+
+// A Caller is a frame of a leak that ran in a build which shows nothing of the leak.
+type Caller struct {
+	Frame  string
+	Blamed bool // the frame that is to blame, else the one that called it
+	Stacks int  // that hold it
 }
 
-// Has reports whether a frame was seen.
-func (s Seen) Has(frame string) bool {
-	_, ok := s[hash(frame)]
-	return ok
+// Says says it: by what a leak is known to be gone.
+func (c *Caller) Says(build string) string {
+	who := "its caller " + c.Frame
+	if c.Blamed {
+		who = c.Frame + ", where it was allocated,"
+	}
+	stacks := "1 other stack shows"
+	if c.Stacks != 1 {
+		stacks = fmt.Sprintf("%d other stacks show", c.Stacks)
+	}
+	return fmt.Sprintf("%s ran in build %s (%s it) and left none of these blocks", who, build, stacks)
 }
+
+const (
+	// uncut is below how many frames a signature shows all of the program's, so that its last one is where a thread or a callback begins.
+	uncut = 5
+	// From manyStacks on a frame that more than half of the stacks hold is a dispatcher or a loop of messages: that it ran says nothing of
+	// one of its branches. Of fewer stacks a share says nothing.
+	manyStacks = 20
+)
+
+// Ran returns the frame by which code of a leak ran that a run shows nothing of: the one to blame, else the one that called it; nil for none.
+// Frames further out run for many reasons, and so do entry points, the frame that a thread begins with, and one that most stacks hold. A frame without
+// a name is another function in another build.
+func (s Seen) Ran(frames []string) *Caller {
+	for i, frame := range frames[:min(2, len(frames))] {
+		begins := i == len(frames)-1 && len(frames) < uncut
+		n := s.Stacks(frame)
+		if n == 0 || begins || isEntry(frame) || isUnnamed(frame) || s.total >= manyStacks && n > int(s.total)/2 {
+			continue
+		}
+		return &Caller{Frame: frame, Blamed: i == 0, Stacks: n}
+	}
+	return nil
+}
+
+func isEntry(frame string) bool {
+	switch frame[strings.LastIndexByte(frame, '!')+1:] {
+	case "main", "wmain", "WinMain", "wWinMain", "DllMain":
+		return true
+	}
+	return false
+}
+
+// isUnnamed reports whether a frame is an offset in a module, as blame has it where symbols are missing.
+func isUnnamed(frame string) bool { return strings.Contains(frame, "<unknown>+") }
 
 func hash(frame string) uint64 {
 	h := fnv.New64a()
@@ -41,22 +102,33 @@ func hash(frame string) uint64 {
 	return h.Sum64()
 }
 
-// Bytes are the hashes, ascending, eight bytes each, little-endian.
+// entry is how many bytes a frame has in Bytes: its hash and the count of stacks.
+const entry = 12
+
+// Bytes are the count of stacks, then hash and count of each frame, by hash ascending; all little-endian. They are empty for nothing seen.
 func (s Seen) Bytes() []byte {
-	b := make([]byte, 0, 8*len(s))
-	for _, h := range slices.Sorted(maps.Keys(s)) {
-		b = binary.LittleEndian.AppendUint64(b, h)
+	if len(s.stacks) == 0 {
+		return []byte{}
+	}
+	b := binary.LittleEndian.AppendUint32(make([]byte, 0, 4+entry*len(s.stacks)), s.total)
+	for _, h := range slices.Sorted(maps.Keys(s.stacks)) {
+		b = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(b, h), s.stacks[h])
 	}
 	return b
 }
 
-// Take adds what Bytes gave.
-func (s Seen) Take(b []byte) error {
-	if len(b)%8 != 0 {
-		return fmt.Errorf("compare: %d bytes are no list of frames", len(b))
+// SeenOf reads what Bytes gave.
+func SeenOf(b []byte) (Seen, error) {
+	s := Seen{stacks: make(map[uint64]uint32, len(b)/entry)}
+	if len(b) == 0 {
+		return s, nil
 	}
-	for ; len(b) > 0; b = b[8:] {
-		s[binary.LittleEndian.Uint64(b)] = struct{}{}
+	if len(b)%entry != 4 {
+		return s, fmt.Errorf("compare: %d bytes are no list of frames", len(b))
 	}
-	return nil
+	s.total = binary.LittleEndian.Uint32(b)
+	for b = b[4:]; len(b) > 0; b = b[entry:] {
+		s.stacks[binary.LittleEndian.Uint64(b)] = binary.LittleEndian.Uint32(b[8:])
+	}
+	return s, nil
 }

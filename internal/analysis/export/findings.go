@@ -10,8 +10,7 @@ import (
 // noteworthy is what a format for reading shows of the findings: those that leak or grow, and what may be taken for it.
 func noteworthy(r *analysis.Report, opt Options) (shown []analysis.Finding, left int) {
 	for i := range r.Findings {
-		switch r.Findings[i].Verdict {
-		case analysis.ClassLeak, analysis.ClassGrowing, analysis.ClassCache, analysis.ClassOneTime:
+		if v := r.Findings[i].Verdict; v.IsSuspect() || v == analysis.ClassCache || v == analysis.ClassOneTime {
 			shown = append(shown, r.Findings[i])
 		}
 	}
@@ -32,8 +31,7 @@ func textFindings(p *printer, r *analysis.Report, opt Options) {
 		f := &shown[i]
 		p.line("")
 		p.line("%s  %s  %s", classNote(f.Verdict, f.Score), f.Title, f.Signature)
-		p.line("    %s in %s of %s%s%s", analysis.Bytes(f.Outstanding.Bytes), analysis.Plural(f.Outstanding.Count, "block"),
-			analysis.Plural(int64(f.Sites), "site"), growthNote(f.Growth), rateNote(f))
+		p.line("    %s of %s%s%s", heldNote(&f.Amounts), analysis.Plural(int64(f.Sites), "site"), growthNote(growthOf(&f.Amounts)), rateNote(f))
 		for _, note := range attributes(f) {
 			p.line("    %s", note)
 		}
@@ -106,6 +104,9 @@ func markdownFindings(p *printer, r *analysis.Report, opt Options) {
 		}
 		if f.Growth != nil {
 			growth = change(f.BeforeExit().Bytes)
+		}
+		if _, ended := f.HeldBeforeExit(); ended {
+			growth = heldNote(&f.Amounts)
 		}
 		if f.Rate != nil {
 			rate = strings.TrimPrefix(rateNote(f), ", ")

@@ -10,6 +10,7 @@ import (
 func markdown(p *printer, r *analysis.Report, opt Options) {
 	p.line("**%s** %s", cell(string(r.Verdict.Status)), cell(r.Verdict.Sentence))
 	p.line("")
+	markdownReported(p, r, opt)
 	markdownFindings(p, r, opt)
 	p.line("| | Where | Growth | Blocks | Now | Class |")
 	p.line("| ---: | --- | ---: | ---: | ---: | --- |")
@@ -21,7 +22,11 @@ func markdown(p *printer, r *analysis.Report, opt Options) {
 			grown := s.BeforeExit()
 			growth, count = change(grown.Bytes), changeCount(grown.Count)
 		}
-		p.line("| %d | %s | %s | %s | %s | %s |", i+1, code(s.Where()), growth, count, analysis.Bytes(s.Outstanding.Bytes), s.Verdict)
+		now := analysis.Bytes(s.Outstanding.Bytes)
+		if _, ended := s.HeldBeforeExit(); ended {
+			now = heldNote(&s.Amounts)
+		}
+		p.line("| %d | %s | %s | %s | %s | %s |", i+1, code(s.Where()), growth, count, now, s.Verdict)
 	}
 	if left > 0 {
 		p.line("")

@@ -9,6 +9,70 @@ import (
 	"heapdrift/internal/analysis"
 )
 
+// textReported writes the leaks that Application Verifier reports.
+func textReported(p *printer, r *analysis.Report, opt Options) {
+	for i := range r.Reported {
+		if opt.Top > 0 && i == opt.Top {
+			p.line("    %s; --top 0 or --format json shows all.", analysis.Plural(int64(len(r.Reported)-i), "more reported leak"))
+			break
+		}
+		l := &r.Reported[i]
+		if i == 0 {
+			p.line("")
+			p.line("leaks that Application Verifier reports")
+		}
+		p.line("    %s", reportedLine(l))
+		p.line("        %s", oneLine(l.Note))
+		for _, f := range l.Stack {
+			p.line("        %s", f.Text())
+		}
+	}
+}
+
+// reportedLine tells one leak: what, where, how much.
+func reportedLine(l *analysis.Reported) string {
+	s := l.Title
+	if l.Where != "" {
+		s += ", from " + l.Where
+	}
+	if l.Bytes > 0 {
+		s += ", " + analysis.Bytes(l.Bytes)
+	}
+	if l.Count > 1 {
+		s += fmt.Sprintf(", %s times", analysis.Count(l.Count))
+	}
+	if len(l.Addresses) > 0 {
+		s += ", at " + strings.Join(l.Addresses, ", ")
+		if l.Count > int64(len(l.Addresses)) {
+			s += " and others"
+		}
+	}
+	return s
+}
+
+// markdownReported writes them as a table.
+func markdownReported(p *printer, r *analysis.Report, opt Options) {
+	if len(r.Reported) == 0 {
+		return
+	}
+	p.line("| Application Verifier | Where | Address | Size | Leaks |")
+	p.line("| --- | --- | --- | ---: | ---: |")
+	for i := range r.Reported {
+		if opt.Top > 0 && i == opt.Top {
+			p.line("")
+			p.line("%s.", analysis.Plural(int64(len(r.Reported)-i), "more reported leak"))
+			break
+		}
+		l := &r.Reported[i]
+		where := "–"
+		if l.Where != "" {
+			where = code(l.Where)
+		}
+		p.line("| %s | %s | %s | %s | %s |", cell(l.Title+": "+oneLine(l.Note)), where, cell(strings.Join(l.Addresses, ", ")), known(l.Bytes), analysis.Count(l.Count))
+	}
+	p.line("")
+}
+
 // textMemory writes what the evidence says beside sites. Of evidence of one kind the last is written whole: it has the growth.
 func textMemory(p *printer, r *analysis.Report, opt Options) {
 	for i := range r.Unreachable {
@@ -89,6 +153,14 @@ func guessed(guess bool) string {
 }
 
 func textSpace(p *printer, s *capture.Space) {
+	if len(s.Uses) == 0 { // an excerpt has the other tables
+		for _, shares := range [][]capture.Share{s.States, s.Types, s.Protections} {
+			for _, share := range shares {
+				p.line("    %-27s %10s", share.Name, analysis.Bytes(share.Bytes))
+			}
+		}
+		return
+	}
 	p.line("    %-14s %-12s %10s %10s %10s %8s", "use", "WinDbg", "reserved", "committed", "private", "regions")
 	for _, u := range s.Uses {
 		word := analysis.WordOf(u.Name)
@@ -130,10 +202,15 @@ func textHeaps(p *printer, heaps []capture.HeapFacts) {
 		h := &heaps[i]
 		note := ""
 		if h.Growth != nil {
-			note = fmt.Sprintf("  committed %s", change(h.Growth.Committed))
-			if h.Growth.Busy != nil {
-				note += ", busy " + change(h.Growth.Busy.Bytes)
+			note = "  since the first: " + analysis.HeapChange(h)
+		} else if h.Blocks.Count > 0 {
+			note = "  " + analysis.Plural(h.Blocks.Count, "virtual block")
+			if h.Blocks.Bytes > 0 {
+				note += " of " + analysis.Bytes(h.Blocks.Bytes)
 			}
+		}
+		if h.Doubtful {
+			note += "  (a size that cannot be)"
 		}
 		if h.Busy.Count > 0 {
 			note = fmt.Sprintf(" %10s busy in %s, virtual blocks with it%s", analysis.Bytes(h.Busy.Bytes), analysis.Plural(h.Busy.Count, "block"), note)
@@ -149,7 +226,7 @@ var groupWords = map[string]string{
 
 func textGroups(p *printer, m *analysis.Memory, opt Options) {
 	shown := map[string]int{}
-	together := slices.ContainsFunc(m.Groups, func(g capture.Group) bool { return g.Heap == 0 && g.By == capture.BySize })
+	together := slices.ContainsFunc(m.Groups, func(g capture.Group) bool { return g.Heap == 0 && g.By == capture.BySize && g.Key == "" })
 	limit := opt.Top
 	if limit == 0 || limit > 10 {
 		limit = 10
@@ -162,8 +239,20 @@ func textGroups(p *printer, m *analysis.Memory, opt Options) {
 		if shown[g.By]++; shown[g.By] == 1 {
 			p.line("    blocks %s", groupWords[g.By])
 		}
-		p.line("        %-32s %10s in %s%s%s", analysis.NameOfGroup(g), analysis.Bytes(g.Usage.Bytes), analysis.Plural(g.Usage.Count, "block"), usageNote(g.Growth), unreachableNote(g.Unreachable))
+		p.line("        %-32s %10s in %s%s%s%s", analysis.NameOfGroup(g), analysis.Bytes(g.Usage.Bytes), analysis.Plural(g.Usage.Count, "block"), shareNote(m, g), usageNote(g.Growth), unreachableNote(g.Unreachable))
 	}
+}
+
+// shareNote says which part of its heap a size is.
+func shareNote(m *analysis.Memory, g *capture.Group) string {
+	if g.Doubtful {
+		return ", which cannot be"
+	}
+	share := analysis.ShareOfHeap(&m.Memory, g)
+	if share == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %.2f %% of the heap", share)
 }
 
 func usageNote(u *capture.Usage) string {

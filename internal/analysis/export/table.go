@@ -2,6 +2,7 @@ package export
 
 import (
 	stdcsv "encoding/csv"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,7 +40,7 @@ func csv(p *printer, r *analysis.Report, _ Options) {
 	_ = w.Write([]string{"signature", "kind", "heap", "verdict", "growth_bytes", "growth_count", "outstanding_bytes", "outstanding_count",
 		"blame_module", "blame_function", "blame_file", "blame_line", "flags", "stack",
 		"allocated_bytes", "allocated_count", "freed_bytes", "freed_count", "aifo_bytes", "aifo_count", "aifi_bytes", "aifi_count",
-		"aofi_bytes", "aofi_count", "aofo_bytes", "aofo_count", "at_exit_bytes", "at_exit_count", "peak_bytes", "score"})
+		"aofi_bytes", "aofi_count", "aofo_bytes", "aofo_count", "at_exit_bytes", "at_exit_count", "peak_bytes", "score", "before_exit_bytes", "before_exit_count"})
 	for i := range r.Sites {
 		s := &r.Sites[i]
 		row := []string{s.Signature, s.Kind, s.Heap, string(s.Verdict), "", "", number(s.Outstanding.Bytes), number(s.Outstanding.Count),
@@ -54,7 +55,11 @@ func csv(p *printer, r *analysis.Report, _ Options) {
 		if s.Score != nil {
 			score = strconv.FormatFloat(*s.Score, 'f', 4, 64)
 		}
-		_ = w.Write(append(append(row, lifetimeCells(s.Lifetimes)...), score)) // the error stays in the writer below
+		before := []string{"", ""}
+		if held, ended := s.HeldBeforeExit(); ended {
+			before = []string{number(held.Bytes), number(held.Count)}
+		}
+		_ = w.Write(slices.Concat(row, lifetimeCells(s.Lifetimes), []string{score}, before)) // the error stays in the writer below
 	}
 	w.Flush()
 }

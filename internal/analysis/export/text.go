@@ -25,6 +25,7 @@ func text(p *printer, r *analysis.Report, opt Options) {
 	for _, w := range r.Warnings {
 		p.line("warning: %s", Warning(w))
 	}
+	textReported(p, r, opt)
 	textMemory(p, r, opt)
 	textFindings(p, r, opt)
 	shown, left := top(r, opt)
@@ -44,7 +45,11 @@ func textSnapshots(p *printer, r *analysis.Report) {
 		if s.LowerBound {
 			bound = "  (cut short: lower bound)"
 		}
-		p.line("snapshot %d %s  %-19s %10s in %s%s", i+1, s.File, orUnknown(s.TakenAt), analysis.Bytes(s.Bytes), analysis.Plural(s.Count, "block"), bound)
+		held := fmt.Sprintf("%10s in %s", analysis.Bytes(s.Bytes), analysis.Plural(s.Count, "block"))
+		if len(r.Sites) == 0 && len(r.Memory) > 0 && s.Count == 0 { // not known is not zero
+			held = "lists no allocations"
+		}
+		p.line("snapshot %d %s  %-19s %s%s", i+1, s.File, orUnknown(s.TakenAt), held, bound)
 	}
 	if g := r.Totals.Heap.Growth; g != nil {
 		p.line("growth     %s, %s blocks", change(g.Bytes), changeCount(g.Count))
@@ -94,8 +99,7 @@ func textSite(p *printer, number int, s *analysis.Site) {
 	if s.Heap != "" {
 		heap = "  heap " + s.Heap
 	}
-	p.line("#%d %s  %s in %s%s  %s%s%s", number, s.Where(), analysis.Bytes(s.Outstanding.Bytes),
-		analysis.Plural(s.Outstanding.Count, "block"), growthNote(s.Growth), classNote(s.Verdict, s.Score), heap, flags)
+	p.line("#%d %s  %s%s  %s%s%s", number, s.Where(), heldNote(&s.Amounts), growthNote(growthOf(&s.Amounts)), classNote(s.Verdict, s.Score), heap, flags)
 	p.line("    %s", s.Signature)
 	if note := lifetimeNote(&s.Amounts); note != "" {
 		p.line("%s", note)
@@ -130,6 +134,24 @@ func frameText(f *analysis.Frame) string {
 		text += "  allocates " + f.Type
 	}
 	return text
+}
+
+// heldNote says what is held, or was until the process ended: a leak of a process that has ended holds nothing any more.
+func heldNote(a *analysis.Amounts) string {
+	held, ended := a.HeldBeforeExit()
+	s := analysis.Bytes(held.Bytes) + " in " + analysis.Plural(held.Count, "block")
+	if ended {
+		s += " before exit"
+	}
+	return s
+}
+
+// growthOf is growth as of the same instant as heldNote; nil where there is nothing to compare with.
+func growthOf(a *analysis.Amounts) *analysis.Amount {
+	if a.Growth == nil {
+		return nil
+	}
+	return new(a.BeforeExit())
 }
 
 func growthNote(g *analysis.Amount) string {

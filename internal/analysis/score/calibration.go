@@ -1,34 +1,25 @@
 package score
 
-// A knot is a point of a calibration: of what the model gave the probability model, the share real leaked.
-type knot struct{ model, real float64 }
+import "math"
 
-// A calibration turns the model's probability into how often such growth has been a leak: a rising line through knots, from
-// (0, 0) to (1, 1).
+// A knot is a point of a calibration: of cases for which the model had these log odds, so many leaked.
+type knot struct{ logOdds, leaked float64 }
+
+// A calibration maps what a model says to the share of such cases that leaked, along straight lines between knots, which rise.
 type calibration []knot
 
-// of is 0 for what the model excludes, and rises with p.
-func (c calibration) of(p float64) float64 {
-	if !(p > 0) {
+// of is the share for log odds.
+func (c calibration) of(z float64) float64 {
+	if len(c) == 0 || math.IsInf(z, -1) || math.IsNaN(z) {
 		return 0
 	}
-	from, to := knot{}, knot{1, 1}
-	for _, k := range c {
-		if p < k.model {
-			to = k
-			break
+	if z <= c[0].logOdds {
+		return c[0].leaked
+	}
+	for i := 1; i < len(c); i++ {
+		if from, to := c[i-1], c[i]; z < to.logOdds {
+			return from.leaked + (to.leaked-from.leaked)*(z-from.logOdds)/(to.logOdds-from.logOdds)
 		}
-		from = k
 	}
-	if to.model <= from.model {
-		return 1
-	}
-	return probability(from.real + (to.real-from.real)*(p-from.model)/(to.model-from.model))
+	return c[len(c)-1].leaked
 }
-
-func calibrateSnapshots(model float64, snapshots int) float64 {
-	i := min(max(snapshots-2, 0), len(snapshotCalibrations)-1)
-	return snapshotCalibrations[i].of(model)
-}
-
-func calibrateTrace(model float64) float64 { return traceCalibration.of(model) }

@@ -7,88 +7,170 @@ import (
 	"strings"
 )
 
-// clauses are the evidence lines of a series: each condition of the rule, then what the score is made of.
+// metBelow is what breaking a condition may cost, in log odds, for it to be met all the same.
+const metBelow = 1.0
+
+// met reports whether each condition is met.
+func (m *model) met(conditions []float64) func(Condition) *bool {
+	return func(c Condition) *bool {
+		if m == nil {
+			return nil
+		}
+		for i, name := range m.kind.Conditions() {
+			if name == c && i < len(conditions) {
+				return new(m.penalties[i].of(conditions[i]) < metBelow)
+			}
+		}
+		return nil
+	}
+}
+
+// clauses are the evidence lines of a series: each condition, then what the score is made of.
 func (v *snapshotView) clauses(r *Result) []Clause {
 	list := []Clause{v.snapshotsClause()}
-	if v.warmUp > 0 {
-		list = append(list, clause("warm-up", true, "%s left out as warm-up", number(v.warmUp, "snapshot")))
-	}
-	if v.rule.n < 2 || v.span <= 0 {
+	if v.n < 2 || v.span <= 0 {
 		return list
 	}
-	if v.all.n > v.rule.n {
-		list = append(list, clause("grouping", true, "the rule looks at medians of %d groups of snapshots", v.rule.n))
+	met := v.model.met(v.conditions)
+	add := func(c Condition, format string, args ...any) {
+		list = append(list, Clause{Rule: string(c), Holds: met(c), Text: fmt.Sprintf(format, args...)})
 	}
-	m := v.rule.n - 1
-	first, last := v.all.c[0], v.all.c[v.all.n-1]
-	list = append(list,
-		clause("slope", v.line.slope > 0, "from %s to %s blocks; it rises with a probability of %s", decimal(first), decimal(last), percent(v.rising)),
-		clause("fit", v.line.fit > ruleFit, "a straight line explains %s of the variation; a leak has more than %s", percent(v.line.fit), percent(ruleFit)))
-	switch {
-	case v.first > 0:
-		list = append(list, clause("trailing", v.last > ruleTrailing*v.first, "the second half grew at %s of the first half's rate; a leak has more than %s", percent(v.last/v.first), percent(ruleTrailing)))
-	case v.last > 0:
-		list = append(list, clause("trailing", true, "only the second half grew"))
-	default:
-		list = append(list, clause("trailing", false, "neither half grew"))
+	first, last := v.c[0], v.c[v.n-1]
+	if last <= first && v.y[v.n-1] > v.y[0] {
+		list = append(list, clause("blocks", false, "the number of blocks did not grow, only their size"))
 	}
-	list = append(list, clause("rises", float64(v.rises) >= ruleRises*float64(m), "grew in %d of %s", v.rises, number(m, "interval")))
-	switch {
-	case v.survivors < 0:
-		list = append(list, Clause{Rule: "survival", Text: "the snapshots have no addresses, so whether blocks survive is not known"})
-	case v.grown <= 0:
-		list = append(list, Clause{Rule: "survival", Text: "it grew in the last interval at most, so whether blocks survive is not known"})
-	default:
-		list = append(list, clause("survival", v.survivalHolds(), "%s since the second snapshot were never freed: %s of the growth; a leak has %s or more",
-			number(int(min(v.survivors, math.MaxInt32)), "block"), percent(float64(v.survivors)/v.grown), percent(ruleSurvival)))
+	list = append(list, clause("growth", v.grown > 0, "from %s to %s blocks; it rose in %d of %s", decimal(first), decimal(last), v.steps, number(v.n-1, "interval")))
+	if v.conditions == nil {
+		if v.followed {
+			list = append(list, clause("stays", false, "%s came and stayed; a leak leaves %d or more", number(int(v.cohorts.survivors()), "block"), leastBlocks))
+		}
+		return list
 	}
-	if last <= first && v.all.y[v.all.n-1] > v.all.y[0] {
-		list = append(list, clause("blocks", false, "the number of blocks did not grow, only their size: a buffer that is resized"))
+	add(Steady, "its rises are %s", v.words())
+	if !v.followed {
+		add(GoesOn, "%s", v.goesOnWords(v.rises, "of the growth"))
+		add(Falls, "all its falls are %s of its rises", percent(v.fell/max(1, v.rose)))
+		list = append(list, Clause{Rule: string(Kept), Text: "the evidence has no addresses, so whether blocks stay is not known: raw logs of umdh or dumps tell"})
+		return append(list, v.conclusion(r)...)
 	}
-	return append(list, conclusion(v.shape, r)...)
+	c := &v.cohorts
+	filled, stayed, early, came := 0, 0.0, 0.0, 0.0
+	for k := 1; k < c.n-1; k++ {
+		if c.stayed[k] > 0 {
+			filled++
+		}
+		stayed += c.stayed[k]
+		if v.at[k] <= earlyShare {
+			early, came = early+c.stayed[k], came+c.came[k]
+		}
+	}
+	add(Everywhere, "%s that came in %d of %s stayed to the end", number(int(stayed), "block"), filled, number(c.n-2, "interval"))
+	add(Early, "of %s that came in the first three quarters, %s were never freed", number(int(came), "block"), decimal(early))
+	add(Outlives, "%s", c.outlivesWords(v))
+	add(Kept, "%s", keptWords(c.deaths, c.risk))
+	add(GoesOn, "%s", v.goesOnWords(c.stayed[1:c.n], "of the blocks that stay"))
+	return append(list, v.conclusion(r)...)
+}
+
+// words say what growth looks like, and by which clock.
+func (r *reading) words() string {
+	switch r.shape.likeliest() {
+	case filling:
+		return "falling off, or over before the end"
+	case inBursts:
+		return "in a few bursts"
+	case recently:
+		return "recent, or ever faster"
+	}
+	return "as steady as " + r.clock
+}
+
+func (c *cohorts) outlivesWords(v *snapshotView) string {
+	oldest := "its oldest block that came and stayed is " + v.age(c.oldest) + " old"
+	if c.freed == 0 {
+		return oldest + ", and none of its blocks was seen to be freed"
+	}
+	return oldest + "; the oldest that was freed had been there for " + v.age(c.died)
+}
+
+// age is a share of the time that the snapshots cover, in words.
+func (v *snapshotView) age(share float64) string {
+	if v.hours > 0 {
+		return seconds(share * v.hours * nanosecondsPerHour)
+	}
+	return percent(share) + " of the time watched"
+}
+
+// keptWords count the deaths of old blocks.
+func keptWords(deaths, risk float64) string {
+	if risk < fewDeaths {
+		return "next to none of its blocks got older than a quarter of the time watched"
+	}
+	if deaths == 0 {
+		return "none of its blocks that are older than a quarter of the time watched was freed"
+	}
+	return fmt.Sprintf("%s that were older than a quarter of the time watched were freed, which takes a share of %s away in as long a time", number(int(deaths), "block"), percent(1-math.Exp(-deaths/risk)))
+}
+
+// wordsFrom is the share of the load whose rest a sentence tells of.
+const wordsFrom = 0.7
+
+func (v *intervals) goesOnWords(came []float64, what string) string {
+	all, total := after(came, v.load, 0)
+	late, share := after(came, v.load, wordsFrom*total)
+	if !(all > 0) {
+		return "nothing came at all"
+	}
+	return fmt.Sprintf("%s %s came in the last %s of the work", percent(late/all), what, percent(share/total))
 }
 
 func (v *snapshotView) snapshotsClause() Clause {
-	if v.snapshots >= SnapshotsToJudge {
-		return clause("snapshots", true, "%s", number(v.snapshots, "snapshot"))
+	if v.n >= SnapshotsToJudge {
+		return clause("snapshots", true, "%s", number(v.n, "snapshot"))
 	}
-	return clause("snapshots", false, "%s; it takes %d before growth may be called a leak", number(v.snapshots, "snapshot"), SnapshotsToJudge)
+	return clause("snapshots", false, "%s; it takes %d before growth may be called a leak", number(v.n, "snapshot"), SnapshotsToJudge)
 }
 
 // clauses are the evidence lines of a trace.
 func (t *traceView) clauses(r *Result) []Clause {
 	list := []Clause{
-		clause("settle", true, "blocks are judged that were allocated %s or more before the end, in %s of the window", seconds(t.settle), percent(t.span/t.window)),
-		clause("survivors", t.survivors >= leastBlocks, "%s of %s allocated there were not freed; a leak has %d or more", decimal(float64(t.survivors)), decimal(float64(t.births)), leastBlocks),
-		clause("spread", t.bins >= leastBins, "they come from %d of %d stretches; a leak has %d or more", t.bins, traceBins, leastBins),
+		clause("survivors", t.survivors >= leastBlocks, "%s of %s that are older than %s were never freed; a leak leaves %d or more", decimal(float64(t.survivors)), number(int(min(t.births, math.MaxInt32)), "block"), seconds(t.settle), leastBlocks),
+		clause("spread", t.bins >= leastBins, "they come from %d of %d stretches of the window; a leak's from %d or more", t.bins, traceBins, leastBins),
 	}
-	if t.idle > 0 {
-		list = append(list, Clause{Rule: "idle", Text: fmt.Sprintf("%d of %d stretches are left out in which the process did next to nothing", t.idle, t.judged)})
-	}
-	if t.survivors < leastBlocks || t.bins < leastBins {
+	if t.conditions == nil {
 		return list
 	}
-	p := &t.plateau
-	list = append(list,
-		clause("survival", t.veto >= leastFactor, "the survival curve ends at %s of all blocks never freed (%s to %s)", percent(p.forever), percent(p.low), percent(p.high)),
-		clause("turnover", t.turnover >= leastFactor, "old blocks are freed at a rate of %s in a window as long as this", percent(1-math.Exp(-p.hazard))))
-	if t.lateFrees > 0 {
-		list = append(list, clause("older-blocks", t.late >= leastFactor, "%s in the second half freed older blocks of the same heap, perhaps some of this stack: weight %s", number(int(min(t.lateFrees, math.MaxInt32)), "free"), percent(t.late)))
+	met := t.model.met(t.conditions)
+	add := func(c Condition, format string, args ...any) {
+		list = append(list, Clause{Rule: string(c), Holds: met(c), Text: fmt.Sprintf(format, args...)})
 	}
-	return append(list, conclusion(t.shape, r)...)
+	a := &t.ages
+	add(Everywhere, "those that stay came %s", t.arrival())
+	oldest := "the oldest block that stays is " + seconds(a.oldest*t.window) + " old"
+	if a.freed == 0 {
+		oldest += ", and none was freed"
+	} else {
+		oldest += "; the oldest that was freed had been there for " + seconds(a.died*t.window)
+	}
+	add(Outlives, "%s", oldest)
+	add(Kept, "%s", keptWords(a.deaths, a.risk))
+	if t.lateFrees > 0 {
+		add(Older, "%s in the second half freed blocks of the same heap that are older than the trace, perhaps some of this stack", number(int(min(t.lateFrees, math.MaxInt32)), "free"))
+	}
+	return append(list, t.conclusion(r)...)
 }
 
-// conclusion says how the model reads the shape, and what no shape tells.
-func conclusion(s shape, r *Result) []Clause {
-	if s == (shape{}) { // it did not grow
-		return nil
+// arrival says when what stays came.
+func (r *reading) arrival() string {
+	switch r.shape.likeliest() {
+	case filling:
+		return "ever more rarely, or until a while before the end"
+	case inBursts:
+		return "in a few bursts"
+	case recently:
+		return "of late, or ever faster"
 	}
-	list := []Clause{clause("shape", r.Score >= leakScore, "steady growth %s, growth that falls off %s, a few bursts %s, only recent growth %s; score %.2f",
-		percent(s.leak), percent(s.fill), percent(s.once), percent(s.recent), r.Score)}
-	if r.Class == Leak || r.Class == Growing {
-		list = append(list, Clause{Rule: "full", Text: "a cache that is not full yet looks the same: run longer, or mark it as known"})
-	}
-	return list
+	return "as steadily as " + r.clock
 }
 
 func clause(rule string, holds bool, format string, args ...any) Clause {

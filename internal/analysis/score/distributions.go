@@ -127,38 +127,6 @@ func invert(f func(float64) float64, p float64) float64 {
 	return (low + high) / 2
 }
 
-// lnRising is ln Γ(x+d)/Γ(x), for positive x and d of 0 or more.
-func lnRising(x, d float64) float64 {
-	switch d {
-	case 0:
-		return 0
-	case 1:
-		return math.Log(x)
-	case 2:
-		return math.Log(x * (x + 1))
-	case 3:
-		return math.Log(x * (x + 1) * (x + 2))
-	}
-	return lgamma(x+d) - lgamma(x)
-}
-
-// lgamma is ln Γ(x) for positive x: Stirling's series above 8, by recurrence to there below. Its error is below 1e-10,
-// and it is several times as fast as math.Lgamma, which is most of what a judgement costs.
-func lgamma(x float64) float64 {
-	shift := 1.0
-	for x < 8 {
-		shift *= x
-		x++
-	}
-	r := 1 / x
-	r2 := r * r
-	sum := (x-0.5)*math.Log(x) - x + 0.9189385332046727 + r*(1.0/12-r2*(1.0/360-r2*(1.0/1260-r2/1680)))
-	if shift != 1 {
-		sum -= math.Log(shift)
-	}
-	return sum
-}
-
 // probability keeps rounding from leaving [0, 1]; what is not a number is no evidence.
 func probability(p float64) float64 {
 	if !(p > 0) {

@@ -57,7 +57,7 @@ func (l line) rising(n int) float64 {
 // theilSen is the median of the slopes between all pairs, and its interval of 95 % from the distribution of Kendall's S in its
 // normal approximation (Hollander & Wolfe, ch. 9). With fewer than five points no such interval exists: it is the range.
 func theilSen(x, v []float64) (slope, low, high float64) {
-	var room [maxPoints * (maxPoints - 1) / 2]float64
+	var room [mostPoints * (mostPoints - 1) / 2]float64
 	slopes := room[:0]
 	for i := range x {
 		for j := range i {
@@ -85,10 +85,9 @@ func theilSen(x, v []float64) (slope, low, high float64) {
 
 // Noise is how far, in blocks, counts lie from their own straight line, as a standard deviation: what SnapshotPower asks for.
 func Noise(s *Series, a *Axis) float64 {
-	c, ok := clean(s, a)
-	if !ok || c.all.n < 3 {
+	p, _, ok := clean(s, a)
+	if !ok || p.n < 3 {
 		return 0
 	}
-	l := fitLine(c.all.x[:c.all.n], c.all.c[:c.all.n])
-	return math.Sqrt(l.residual / float64(c.all.n-2))
+	return math.Sqrt(fitLine(p.x[:p.n], p.c[:p.n]).residual / float64(p.n-2))
 }

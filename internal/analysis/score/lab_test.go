@@ -54,7 +54,7 @@ func TestLabSnapshots(t *testing.T) {
 				axis.At = append(axis.At, float64(snapshot.Ticks)/3600e7)
 			}
 			for _, stack := range run.Stacks {
-				s := &score.Series{Survivors: -1}
+				s := &score.Series{}
 				for _, snapshot := range run.Snapshots {
 					var count, size int64
 					for _, u := range snapshot.Stacks {

@@ -27,33 +27,37 @@ func (p Power) String() string {
 	return s
 }
 
-// What a leak has to add to be found in 9 of 10 runs: found by bisection over simulated Poisson leaks, and rounded up.
-// TestPower simulates it again.
+// What a leak has to add to be found in 9 of 10 runs, from simulated Poisson leaks and rounded up. TestPower simulates it again.
 const (
 	// powerTrace is how many survivors are to be expected.
-	powerTrace = 12
-	// powerLate is how many more for each late free of an older block: that keeps the discount at 0.9.
-	powerLate = 2 * lateFrees / 0.1
+	powerTrace = 20
+	// powerLate is how many more for each late free of an older block.
+	powerLate = 14
 )
 
-// powerSnapshots is the growth that is needed over all snapshots, by how many there are from SnapshotsToJudge on, the last one
-// for all above: blocks for a leak without noise, and blocks for each block of noise (standard deviation about the line).
-var powerSnapshots = [...]struct{ blocks, noise float64 }{{30, 15}, {26, 16}, {26, 19}, {26, 20}}
+// powerSnapshots is the growth that is needed over all snapshots, from so many of them on: blocks for a leak without noise, and blocks
+// for each block of noise (standard deviation about the line). Five are too few to find nine of ten leaks, however fast they are.
+var powerSnapshots = []struct {
+	from          int
+	blocks, noise float64
+}{{6, 400, 24}, {7, 400, 36}, {10, 110, 4}, {15, 100, 1}}
 
 // SnapshotPower is the power of snapshots at the axis' instants over counts whose noise, as Noise measures it, is known, for blocks
-// of the given size in bytes. It is growth ≥ blocks(n) + noise(n)·σ, divided by the axis' range.
+// of the given size in bytes. It is growth ≥ blocks + noise·σ, divided by the axis' range.
 func SnapshotPower(a *Axis, noise float64, block int64) Power {
 	p := Power{Unit: a.Unit}
 	ones := make([]int64, len(a.At))
-	c, ok := clean(&Series{Count: ones, Bytes: ones}, a)
-	if !ok || c.snapshots < SnapshotsToJudge || !(c.span > 0) {
+	points, span, ok := clean(&Series{Count: ones, Bytes: ones}, a)
+	if !ok || points.n < powerSnapshots[0].from || !(span > 0) || !(noise >= 0) || math.IsInf(noise, 0) {
 		return p
 	}
-	if !(noise >= 0) || math.IsInf(noise, 0) {
-		return p
+	need := powerSnapshots[0]
+	for _, n := range powerSnapshots {
+		if n.from <= points.n {
+			need = n
+		}
 	}
-	need := powerSnapshots[min(c.snapshots-SnapshotsToJudge, len(powerSnapshots)-1)]
-	return p.of((need.blocks+need.noise*noise)/c.span, block)
+	return p.of((need.blocks+need.noise*noise)/span, block)
 }
 
 // TracePower is the power of a trace's window for one site, whose lifetimes decide how long blocks must be left to settle and

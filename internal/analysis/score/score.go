@@ -5,6 +5,9 @@ package score
 
 import (
 	"slices"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/capture/allocations"
 )
 
 // A Class is what growth looks like.
@@ -12,27 +15,31 @@ type Class string
 
 // The classes.
 const (
-	Leak      Class = "leak"
-	Growing   Class = "growing"   // grows, and the evidence does not decide
-	Cache     Class = "cache"     // fills up: growth that ends, or falls off
-	OneTime   Class = "one-time"  // grew in one burst or a few
-	Transient Class = "transient" // what is allocated does not stay
-	Stable    Class = "stable"    // does not grow
-	Unknown   Class = "unknown"   // the evidence shows one instant, or no order of instants
+	Leak Class = "leak"
+	// GrowingBlock is one block, or a few, that is resized to ever more bytes.
+	GrowingBlock Class = "growing-block"
+	// Unreferenced is memory that no pointer reaches, by a dump: nothing that a judgement of growth says.
+	Unreferenced Class = "unreferenced"
+	Growing      Class = "growing"   // grows, and the evidence does not decide
+	Cache        Class = "cache"     // fills up: growth that ends, or falls off
+	OneTime      Class = "one-time"  // grew in one burst or a few
+	Transient    Class = "transient" // what is allocated does not stay
+	Stable       Class = "stable"    // does not grow
+	Unknown      Class = "unknown"   // the evidence shows one instant, or no order of instants
 )
 
 // Classes are the classes by how much they ask for a look, the gravest last.
-var Classes = []Class{Stable, Unknown, Transient, OneTime, Cache, Growing, Leak}
+var Classes = []Class{Stable, Unknown, Transient, OneTime, Cache, Growing, Unreferenced, GrowingBlock, Leak}
 
 // Gravity is higher the more a class asks for a look; −1 of what is no class.
 func (c Class) Gravity() int { return slices.Index(Classes, c) }
 
-// IsSuspect reports whether memory leaks, or grows and the evidence does not decide.
-func (c Class) IsSuspect() bool { return c == Leak || c == Growing }
+// IsSuspect reports whether memory leaks, is reached by no pointer, or grows and the evidence does not decide.
+func (c Class) IsSuspect() bool { return c.Gravity() >= Growing.Gravity() }
 
-// A Clause is one condition of the rule, as a line of evidence that users read.
+// A Clause is a line of evidence that users read: a condition, or what else the judgement rests on.
 type Clause struct {
-	Rule string `json:"rule"` // its stable id: "snapshots", "slope", "fit", "trailing", "rises", "survival", …
+	Rule string `json:"rule"` // its stable id: a Condition, "snapshots", "growth", "survivors", "spread", "growing-block", "score", "next", …
 	// Holds is whether it is met; nil where the evidence cannot tell.
 	Holds *bool  `json:"holds"`
 	Text  string `json:"text"` // with the numbers, as in "grew in 5 of 5 intervals"
@@ -55,40 +62,71 @@ type Rate struct {
 
 // A Result is the judgement on one signature.
 type Result struct {
-	Score   float64 // 0 to 1: of what looked like this in generated programs, so much leaked
-	Model   float64 // what the model says before calibration, for leakeval to fit it
-	Class   Class
-	Certain bool     // a leak that may fail a gate: the rule holds and Score is 0.9 or more
-	Clauses []Clause // of the Explain functions only
-	Rate    *Rate    // nil where there is no growth to speak of
+	Score    float64 // 0 to 1: of what looked like this in generated programs, so much leaked
+	Class    Class
+	Certain  bool      // a leak that may fail a gate
+	Clauses  []Clause  // of the Explain functions only
+	Rate     *Rate     // nil where there is no growth to speak of
+	Evidence *Evidence // nil of what is excluded without a look at its shape
 }
 
 // An Axis is the coordinate of the instants.
 type Axis struct {
-	Unit string    // "hour", or the name of the work counter
-	At   []float64 // ascending, in that unit
+	Unit  string    // "hour", or the name of the work counter
+	At    []float64 // ascending, in that unit
+	Hours []float64 // ascending; nil where clocks do not tell
+}
+
+// Of is the axis of some of the instants.
+func (a *Axis) Of(places []int) Axis {
+	pick := func(v []float64) []float64 {
+		if v == nil {
+			return nil
+		}
+		out := make([]float64, len(places))
+		for i, p := range places {
+			out[i] = v[p]
+		}
+		return out
+	}
+	return Axis{a.Unit, pick(a.At), pick(a.Hours)}
 }
 
 // A Series is one signature over snapshots.
 type Series struct {
 	Count, Bytes []int64
-	// Survivors is how many blocks that were first seen in a snapshot between the first and the last one are in every later
-	// one; −1 where addresses are not known.
-	Survivors int64
+	// Spans are when its blocks came and went, by place of the snapshot; Followed says that they are known.
+	Spans    []capture.Span
+	Followed bool
 }
 
-// decided is what growth of a class is called that has a score: a leak from leakScore on, where the evidence is enough to say so.
-func (c Class) decided(score float64, enough bool) Class {
-	switch c {
-	case Unknown, Stable:
-		return c
-	case Leak, Growing, Cache, OneTime, Transient:
+// SeriesShare is when a signature allocated, by the intervals between snapshots: the blocks that are seen for the first time, or
+// where they are not followed what the counts rose by.
+func SeriesShare(s *Series) Share {
+	n := len(s.Count)
+	if n < 2 {
+		return Share{}
 	}
-	if enough && score >= leakScore {
-		return Leak
+	came := make([]float64, n-1)
+	if s.Followed {
+		for _, p := range s.Spans {
+			if p.First > 0 && int(p.First) < n {
+				came[p.First-1] += float64(p.Count)
+			}
+		}
+		return ShareOf(came)
 	}
-	if c == Leak {
-		return Growing
+	for i := range came {
+		came[i] = max(0, float64(s.Count[i+1])-float64(s.Count[i]))
 	}
-	return c
+	return ShareOf(came)
+}
+
+// SurvivalShare is when a site of a trace allocated, by the bins of its window.
+func SurvivalShare(v *allocations.Survival) Share {
+	came := make([]float64, len(v.Born))
+	for i, n := range v.Born {
+		came[i] = float64(bounded(n))
+	}
+	return ShareOf(came)
 }

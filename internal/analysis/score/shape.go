@@ -13,14 +13,37 @@ type shape struct {
 	recent float64 // only at the end, or ever faster
 }
 
+// A hypothesis is one of those of a shape.
+type hypothesis int
+
+const (
+	steadily hypothesis = iota // like a leak
+	filling
+	inBursts
+	recently
+)
+
+// tie is by how much a hypothesis must be more probable than another to be told from it: sums round.
+const tie = 1e-9
+
+// likeliest is the most probable hypothesis; of several the one that is named first.
+func (s *shape) likeliest() hypothesis {
+	list := [...]float64{steadily: s.leak, filling: s.fill, inBursts: s.once, recently: s.recent}
+	best := steadily
+	for h, p := range list {
+		if p > list[best]+tie {
+			best = hypothesis(h)
+		}
+	}
+	return best
+}
+
 // Constants of the hypotheses.
 const (
 	// mixing is what each hypothesis leaves to all others, so that a single stray block does not refute it.
 	mixing = 0.02
 	// flatTail is the share of the exposure that has to be left without growth for a ramp to have ended.
 	flatTail = 0.15
-	// acceleration is by how much growth rises over the whole that is recent without beginning anywhere.
-	acceleration = 64
 	// threeBursts is how many bins it takes to look for three bursts: of fewer they would be most.
 	threeBursts = 5
 	// maxTotal is how many blocks are told apart: beyond it only the proportions matter, and differences of ln Γ lose digits.
@@ -32,16 +55,33 @@ const (
 // concentrations are the burstiness averaged over, for each bin: from "half of a block decides" to "as even as Poisson".
 var concentrations = [...]float64{0.5, 2, 8, 50}
 
-// declines are by how much the rate falls over the whole, for a cache that fills.
-var declines = [...]float64{4, 8, 16, 40, 100}
+// A decline is a rate that falls over the whole, for a cache that fills, from those that fall to a fourth and to a hundredth.
+type decline struct {
+	of func(fourth, hundredth float64) float64
+}
+
+// declines fall to a fourth, a sixteenth and a hundredth.
+var declines = [...]decline{
+	{func(fourth, _ float64) float64 { return fourth }},
+	{func(fourth, _ float64) float64 { return fourth * fourth }},
+	{func(_, hundredth float64) float64 { return hundredth }},
+}
+
+// mostSteps is how many onsets and endings are tried at most: between them the shapes differ by little.
+const mostSteps = 4
 
 // A shaper compares hypotheses about one series of increments.
 type shaper struct {
 	d, e  [maxBins]float64 // increments, and exposure as shares of 1
 	until [maxBins]float64 // share of the exposure up to the middle of each bin
-	m     int
-	total float64
-	p     [maxBins]float64 // the hypothesis looked at
+	// fourth and hundredth are rates that fall to that over the whole, at the middle of each bin.
+	fourth, hundredth [maxBins]float64
+	m                 int
+	total             float64
+	p                 [maxBins]float64 // the hypothesis looked at; 0 where nothing should have come
+	// By concentration: the factor of each bin in which nothing should have come, and what all together are divided by.
+	stray [len(concentrations)][maxBins]product
+	whole [len(concentrations)]product
 }
 
 // judge says how probable each hypothesis is for increments d with exposures e. All are shares of nothing where nothing grew.
@@ -60,6 +100,7 @@ func judge(d, e []float64) shape {
 	for i := range s.m {
 		s.e[i] /= exposure
 		s.until[i] = sum + s.e[i]/2
+		s.fourth[i], s.hundredth[i] = math.Exp(-s.until[i]*math.Ln2*2), math.Exp(-s.until[i]*math.Ln10*2)
 		sum += s.e[i]
 	}
 	if s.total > maxTotal {
@@ -67,6 +108,15 @@ func judge(d, e []float64) shape {
 			s.d[i] *= maxTotal / s.total
 		}
 		s.total = maxTotal
+	}
+	for k, concentration := range concentrations {
+		a := concentration * float64(s.m)
+		s.whole[k].log = -lnRising(a, s.total)
+		s.whole[k].rest = 1
+		for i := range s.m {
+			s.stray[k][i] = one
+			s.stray[k][i].timesRising(a*max(mixing*s.e[i], leastShare), s.d[i])
+		}
 	}
 	leak, fill, once, recent := s.leak(), s.fill(), s.once(), s.recent()
 	top := max(leak, fill, once, recent)
@@ -78,7 +128,7 @@ func judge(d, e []float64) shape {
 // leak averages over the onsets of the first half.
 func (s *shaper) leak() float64 {
 	var m mean
-	for onset := 0; onset <= s.m/2 && onset < s.m; onset++ {
+	for _, onset := range steps(0, min(s.m/2, s.m-1)) {
 		for i := range s.m {
 			s.p[i] = s.e[i]
 			if i < onset {
@@ -93,16 +143,17 @@ func (s *shaper) leak() float64 {
 // fill averages over changes, and over ramps that end.
 func (s *shaper) fill() float64 {
 	var m mean
-	for _, decline := range declines {
+	for _, q := range declines {
 		for i := range s.m {
-			s.p[i] = s.e[i] * math.Pow(decline, -s.until[i])
+			s.p[i] = s.e[i] * q.of(s.fourth[i], s.hundredth[i])
 		}
 		s.addTo(&m)
 	}
-	for end := 1; end < s.m; end++ {
-		if tail := 1 - s.until[end] + s.e[end]/2; tail < flatTail {
-			break
-		}
+	last := 0
+	for end := 1; end < s.m && 1-s.until[end]+s.e[end]/2 >= flatTail; end++ {
+		last = end
+	}
+	for _, end := range steps(1, last) {
 		for i := range s.m {
 			s.p[i] = s.e[i]
 			if i >= end {
@@ -117,7 +168,7 @@ func (s *shaper) fill() float64 {
 // recent averages over beginnings in the second half, and growth that accelerates.
 func (s *shaper) recent() float64 {
 	var m mean
-	for last := 1; last <= (s.m+1)/2; last++ {
+	for _, last := range steps(1, (s.m+1)/2) {
 		for i := range s.m {
 			s.p[i] = s.e[i]
 			if i < s.m-last {
@@ -127,51 +178,85 @@ func (s *shaper) recent() float64 {
 		s.addTo(&m)
 	}
 	for i := range s.m {
-		s.p[i] = s.e[i] * math.Pow(acceleration, s.until[i])
+		q := 1 / s.fourth[i]
+		s.p[i] = s.e[i] * q * q * q // rises 64-fold
 	}
 	s.addTo(&m)
 	return m.log()
 }
 
-// once averages over all bins, all pairs and all triples of bins: one burst, two and three have the same weight. The terms of a
-// bin that is no burst, a third of the growth, half of it and all of it are computed once for each, so that the others cost sums.
+// once averages over all bins, all pairs and all triples of bins: one burst, two and three have the same weight. The likelihood of
+// bins that burst is a product of one factor for each, so that the sums over pairs and triples are elementary symmetric sums.
 func (s *shaper) once() float64 {
-	var single, pairs, triples mean
-	for _, concentration := range concentrations {
+	var bursts [3]mean // one, two, three
+	for k, concentration := range concentrations {
 		a := concentration * float64(s.m)
-		var third, half, whole [maxBins]float64
-		none := 0.0
+		none := s.whole[k]
 		for i := range s.m {
-			stray := lnRising(a*max(mixing*s.e[i], leastShare), s.d[i])
-			none += stray
-			third[i] = lnRising(a*(mixing*s.e[i]+(1-mixing)/3), s.d[i]) - stray
-			half[i] = lnRising(a*(mixing*s.e[i]+(1-mixing)/2), s.d[i]) - stray
-			whole[i] = lnRising(a*(mixing*s.e[i]+(1-mixing)), s.d[i]) - stray
+			none.times(&s.stray[k][i])
 		}
-		none -= lnRising(a, s.total)
-		for i := range s.m {
-			single.add(none + whole[i])
-			for j := range i {
-				pairs.add(none + half[i] + half[j])
-				if s.m < threeBursts {
-					continue
-				}
-				for k := range j {
-					triples.add(none + third[i] + third[j] + third[k])
-				}
+		for n := range bursts {
+			degree := n + 1
+			if degree == 3 && s.m < threeBursts {
+				break
 			}
+			var factors [maxBins]product // of a bin that is all of the growth, half of it or a third
+			for i := range s.m {
+				factors[i] = one
+				factors[i].timesRising(a*(mixing*s.e[i]+(1-mixing)/float64(degree)), s.d[i])
+				factors[i].over(&s.stray[k][i])
+			}
+			sum, sets := symmetric(factors[:s.m], degree), s.m
+			for i := 1; i < degree; i++ {
+				sets = sets * (s.m - i) / (i + 1)
+			}
+			sum.times(&none)
+			bursts[n].addAll(k, &sum, sets)
 		}
 	}
 	if s.m < 3 { // two bursts would explain whatever there is
-		return single.log()
+		return bursts[0].log()
 	}
 	var all mean
-	all.add(single.log())
-	all.add(pairs.log())
-	if triples.n > 0 {
-		all.add(triples.log())
+	for i := range bursts {
+		if bursts[i].n > 0 {
+			all.add(0, &product{bursts[i].log(), 1})
+		}
 	}
 	return all.log()
+}
+
+// symmetric is the sum, over all sets of degree of the factors, of their products.
+func symmetric(factors []product, degree int) product {
+	top := math.Inf(-1)
+	for i := range factors {
+		top = max(top, factors[i].log)
+	}
+	if math.IsInf(top, -1) {
+		return product{top, 1}
+	}
+	var sums [4]float64
+	sums[0] = 1
+	for i := range factors {
+		x := factors[i].in(top)
+		for k := degree; k > 0; k-- {
+			sums[k] += x * sums[k-1]
+		}
+	}
+	return product{float64(degree) * top, sums[degree]}
+}
+
+// steps are at most mostSteps whole numbers from one to another, both of them and evenly between; none where the last is less.
+func steps(from, to int) []int {
+	var room [mostSteps]int
+	n := min(to-from+1, mostSteps)
+	for i := range max(n, 0) {
+		room[i] = from
+		if n > 1 {
+			room[i] = from + i*(to-from)/(n-1)
+		}
+	}
+	return room[:max(n, 0)]
 }
 
 // addTo adds the likelihood of s.p under each concentration: Dirichlet–multinomial,
@@ -184,44 +269,43 @@ func (s *shaper) addTo(m *mean) {
 	if !(sum > 0) {
 		return
 	}
-	for i := range s.m {
-		s.p[i] = (1-mixing)*s.p[i]/sum + mixing*s.e[i]
-	}
-	for _, concentration := range concentrations {
+	for k, concentration := range concentrations {
 		a := concentration * float64(s.m)
-		log := -lnRising(a, s.total)
+		l := s.whole[k]
 		for i := range s.m {
-			if s.d[i] > 0 {
-				log += lnRising(a*max(s.p[i], leastShare), s.d[i])
+			switch {
+			case !(s.d[i] > 0):
+			case s.p[i] == 0:
+				l.times(&s.stray[k][i])
+			default:
+				l.timesRising(a*max((1-mixing)*s.p[i]/sum+mixing*s.e[i], leastShare), s.d[i])
 			}
 		}
-		m.add(log)
+		m.add(k, &l)
 	}
 }
 
-// A mean averages likelihoods that are given as logarithms.
+// A mean averages likelihoods. It sums them by concentration: those of one have the same logarithm and differ by their rests, mostly.
 type mean struct {
-	top, sum float64 // sum counts in units of e^top
-	n        int
+	sums [len(concentrations)]product
+	n    int
 }
 
-func (m *mean) add(log float64) {
-	if m.n++; m.n == 1 {
-		m.top, m.sum = log, 1
-		return
-	}
-	if log > m.top {
-		m.sum, m.top = m.sum*math.Exp(m.top-log)+1, log
-		return
-	}
-	if log > m.top-40 { // less than the rounding of the sum
-		m.sum += math.Exp(log - m.top)
-	}
+func (m *mean) add(concentration int, l *product) { m.addAll(concentration, l, 1) }
+
+// addAll adds n likelihoods whose sum is given.
+func (m *mean) addAll(concentration int, l *product, n int) {
+	m.n += n
+	m.sums[concentration].plus(l)
 }
 
 func (m *mean) log() float64 {
+	var all product
+	for i := range m.sums {
+		all.plus(&m.sums[i])
+	}
 	if m.n == 0 {
 		return math.Inf(-1)
 	}
-	return m.top + math.Log(m.sum/float64(m.n))
+	return all.value() - math.Log(float64(m.n))
 }

@@ -2,107 +2,152 @@ package score
 
 import "math"
 
-// The rule that users see. Where a constant is one of the method's it is explained in docs/method.md.
 const (
-	ruleFit      = 0.85
-	ruleTrailing = 0.4
-	ruleRises    = 0.6
-	ruleSurvival = 0.4
-	// survivalExpected is the share of the growth that survivors must make up before the veto begins: blocks of a leak that
-	// came between the last two snapshots, or before the second, are not among them.
-	survivalExpected = 0.6
+	// SnapshotsToJudge is how many snapshots it takes before anything may be called a leak.
+	SnapshotsToJudge = 5
+	// leastBlocks is how many blocks must have stayed before anything may be called a leak.
+	leastBlocks = 3
 	// growingFrom is the probability of a rise from which growth that is only recent is more than coming and going.
 	growingFrom = 0.9
-	// leakScore is the score from which growth is called a leak.
-	leakScore = 0.7
-	// CertainScore is the score from which a leak may fail a gate.
-	CertainScore = 0.9
+	// likely is the score from which what does not grow is looked at all the same: it leaks beside much that comes and goes.
+	likely = 0.5
+	// staysShare is the share of the growth that blocks which stay must make up for it to be more than coming and going.
+	staysShare = 0.4
+	// turnover is how many deaths of old blocks, for each and in the time that was watched, make a cache that replaces what it holds.
+	turnover = 1.5
 )
 
 // A snapshotView is all that is known of one series: what the score and the clauses are made of.
 type snapshotView struct {
-	cleaned
-	line        line
-	shape       shape
-	rising      float64 // probability
-	dips        float64 // 1: none, 0: as much fell as rose
-	survival    float64 // the veto; 1 where addresses are not known
-	survivors   int64
-	rises       int
-	dispersion  float64 // of the rises
-	first, last float64 // slopes of the halves
-	raw         float64 // product of the factors, before calibration
+	points
+	span       float64   // of the axis, in its unit
+	at         []float64 // when the snapshots were taken, from 0 to 1
+	hours      float64   // that they cover; 0 where clocks do not tell
+	line       line
+	rising     float64 // probability
+	reading            // of the rises
+	dispersion float64 // of the rises
+	steps      int     // how often it rose
+	grown      float64 // blocks, from the first snapshot to the last
+	rose, fell float64 // blocks, of all rises and of all falls
+	intervals
+	resizing   *resizing // nil of what is not resized
+	followed   bool
+	cohorts    cohorts
+	model      *model
+	conditions []float64 // nil of what is excluded
+	logOdds    float64
 }
 
-// Snapshots judges one signature over snapshots. It makes no texts: a run has tens of thousands of signatures and shows few.
-// ExplainSnapshots gives the same result with Clauses.
-func Snapshots(s *Series, a *Axis) Result {
-	v, ok := viewSnapshots(s, a)
+// Snapshots judges one signature over snapshots; load is how much work was done between them, nil where nobody knows. It makes no
+// texts: a run has tens of thousands of signatures and shows few. ExplainSnapshots gives the same result with Clauses.
+func Snapshots(s *Series, a *Axis, load []float64) Result {
+	v, ok := viewSnapshots(s, a, load)
 	if !ok {
 		return Result{Class: Unknown}
 	}
 	return v.result(a.Unit)
 }
 
-// ExplainSnapshots is Snapshots with a Clause for each condition of the rule.
-func ExplainSnapshots(s *Series, a *Axis) Result {
-	v, ok := viewSnapshots(s, a)
+// ExplainSnapshots is Snapshots with Clauses: one for each condition, and what else the judgement rests on.
+func ExplainSnapshots(s *Series, a *Axis, load []float64) Result {
+	v, ok := viewSnapshots(s, a, load)
 	if !ok {
 		return Result{Class: Unknown, Clauses: []Clause{{Rule: "axis", Text: "the snapshots' coordinates do not ascend, so nothing can be said about growth"}}}
 	}
 	r := v.result(a.Unit)
+	if r.Class == GrowingBlock {
+		r.Clauses = []Clause{v.resizing.clause()}
+		return r
+	}
 	r.Clauses = v.clauses(&r)
 	return r
 }
 
-func viewSnapshots(s *Series, a *Axis) (v snapshotView, ok bool) {
-	v.cleaned, ok = clean(s, a)
-	if !ok || v.rule.n < 2 {
+func viewSnapshots(s *Series, a *Axis, load []float64) (v snapshotView, ok bool) {
+	if v.points, v.span, ok = clean(s, a); !ok || v.n < 2 {
 		return v, ok
 	}
-	p := &v.rule
-	x, c := p.x[:p.n], p.c[:p.n]
+	x, c := v.x[:v.n], v.c[:v.n]
 	v.line = fitLine(x, c)
-	v.rising = v.line.rising(p.n)
-	var rose, fell float64
-	var d, e [rulePoints]float64
-	m := p.n - 1
-	for i := range m {
-		step := c[i+1] - c[i]
-		e[i] = x[i+1] - x[i]
-		if step > 0 {
-			d[i] = step
-			rose += step
-			v.rises++
-		} else {
-			fell -= step
+	v.rising = v.line.rising(v.n)
+	v.grown = c[v.n-1] - c[0]
+	if v.at = x; len(a.Hours) == v.n && a.Hours[v.n-1] > a.Hours[0] {
+		v.at, v.hours = shares(a.Hours), a.Hours[v.n-1]-a.Hours[0]
+	}
+	for i := range v.n - 1 {
+		v.rose += max(0, c[i+1]-c[i])
+		v.fell += max(0, c[i]-c[i+1])
+		if c[i+1] > c[i] {
+			v.steps++
 		}
 	}
-	if rose > fell && v.line.slope > 0 { // most stacks of a program do not grow, and a shape costs more than all the rest
-		v.dips = max(0, 1-2*fell/rose)
-		v.dispersion = dispersion(d[:m], e[:m])
-		v.shape = judge(d[:m], e[:m])
+	v.logOdds, v.resizing = never, resizingOf(s)
+	kind := Counted
+	if v.followed = s.Followed && len(s.Count) == v.n && v.n >= 3; v.followed {
+		kind = Followed
+		v.cohorts = cohortsOf(s.Spans, v.at)
 	}
-	half := p.n / 2
-	v.first = fitLine(x[:p.n-half], c[:p.n-half]).slope
-	v.last = fitLine(x[half:], c[half:]).slope
-	v.survivors, v.survival = s.Survivors, 1
-	if s.Survivors >= 0 && v.grown > 0 {
-		v.survival = min(1, float64(s.Survivors)/(survivalExpected*v.grown))
+	v.model = modelOf(kind, v.n)
+	candidate := v.isCandidate()
+	if !candidate && v.grown <= 0 { // as most are
+		return v, true
 	}
-	v.raw = v.shape.leak * v.rising * v.dips * v.survival
+	v.intervals = intervals{rises: make([]float64, v.n-1), load: load}
+	for i := range v.rises {
+		v.rises[i] = max(0, c[i+1]-c[i])
+	}
+	time := differences(v.at)
+	if len(load) != len(time) {
+		v.load = time
+	}
+	v.clocks = []clock{{"the work of the process", v.load}, {"time", time}}
+	if v.hours > 0 && a.Unit != "hour" {
+		v.clocks = append(v.clocks, clock{a.Unit + "s", differences(x)})
+	}
+	v.reading = v.steady()
+	if candidate {
+		if v.followed {
+			v.conditions = v.cohorts.conditions(v.odds, &v.intervals, v.at, v.model)
+		} else {
+			v.conditions = []float64{v.odds, goesOn(v.rises, v.load), -v.fell / v.rose}
+		}
+		if v.model != nil {
+			v.logOdds = v.model.logOdds(v.conditions)
+		}
+	}
+	groups := sumsOf(v.n-1, mostSums)
+	v.dispersion = dispersion(groups.of(v.rises), groups.of(v.load))
 	return v, true
 }
 
-func (v *snapshotView) result(unit string) Result {
-	r := Result{Class: v.class(), Model: v.raw}
-	if v.rule.n < 2 {
-		return r
+// isCandidate reports whether the series may be a leak at all: blocks came and stayed, or where they are not followed their number
+// grew.
+func (v *snapshotView) isCandidate() bool {
+	if v.followed {
+		return v.cohorts.survivors() >= leastBlocks
 	}
-	r.Score = calibrateSnapshots(v.raw, v.snapshots)
-	r.Class = r.Class.decided(r.Score, v.snapshots >= SnapshotsToJudge)
-	r.Certain = r.Class == Leak && r.Score >= CertainScore && v.ruleHolds()
-	if v.all.n >= 2 && v.all.c[v.all.n-1] > v.all.c[0] && v.span > 0 {
+	return v.grown >= leastBlocks
+}
+
+func (v *snapshotView) result(unit string) Result {
+	if v.n < 2 || v.span <= 0 {
+		return Result{Class: Unknown}
+	}
+	r := Result{Class: v.class()}
+	if v.conditions != nil {
+		r.Evidence = &Evidence{Kind: Counted, Snapshots: v.n, Conditions: v.conditions, LogOdds: max(v.logOdds, poolLeast)}
+		if v.followed {
+			r.Evidence.Kind = Followed
+		}
+		if v.model != nil {
+			v.model.judge(&r, v.logOdds, v.n >= SnapshotsToJudge)
+		}
+	}
+	if v.resizing != nil && r.Class != Leak {
+		r.Class = GrowingBlock
+	}
+	if v.grown > 0 || r.Class.IsSuspect() {
 		r.Rate = v.rate(unit)
 	}
 	return r
@@ -110,47 +155,39 @@ func (v *snapshotView) result(unit string) Result {
 
 // class says what the growth looks like, the score aside.
 func (v *snapshotView) class() Class {
-	n := v.all.n
 	switch {
-	case v.snapshots < 2 || n < 2 || v.span <= 0:
-		return Unknown
-	case v.all.c[n-1] <= v.all.c[0] || v.rising < 0.5:
+	case v.grown <= 0 || v.rising < 0.5:
+		if v.model != nil && v.model.calibration.of(v.logOdds) >= likely {
+			return Growing
+		}
 		return Stable
-	case v.survival < ruleSurvival:
+	case v.followed && v.n > 3 && v.cohorts.survivors() < staysShare*v.grownBefore():
 		return Transient
 	}
-	best, class := v.shape.leak, Leak
-	if v.shape.fill > best {
-		best, class = v.shape.fill, Cache
+	if v.steps == 1 && v.n >= SnapshotsToJudge {
+		return OneTime // and nothing since or before
 	}
-	if v.shape.once > best {
-		best, class = v.shape.once, OneTime
+	switch h := v.shape.likeliest(); {
+	case h == filling && v.steps == 1: // all in one interval: whether it fell off in there nobody saw
+		return OneTime
+	case h == filling:
+		return Cache
+	case h == inBursts:
+		return OneTime
+	case h == recently && v.rising < growingFrom:
+		return Transient
+	case v.followed && v.cohorts.deaths > turnover*max(1, v.cohorts.risk):
+		return Transient
 	}
-	if v.shape.recent > best {
-		class = Transient
-		if v.rising >= growingFrom {
-			class = Growing
-		}
-	}
-	if class == Cache && v.rises == 1 {
-		class = OneTime // all in one interval: whether it fell off in there nobody saw
-	}
-	return class
+	return Growing
 }
 
-// ruleHolds is the rule that users see, all clauses of it.
-func (v *snapshotView) ruleHolds() bool {
-	return v.snapshots >= SnapshotsToJudge && v.line.slope > 0 && v.line.fit > ruleFit && v.last > ruleTrailing*max(0, v.first) &&
-		float64(v.rises) >= ruleRises*float64(v.rule.n-1) && v.survivalHolds()
-}
-
-func (v *snapshotView) survivalHolds() bool {
-	return v.survivors < 0 || v.grown <= 0 || float64(v.survivors) >= ruleSurvival*v.grown
-}
+// grownBefore is the growth up to the last snapshot but one, whose blocks are seen twice where they stay.
+func (v *snapshotView) grownBefore() float64 { return v.c[v.n-2] - v.c[0] }
 
 // rate is the Theil–Sen slope per unit.
 func (v *snapshotView) rate(unit string) *Rate {
-	p := &v.all
+	p := &v.points
 	r := &Rate{Unit: unit}
 	per := func(slope float64) float64 {
 		if q := slope / v.span; !math.IsInf(q, 0) {
@@ -164,4 +201,13 @@ func (v *snapshotView) rate(unit string) *Rate {
 	r.Bytes, r.BytesLow, r.BytesHigh = per(bytes), per(bytesLow), per(bytesHigh)
 	r.Over, r.Dispersion = (p.x[p.n-1]-p.x[0])*v.span, max(1, v.dispersion)
 	return r
+}
+
+// differences are the steps between values.
+func differences(v []float64) []float64 {
+	out := make([]float64, len(v)-1)
+	for i := range out {
+		out[i] = v[i+1] - v[i]
+	}
+	return out
 }

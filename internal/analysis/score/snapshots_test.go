@@ -6,13 +6,49 @@ import (
 	"strings"
 	"testing"
 
+	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis/score"
 )
 
-func series(counts ...int64) *score.Series {
-	s := &score.Series{Count: counts, Survivors: -1}
+// counted is a series without addresses.
+func counted(counts ...int64) *score.Series {
+	s := &score.Series{Count: counts}
 	for _, c := range counts {
 		s.Bytes = append(s.Bytes, 64*c)
+	}
+	return s
+}
+
+// stays is a series in which whatever comes stays; counts do not fall.
+func stays(counts ...int64) *score.Series {
+	s, last, before := counted(counts...), int32(len(counts)-1), int64(0)
+	s.Followed = true
+	for i, c := range counts {
+		if c > before {
+			s.Spans = append(s.Spans, capture.Span{First: int32(i), Last: last, Count: c - before})
+		}
+		before = c
+	}
+	return s
+}
+
+// passes is a series of which nothing is in two snapshots.
+func passes(counts ...int64) *score.Series {
+	s := counted(counts...)
+	s.Followed = true
+	for i, c := range counts {
+		if c > 0 {
+			s.Spans = append(s.Spans, capture.Span{First: int32(i), Last: int32(i), Count: c})
+		}
+	}
+	return s
+}
+
+// together is the sum of two series.
+func together(a, b *score.Series) *score.Series {
+	s := &score.Series{Followed: a.Followed && b.Followed, Spans: capture.MergeSpans(a.Spans, b.Spans)}
+	for i := range a.Count {
+		s.Count, s.Bytes = append(s.Count, a.Count[i]+b.Count[i]), append(s.Bytes, a.Bytes[i]+b.Bytes[i])
 	}
 	return s
 }
@@ -22,88 +58,98 @@ func TestSnapshotClasses(t *testing.T) {
 		series *score.Series
 		want   score.Class
 	}{
-		"nothing":                    {series(), score.Unknown},
-		"one snapshot":               {series(5), score.Unknown},
-		"constant":                   {series(64, 64, 64, 64, 64, 64), score.Stable},
-		"shrinks":                    {series(90, 70, 65, 50, 20, 3), score.Stable},
-		"steady":                     {series(10, 60, 110, 161, 209, 260), score.Leak},
-		"steady from the second":     {series(0, 0, 50, 100, 150, 200, 250, 300), score.Leak},
-		"steady, few snapshots":      {series(10, 60, 110), score.Growing},
-		"steady, five":               {series(0, 100, 200, 300, 400), score.Leak},
-		"fills":                      {series(0, 500, 800, 950, 990, 1000, 1000, 1000), score.Cache},
-		"ramp, then flat":            {series(0, 100, 200, 300, 300, 300, 300, 300), score.Cache},
-		"one burst":                  {series(3, 3, 3, 200, 200, 200, 200), score.OneTime},
-		"lazy initialisation of two": {series(0, 3, 3), score.OneTime},
-		"at the end only":            {series(5, 5, 5, 5, 5, 5, 60, 130), score.Growing},
-		"now one, now two":           {series(1, 2, 1, 1), score.Stable},
+		"nothing":                    {counted(), score.Unknown},
+		"one snapshot":               {counted(5), score.Unknown},
+		"constant":                   {stays(64, 64, 64, 64, 64, 64), score.Stable},
+		"shrinks":                    {counted(90, 70, 65, 50, 20, 3), score.Stable},
+		"steady":                     {stays(10, 60, 110, 161, 209, 260, 311, 360, 412, 460), score.Leak},
+		"steady from the third":      {stays(0, 0, 0, 50, 100, 150, 200, 250, 300, 350), score.Leak},
+		"steady, few snapshots":      {stays(10, 60, 110, 160), score.Growing},
+		"steady beside what passes":  {together(stays(10, 60, 110, 161, 209, 260, 311, 360, 412, 460), passes(900, 400, 700, 650, 800, 500, 900, 300, 700, 350)), score.Leak},
+		"fills":                      {stays(0, 500, 800, 950, 990, 1000, 1000, 1000, 1000, 1000), score.Cache},
+		"ramp, then flat":            {stays(0, 100, 200, 300, 400, 400, 400, 400, 400, 400), score.Cache},
+		"one burst":                  {stays(3, 3, 3, 200, 200, 200, 200), score.OneTime},
+		"lazy initialisation of two": {counted(0, 3, 3), score.OneTime},
+		"all in flight":              {passes(10, 60, 110, 161, 209, 260, 311, 360, 412, 460), score.Transient},
+		"now one, now two":           {counted(1, 2, 1, 1), score.Stable},
 	} {
-		if got := score.Snapshots(c.series, even(len(c.series.Count)+1, 2)); got.Class != c.want {
-			t.Errorf("%s: %s, want %s (%+v)", name, got.Class, c.want, got)
+		if got := score.Snapshots(c.series, even(len(c.series.Count), 2), nil); got.Class != c.want {
+			t.Errorf("%s: %s, want %s (%+v)", name, got.Class, c.want, score.ExplainSnapshots(c.series, even(len(c.series.Count), 2), nil))
 		}
 	}
 }
 
 // TestThreeSnapshotsRank has the series of the lab's programs: all are undecided, and every leak is above every other stack.
 func TestThreeSnapshotsRank(t *testing.T) {
-	leaks := map[string]*score.Series{
-		"leak_samples":     {Count: []int64{507, 1050, 1594}, Bytes: []int64{2076672, 4300800, 6529024}, Survivors: 543},
-		"leak_status_text": {Count: []int64{51, 105, 160}, Bytes: []int64{4896, 10080, 15360}, Survivors: 54},
-	}
-	others := map[string]*score.Series{
-		"startup_config": {Count: []int64{400, 400, 400}, Bytes: []int64{35152, 35152, 35152}},
-		"bounded_cache":  {Count: []int64{64, 64, 64}, Bytes: []int64{1048576, 1048576, 1048576}},
-		"lazy_init":      {Count: []int64{0, 3, 3}, Bytes: []int64{0, 9000, 9000}, Survivors: 3},
-		"log_resize":     {Count: []int64{1, 1, 1}, Bytes: []int64{344, 664, 944}, Survivors: 1},
-	}
-	rank(t, even(3, 0.5), leaks, others)
-	rank(t, &score.Axis{Unit: "hour", At: []float64{0, 0.1, 0.3, 0.4}}, map[string]*score.Series{
-		"leak_shadow_records": {Count: []int64{0, 0, 37, 111}, Bytes: []int64{0, 0, 2812, 8436}, Survivors: 37},
-	}, map[string]*score.Series{
-		"startup":          {Count: []int64{12, 12, 12, 12}, Bytes: []int64{49152, 49152, 49152, 49152}},
-		"parser_recursion": {Count: []int64{1, 2, 1, 1}, Bytes: []int64{24, 48, 24, 24}},
-	})
+	rank(t, even(3, 0.5), map[string]*score.Series{"samples": stays(507, 1050, 1594), "status text": stays(51, 105, 160)},
+		map[string]*score.Series{"startup": stays(400, 400, 400), "cache": stays(64, 64, 64), "lazy": stays(0, 3, 3)})
+	at := []float64{0, 0.1, 0.3, 0.4}
+	rank(t, &score.Axis{Unit: "hour", At: at, Hours: at}, map[string]*score.Series{"shadow records": stays(0, 0, 37, 111)},
+		map[string]*score.Series{"startup": stays(12, 12, 12, 12), "recursion": counted(1, 2, 1, 1)})
 }
 
 func rank(t *testing.T, a *score.Axis, leaks, others map[string]*score.Series) {
 	t.Helper()
 	for leak, s := range leaks {
-		l := score.Snapshots(s, a)
+		l := score.Snapshots(s, a, nil)
 		if l.Class != score.Growing || l.Certain {
 			t.Errorf("%s: %+v", leak, l)
 		}
 		for other, s := range others {
-			if o := score.Snapshots(s, a); o.Score >= l.Score || o.Class == score.Leak {
+			if o := score.Snapshots(s, a, nil); o.Score >= l.Score || o.Class == score.Leak {
 				t.Errorf("%s %+v is not above %s %+v", leak, l, other, o)
 			}
 		}
 	}
 }
 
-func TestSurvivorsAcquit(t *testing.T) {
-	s := series(10, 60, 110, 161, 209, 260)
-	s.Survivors = 200
-	if r := score.Snapshots(s, even(6, 1)); r.Class != score.Leak || !r.Certain {
-		t.Errorf("all survive: %+v", r)
+// Of blocks that stay it takes leastBlocks before anything is a leak.
+func TestLeastBlocks(t *testing.T) {
+	for n, want := range map[int64]bool{2: false, 3: true, 4: true} {
+		s := passes(50, 50, 50, 50, 50, 50, 50, 50)
+		for i := range n {
+			s = together(s, stays(0, b(i < 1), b(i < 2), b(i < 3), b(i < 4), b(i < 5), 1, 1))
+		}
+		if got := score.Snapshots(s, even(8, 1), nil); (got.Evidence != nil) != want {
+			t.Errorf("of %d blocks that stay: %+v", n, got)
+		}
 	}
-	s.Survivors = 0
-	if r := score.Snapshots(s, even(6, 1)); r.Class != score.Transient || r.Score != 0 {
-		t.Errorf("nothing survives: %+v", r)
+}
+
+func b(there bool) int64 {
+	if there {
+		return 1
+	}
+	return 0
+}
+
+// It takes SnapshotsToJudge snapshots before anything is a leak.
+func TestSnapshotsToJudge(t *testing.T) {
+	counts := []int64{0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1100, 1200}
+	for n := 2; n <= len(counts); n++ {
+		r := score.Snapshots(stays(counts[:n]...), even(n, 1), nil)
+		if n < score.SnapshotsToJudge && (r.Class != score.Growing || r.Certain) {
+			t.Errorf("%d snapshots: %+v", n, r)
+		}
+		if n >= 8 && r.Class != score.Leak {
+			t.Errorf("%d snapshots: %+v", n, r)
+		}
 	}
 }
 
 func TestRateIsPerUnit(t *testing.T) {
-	r := score.Snapshots(series(100, 200, 300, 400, 500, 600), even(6, 2))
+	r := score.Snapshots(counted(100, 200, 300, 400, 500, 600), even(6, 2), nil)
 	if r.Rate == nil || math.Abs(r.Rate.Count-250) > 1e-9 || math.Abs(r.Rate.Bytes-64*250) > 1e-6 || r.Rate.Unit != "hour" {
 		t.Fatalf("%+v", r.Rate)
 	}
-	noisy := score.Snapshots(series(100, 190, 320, 390, 520, 590, 710), even(7, 2)).Rate
+	noisy := score.Snapshots(counted(100, 190, 320, 390, 520, 590, 710), even(7, 2), nil).Rate
 	if noisy.CountLow > noisy.Count || noisy.CountHigh < noisy.Count || noisy.CountLow == noisy.CountHigh {
 		t.Errorf("%+v", noisy)
 	}
 }
 
-// TestAnySeries judges what no program ever did: results are numbers, probabilities stay within 0 and 1, texts are made, and
-// what was counted in other units or told twice changes nothing.
+// TestAnySeries judges what no program ever did: results are numbers, probabilities stay within 0 and 1, texts are made, and an
+// explanation changes nothing.
 func TestAnySeries(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	values := []int64{0, 0, 1, 2, 3, 10, 1000, 1e6, 1e12, math.MaxInt64, math.MinInt64, -1}
@@ -113,17 +159,27 @@ func TestAnySeries(t *testing.T) {
 		if r.IntN(20) == 0 {
 			n = 60 + r.IntN(200)
 		}
-		s, a, at := &score.Series{Survivors: values[r.IntN(len(values))]}, &score.Axis{Unit: "hour"}, 0.0
+		s, a, at := &score.Series{Followed: r.IntN(2) == 0}, &score.Axis{Unit: "hour"}, 0.0
 		for range n {
 			s.Count = append(s.Count, values[r.IntN(len(values))])
 			s.Bytes = append(s.Bytes, values[r.IntN(len(values))])
 			at += steps[r.IntN(len(steps))]
 			a.At = append(a.At, at)
 		}
-		got := score.Snapshots(s, a)
-		explained := score.ExplainSnapshots(s, a)
+		if r.IntN(2) == 0 {
+			a.Hours = a.At
+		}
+		for range r.IntN(12) {
+			s.Spans = append(s.Spans, capture.Span{First: r.Int32N(14) - 1, Last: r.Int32N(14) - 1, Count: values[r.IntN(len(values))]})
+		}
+		var load []float64
+		for range n - 1 {
+			load = append(load, r.Float64()/float64(n))
+		}
+		got := score.Snapshots(s, a, load)
+		explained := score.ExplainSnapshots(s, a, load)
 		if !sane(&got) || !sane(&explained) || got.Class != explained.Class || got.Score != explained.Score || len(explained.Clauses) == 0 {
-			t.Fatalf("%v at %v: %+v", s, a.At, explained)
+			t.Fatalf("%+v at %v: %+v", s, a.At, explained)
 		}
 		if noise := score.Noise(s, a); !(noise >= 0) {
 			t.Fatalf("%v at %v: a noise of %v", s, a.At, noise)
@@ -132,9 +188,14 @@ func TestAnySeries(t *testing.T) {
 }
 
 func sane(r *score.Result) bool {
-	ok := r.Score >= 0 && r.Score <= 1 && r.Model >= 0 && r.Model <= 1 && r.Class != ""
+	ok := r.Score >= 0 && r.Score <= 1 && r.Class != ""
 	if rate := r.Rate; rate != nil {
 		for _, v := range []float64{rate.Count, rate.CountLow, rate.CountHigh, rate.Bytes, rate.BytesLow, rate.BytesHigh} {
+			ok = ok && !math.IsNaN(v) && !math.IsInf(v, 0)
+		}
+	}
+	if e := r.Evidence; e != nil {
+		for _, v := range append(e.Conditions, e.LogOdds) {
 			ok = ok && !math.IsNaN(v) && !math.IsInf(v, 0)
 		}
 	}
@@ -146,12 +207,12 @@ func sane(r *score.Result) bool {
 
 // TestUnitsDoNotMatter scales time and bytes.
 func TestUnitsDoNotMatter(t *testing.T) {
-	s := series(10, 70, 100, 171, 209, 260, 333)
-	want := score.Snapshots(s, even(7, 1))
+	s := stays(10, 70, 100, 171, 209, 260, 333)
+	want := score.Snapshots(s, even(7, 1), nil)
 	for i := range s.Bytes {
 		s.Bytes[i] *= 4096
 	}
-	got := score.Snapshots(s, even(7, 1<<20))
+	got := score.Snapshots(s, even(7, 1<<20), nil)
 	if math.Abs(got.Score-want.Score) > 1e-9 || got.Class != want.Class {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -161,19 +222,32 @@ func TestAxisThatIsNone(t *testing.T) {
 	for name, at := range map[string][]float64{
 		"descending": {3, 2, 1, 0, -1}, "not a number": {0, 1, math.NaN(), 3, 4}, "endless": {0, 1, 2, 3, math.Inf(1)}, "an instant": {1, 1, 1, 1, 1},
 	} {
-		r := score.ExplainSnapshots(series(1, 2, 3, 4, 5), &score.Axis{Unit: "hour", At: at})
+		r := score.ExplainSnapshots(counted(1, 2, 3, 4, 5), &score.Axis{Unit: "hour", At: at}, nil)
 		if r.Class != score.Unknown || r.Score != 0 || len(r.Clauses) == 0 {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
 }
 
+// A leak that follows the work is steady by the load where it is not by the clock.
+func TestLoadIsAClock(t *testing.T) {
+	s := stays(0, 200, 400, 420, 430, 440, 450, 650, 850, 860, 870, 880)
+	load := []float64{200, 200, 20, 10, 10, 10, 200, 200, 10, 10, 10}
+	for i := range load {
+		load[i] /= 880
+	}
+	without, with := score.Snapshots(s, even(12, 1), nil), score.Snapshots(s, even(12, 1), load)
+	if with.Class != score.Leak || with.Score <= without.Score {
+		t.Errorf("%+v, without the load %+v", with, without)
+	}
+}
+
 func BenchmarkSnapshots(b *testing.B) {
 	r := rand.New(rand.NewPCG(3, 4))
-	a := even(6, 1)
+	a := even(12, 1)
 	var list []*score.Series
 	for range 256 { // one in eight grows
-		s := series(100, 100, 100, 100, 100, 100)
+		s := stays(100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100)
 		if len(list)%8 == 0 {
 			s = noisyLeak(r, a, 200, 2, 64)
 		}
@@ -182,19 +256,19 @@ func BenchmarkSnapshots(b *testing.B) {
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
-		score.Snapshots(list[n%len(list)], a)
+		score.Snapshots(list[n%len(list)], a, nil)
 		n++
 	}
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "sites/s")
 }
 
 func BenchmarkSnapshotsAllGrow(b *testing.B) {
-	a := even(6, 1)
+	a := even(12, 1)
 	s := noisyLeak(rand.New(rand.NewPCG(3, 4)), a, 200, 2, 64)
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
-		score.Snapshots(s, a)
+		score.Snapshots(s, a, nil)
 		n++
 	}
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "sites/s")

@@ -14,58 +14,48 @@ const (
 	settleLifetimes = 1.5
 	settleQuantile  = 0.99
 	settleMost      = 0.5
-	// traceBins is how many bins of births are compared, and in how many of them, and with how many blocks, something must
-	// have survived before anything may be called a leak.
-	traceBins     = 16
-	leastBins     = 4
-	leastBlocks   = 3
-	lateFrees     = 0.7 // weight of frees of older blocks in the second half
-	leastFactor   = 0.5 // of each discount, for the rule that users see
-	plateauExpect = 0.6 // of the judged survivors the never-freed ones must make up before the veto begins
-	// turnoverWindows is for how many windows more the blocks must be expected to stay, turnoverExpect how many of them.
-	turnoverWindows = 2
-	turnoverExpect  = 0.6
-	ownShare        = 0.5 // of a bin's exposure that follows the site's own allocations; the rest follows time
+	// traceBins is how many stretches of births are compared, and leastBins in how many of them something must have stayed before
+	// anything may be called a leak.
+	traceBins = 16
+	leastBins = 4
+	// olderWeight is how much a late free of an older block counts.
+	olderWeight = 0.5
 )
 
 // A traceView is all that is known of one site over a window.
 type traceView struct {
-	window    float64 // ns
-	born      int64
-	left      int64
-	leftBytes int64
-	settle    float64 // ns
-	judged    int     // of the stretches of Survival, those old enough
-	idle      int     // of those, the ones in which the process did next to nothing
-	span      float64 // ns that they cover
-	births    int64   // in them
-	survivors int64
-	bytes     int64 // of the survivors
-	bins      int   // of traceBins, those with survivors
-	last      int   // of traceBins, the last one with survivors
-	shape     shape
-	plateau   plateau
-	veto      float64 // 1 where the plateau confirms the survivors
-	turnover  float64 // 1 where old blocks are not freed
-	late      float64 // discount for late frees of older blocks
-	lateFrees int64
-	raw       float64
-	// dispersion is that of the survivors in stretches.
-	dispersion float64
+	window     float64 // ns
+	born, left int64
+	settle     float64 // ns
+	judged     int     // of the stretches of Survival, those old enough
+	span       float64 // ns that they cover
+	births     int64   // in them
+	survivors  int64
+	bytes      int64 // of the survivors
+	bins       int   // of traceBins, those with survivors
+	last       int   // of traceBins, the last one with survivors
+	reading          // of what stayed
+	ages       ages
+	lateFrees  int64
+	dispersion float64 // of the survivors in stretches
+	model      *model
+	conditions []float64 // nil of what is excluded
+	logOdds    float64
 }
 
-// Trace judges one site over a window of a trace. Like Snapshots it makes no texts; ExplainTrace does.
-func Trace(v *allocations.Survival, idle *Idle) Result {
-	t, ok := viewTrace(v, idle)
+// Trace judges one site over a window of a trace; load is how much work was done in each bin, nil where nobody knows. Like Snapshots
+// it makes no texts; ExplainTrace does.
+func Trace(v *allocations.Survival, load []float64) Result {
+	t, ok := viewTrace(v, load)
 	if !ok {
 		return Result{Class: Unknown}
 	}
 	return t.result()
 }
 
-// ExplainTrace is Trace with a Clause for each condition of the rule.
-func ExplainTrace(v *allocations.Survival, idle *Idle) Result {
-	t, ok := viewTrace(v, idle)
+// ExplainTrace is Trace with Clauses: one for each condition, and what else the judgement rests on.
+func ExplainTrace(v *allocations.Survival, load []float64) Result {
+	t, ok := viewTrace(v, load)
 	if !ok {
 		return Result{Class: Unknown, Clauses: []Clause{{Rule: "window", Text: "the window is empty"}}}
 	}
@@ -74,37 +64,24 @@ func ExplainTrace(v *allocations.Survival, idle *Idle) Result {
 	return r
 }
 
-// An Idle says in which stretches of a Survival the whole process did next to nothing. Who stops the work and lets the trace run
-// on must not make a leak look like growth that came to its end. Nil is none.
-type Idle [allocations.SurvivalBins]bool
+const stretches = allocations.SurvivalBins
 
-// working lists the first n stretches without those that are idle; with all of them where hardly any would be left.
-func (idle *Idle) working(n int) []int {
-	list := make([]int, 0, allocations.SurvivalBins)
-	for i := range n {
-		if idle == nil || !idle[i] {
-			list = append(list, i)
-		}
-	}
-	if len(list) < traceBins && idle != nil {
-		return (*Idle)(nil).working(n)
-	}
-	return list
-}
-
-func viewTrace(v *allocations.Survival, idle *Idle) (t traceView, ok bool) {
+func viewTrace(v *allocations.Survival, load []float64) (t traceView, ok bool) {
 	t.window = float64(v.Over) - float64(v.From)
 	if t.window <= 0 {
 		return t, false
 	}
+	stayed, even := make([]float64, stretches), make([]float64, stretches)
 	for i := range v.Born {
 		t.born += bounded(v.Born[i])
 		t.left += bounded(v.Left[i])
-		t.leftBytes += bounded(v.LeftBytes[i])
+		stayed[i], even[i] = float64(bounded(v.Left[i])), 1.0/stretches
+	}
+	if len(load) != stretches {
+		load = even
 	}
 	t.lateFrees = bounded(v.LateUnknownFrees)
 	t.settle = settleTime(&v.Ended, t.window)
-	const stretches = allocations.SurvivalBins
 	t.judged = max(0, min(stretches, int(stretches*(1-t.settle/t.window)+1e-9)))
 	t.span = t.window * float64(t.judged) / stretches
 	for i := range t.judged {
@@ -112,43 +89,39 @@ func viewTrace(v *allocations.Survival, idle *Idle) (t traceView, ok bool) {
 		t.survivors += bounded(v.Left[i])
 		t.bytes += bounded(v.LeftBytes[i])
 	}
-	var d, own, e [traceBins]float64
-	working := idle.working(t.judged)
-	t.idle = t.judged - len(working)
-	for k, i := range working {
-		bin := k * traceBins / len(working)
-		d[bin] += float64(bounded(v.Left[i]))
-		own[bin] += float64(bounded(v.Born[i]))
-		e[bin] += 1 / float64(len(working))
-	}
+	groups := sumsOf(t.judged, traceBins)
+	d, e := groups.of(stayed), groups.of(even)
 	for i := range d {
 		if d[i] > 0 {
 			t.bins++
 			t.last = i
 		}
-		if t.births > 0 {
-			// What was freed tells how busy the site was. What was not is what is to be explained, and explains nothing.
-			share := ownShare * max(0, 1-float64(t.survivors)/float64(t.births))
-			e[i] = (1-share)*e[i] + share*own[i]/float64(t.births)
-		}
 	}
+	t.logOdds, t.model = never, modelOf(Traced, 0)
 	if t.survivors < leastBlocks || t.bins < leastBins {
 		return t, true
 	}
-	t.shape = judge(d[:], e[:])
-	t.dispersion = dispersion(d[:], e[:])
-	t.plateau = kaplanMeier(v)
-	t.veto = min(1, t.plateau.forever*float64(t.births)/(plateauExpect*float64(t.survivors)))
-	t.late = max(0, 1-lateFrees*float64(t.lateFrees)/(float64(t.survivors)/2))
-	t.turnover = min(1, math.Exp(-turnoverWindows*t.plateau.hazard)/turnoverExpect)
-	t.raw = t.shape.leak * t.veto * t.turnover * t.late
+	t.dispersion = dispersion(d, e)
+	t.ages = agesOf(v)
+	t.reading = read(stayed, groups, []clock{{"the work of the process", load}, {"time", even}})
+	t.conditions = []float64{
+		t.odds, t.ages.oldest - t.ages.died, -math.Log((t.ages.deaths + fewDeaths) / (t.ages.risk + fewDeaths)), goesOn(stayed[:t.judged], load[:t.judged]),
+		-float64(t.lateFrees) * olderWeight / float64(t.left),
+	}
+	if t.model != nil {
+		t.logOdds = t.model.logOdds(t.conditions)
+	}
 	return t, true
 }
 
 func (t *traceView) result() Result {
-	r := Result{Class: t.class(), Model: t.raw, Score: calibrateTrace(t.raw)}
-	r.Class = r.Class.decided(r.Score, true)
-	r.Certain = r.Class == Leak && r.Score >= CertainScore && t.ruleHolds()
+	r := Result{Class: t.class()}
+	if t.conditions != nil {
+		r.Evidence = &Evidence{Kind: Traced, Conditions: t.conditions, LogOdds: max(t.logOdds, poolLeast)}
+		if t.model != nil {
+			t.model.judge(&r, t.logOdds, true)
+		}
+	}
 	if t.survivors > 0 && t.span > 0 {
 		r.Rate = t.rate()
 	}
@@ -167,23 +140,16 @@ func (t *traceView) class() Class {
 		return OneTime
 	case t.bins < leastBins:
 		return Growing
-	case t.veto < leastFactor || t.turnover < leastFactor:
+	case t.ages.deaths > turnover*max(1, t.ages.risk):
 		return Transient
 	}
-	switch max(t.shape.leak, t.shape.fill, t.shape.once, t.shape.recent) {
-	case t.shape.leak:
-		return Leak
-	case t.shape.fill:
+	switch t.shape.likeliest() {
+	case filling:
 		return Cache
-	case t.shape.once:
+	case inBursts:
 		return OneTime
 	}
-	return Transient
-}
-
-// ruleHolds is the rule that users see: survivors enough, from all over the window, of which most are never freed.
-func (t *traceView) ruleHolds() bool {
-	return t.survivors >= leastBlocks && t.bins >= leastBins && t.veto >= leastFactor && t.turnover >= leastFactor && t.late >= leastFactor
+	return Growing
 }
 
 // bounded keeps counts from overflowing when they are added up, and what is below nothing out.

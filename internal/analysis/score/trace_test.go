@@ -3,9 +3,9 @@ package score_test
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
+	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
 	"heapdrift/internal/analysis/score"
 )
@@ -92,7 +92,7 @@ func TestLateFreesDiscount(t *testing.T) {
 	before := score.Trace(v, nil)
 	v.LateUnknownFrees = 90
 	after := score.Trace(v, nil)
-	if !before.Certain || after.Score >= before.Score || after.Certain {
+	if !before.Certain || after.Evidence.LogOdds >= before.Evidence.LogOdds {
 		t.Errorf("%+v, with late frees of older blocks %+v", before, after)
 	}
 }
@@ -126,9 +126,9 @@ func TestAnySurvival(t *testing.T) {
 func FuzzSnapshots(f *testing.F) {
 	f.Add(int64(0), int64(10), int64(20), int64(30), int64(40), int64(-1), 1.0)
 	f.Add(int64(math.MinInt64), int64(math.MaxInt64), int64(0), int64(1), int64(2), int64(5), 1e-300)
-	f.Fuzz(func(t *testing.T, a, b, c, d, e, survivors int64, step float64) {
-		s := &score.Series{Count: []int64{a, b, c, d, e}, Bytes: []int64{e, d, c, b, a}, Survivors: survivors}
-		r := score.ExplainSnapshots(s, &score.Axis{Unit: "hour", At: []float64{0, step, 2 * step, 4 * step, 5 * step}})
+	f.Fuzz(func(t *testing.T, a, b, c, d, e, stay int64, step float64) {
+		s := &score.Series{Count: []int64{a, b, c, d, e}, Bytes: []int64{e, d, c, b, a}, Followed: true, Spans: []capture.Span{{First: int32(a), Last: 4, Count: stay}, {First: 1, Last: int32(b), Count: c}}}
+		r := score.ExplainSnapshots(s, &score.Axis{Unit: "hour", At: []float64{0, step, 2 * step, 4 * step, 5 * step}}, nil)
 		if !sane(&r) {
 			t.Fatalf("%+v", r)
 		}
@@ -148,28 +148,17 @@ func BenchmarkTrace(b *testing.B) {
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "sites/s")
 }
 
-// Work that stops before the trace does is no growth that came to its end; without that knowledge it looks like it.
-func TestIdleEnd(t *testing.T) {
-	v := &allocations.Survival{Over: 64e9}
-	idle := &score.Idle{}
-	for b := range v.Born {
-		if b < 40 {
-			v.Born[b], v.Left[b], v.LeftBytes[b] = 5, 5, 500
-		} else {
-			idle[b] = true
-		}
+// Work that stops before the trace does is no growth that came to its end, by the load of the process; by the clock it looks like it.
+func TestWorkThatEnds(t *testing.T) {
+	v, load := &allocations.Survival{Over: 64e9}, make([]float64, allocations.SurvivalBins)
+	for b := range 40 {
+		v.Born[b], v.Left[b], v.LeftBytes[b] = 5, 5, 500
+		load[b] = 1.0 / 40
 	}
 	if got := score.Trace(v, nil); got.Class != score.Cache {
 		t.Errorf("%s where the process went on", got.Class)
 	}
-	got := score.ExplainTrace(v, idle)
-	if got.Class != score.Leak || !slices.ContainsFunc(got.Clauses, func(c score.Clause) bool { return c.Rule == "idle" }) {
-		t.Errorf("%s where it stopped: %+v", got.Class, got.Clauses)
-	}
-	for b := range idle {
-		idle[b] = b > 4
-	}
-	if got := score.Trace(v, idle); got.Class != score.Cache {
-		t.Errorf("%s where hardly anything is left to judge", got.Class)
+	if got := score.Trace(v, load); got.Class != score.Leak {
+		t.Errorf("%s where it stopped: %+v", got.Class, score.ExplainTrace(v, load))
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// noticeable is by how much a rate must be higher before a build counts as worse: less is what another compiler, machine or
+// Noticeable is by which factor a rate must be higher before a build counts as worse: less is what another compiler, machine or
 // order of work makes.
-const noticeable = 1.25
+const Noticeable = 1.25
 
 // An Exposure is how much one signature grew in one run.
 type Exposure struct {
@@ -37,7 +37,7 @@ func Worse(base, head Exposure) float64 {
 	if k == 0 {
 		return 0
 	}
-	share := 1 / (1 + base.Over/head.Over/noticeable)
+	share := 1 / (1 + base.Over/head.Over/Noticeable)
 	return 1 - betaRegularized(share, k, base.Count/dispersion+1)
 }
 

@@ -155,6 +155,8 @@ func inHundred(n, all int) string {
 // outcomeClass is how an outcome is drawn, and what it says.
 func outcomeClass(o *leaks.Outcome) (class, says string) {
 	switch {
+	case o.IsAbsent():
+		return "h-clean", "clean: its callers ran and left none of it"
 	case !o.Exercised:
 		return "h-none", "not exercised"
 	case o.IsBad():
@@ -174,7 +176,7 @@ func heatSays(outcomes []leaks.Outcome) string {
 		switch {
 		case outcomes[i].IsBad():
 			bad++
-		case !outcomes[i].Exercised:
+		case !outcomes[i].Exercised && !outcomes[i].IsAbsent():
 			unseen++
 		}
 	}

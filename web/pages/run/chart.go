@@ -3,6 +3,7 @@ package run
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -91,8 +92,8 @@ func (c *chart) drawLayers(r *analysis.Report, top []store.SiteRow, totals, x []
 	edges := func(values []float64) []point { return points(x, values, y) }
 	zero := make([]float64, len(totals))
 	c.line = outline(edges(totals))
-	leaking, leaks := sumOfClass(top, analysis.ClassLeak, len(totals))
-	growing, grows := sumOfClass(top, analysis.ClassGrowing, len(totals))
+	leaking, leaks := sumOfClasses(top, len(totals), analysis.ClassLeak)
+	growing, grows := sumOfClasses(top, len(totals), analysis.ClassGrowing, analysis.ClassUnreferenced, analysis.ClassGrowingBlock)
 	switch {
 	case len(totals) == 1:
 		c.layers = []layer{{"unknown", "outstanding", area(edges(totals), edges(zero))}}
@@ -125,11 +126,11 @@ func (c *chart) drawLayers(r *analysis.Report, top []store.SiteRow, totals, x []
 	c.notes = append(c.notes, label{x: x[last] - 10, y: max(22, y(totals[last])-8), text: held, class: "strong y"})
 }
 
-// sumOfClass is what the sites of a class hold at each instant, and how many sites that are.
-func sumOfClass(top []store.SiteRow, class analysis.Class, instants int) (sum []float64, sites int) {
+// sumOfClasses is what the sites of some classes hold at each instant, and how many sites that are.
+func sumOfClasses(top []store.SiteRow, instants int, classes ...analysis.Class) (sum []float64, sites int) {
 	sum = make([]float64, instants)
 	for _, s := range top {
-		if s.Verdict != string(class) {
+		if !slices.Contains(classes, analysis.Class(s.Verdict)) {
 			continue
 		}
 		sites++

@@ -5,6 +5,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
 )
@@ -47,6 +48,16 @@ func (t findingTable) extent() string {
 		return "1 signature that leaks or grows"
 	}
 	return ui.Counted(t.total, "signature") + " that leak or grow, the gravest first"
+}
+
+// heldOf is what a finding holds, or what it held before the process ended: its own evidence is the first of its witnesses.
+func heldOf(f *store.Finding) (held analysis.Amount, ended bool) {
+	if f.Sites > 0 && len(f.Witnesses) > 0 {
+		if held, ended = f.Witnesses[0].HeldBeforeExit(); ended {
+			return held, true
+		}
+	}
+	return f.Outstanding, false
 }
 
 // whyURL opens or closes the evidence of a finding.

@@ -182,6 +182,7 @@ type groupTable struct {
 	title, note string
 	rows        []capture.Group
 	grows       bool
+	shares      bool // the part of the heap is known
 	searched    bool // somebody looked for pointers
 }
 
@@ -194,12 +195,15 @@ func groupTables(m *analysis.Memory) (list []groupTable) {
 		{capture.ByContent, "by what they begin with", "Text is shown only where several blocks begin with the same."},
 	} {
 		t := groupTable{title: by.title, note: by.note}
-		whole := slices.ContainsFunc(m.Groups, func(g capture.Group) bool { return g.By == by.by && g.Heap == 0 })
+		whole := slices.ContainsFunc(m.Groups, func(g capture.Group) bool {
+			return g.By == by.by && g.Heap == 0 && (by.by != capture.BySize || g.Key == "")
+		})
 		for _, g := range m.Groups {
 			if g.By != by.by || whole && g.Heap != 0 || len(t.rows) == shownGroups {
 				continue
 			}
 			t.rows = append(t.rows, g)
+			t.shares = t.shares || g.Doubtful || analysis.ShareOfHeap(&m.Memory, &g) > 0
 			t.grows, t.searched = t.grows || g.Growth != nil, t.searched || g.Unreachable != nil
 		}
 		if len(t.rows) > 0 {
@@ -217,9 +221,40 @@ func grows(heaps []capture.HeapFacts) bool {
 	return slices.ContainsFunc(heaps, func(h capture.HeapFacts) bool { return h.Growth != nil })
 }
 
+// busyChange is how the busy bytes of a heap have changed: as it counts them, or else by the sizes that are listed; nil where
+// nobody knows.
+func busyChange(g *capture.HeapGrowth) *capture.Usage {
+	switch {
+	case g == nil:
+		return nil
+	case g.Busy != nil:
+		return g.Busy
+	}
+	return g.Sizes
+}
+
+// virtualChange is how the number of virtual blocks of a heap has changed.
+func virtualChange(h *capture.HeapFacts) string {
+	return fmt.Sprintf("%s → %s", analysis.Count(h.Blocks.Count-h.Growth.Blocks.Count), analysis.Count(h.Blocks.Count))
+}
+
+// groupShare is the part of its heap that a group is.
+func groupShare(m *analysis.Memory, g *capture.Group) string {
+	if g.Doubtful {
+		return "cannot be"
+	}
+	if share := analysis.ShareOfHeap(&m.Memory, g); share > 0 {
+		return fmt.Sprintf("%.1f %%", share)
+	}
+	return "–"
+}
+
 // heapNote is what there is to say of a heap beside its figures.
 func heapNote(h *capture.HeapFacts) string {
 	s := h.Kind
+	if h.Doubtful {
+		s += ", a size that cannot be"
+	}
 	for _, more := range []string{h.FrontEnd, h.Name, h.Note} {
 		if more != "" {
 			s += ", " + more

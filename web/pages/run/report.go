@@ -58,6 +58,8 @@ func (r *reportView) blamed() []string {
 // confidence is the small line below the verdict's word.
 func (r *reportView) confidence() string {
 	switch n := r.Verdict.SnapshotsMissing; {
+	case n > 0 && len(r.leaks.rows) > 0 && r.leaks.rows[0].Class == analysis.ClassUnreferenced:
+		return "no pointer reaches it"
 	case n == 1:
 		return "1 more snapshot decides"
 	case n > 1:

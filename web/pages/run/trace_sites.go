@@ -28,8 +28,13 @@ var (
 	columnAllocs    = numberOf("allocs", "Allocs", "allocs", "allocations inside the window, freed or not", allocated).ofCounts()
 	columnTransient = numberOf("transient", "Transient", "transient", "AIFI: bytes allocated and freed inside the window", transient)
 	columnPeak      = numberOf("peak", "Peak", "peak", "the most bytes that were outstanding at once, over the whole trace", peakOf)
-	columnExit      = numberOf("exit", "At exit", "exit", "bytes freed inside the window only because the process ended", atExit.of)
+	columnExit      = numberOf("exit", "Before exit", "exit", "bytes outstanding in the instant before the process ended", heldBeforeExit)
 )
+
+func heldBeforeExit(a analysis.Amounts) (analysis.Amount, bool) {
+	held, _ := a.HeldBeforeExit()
+	return held, true
+}
 
 // numbers are the columns of numbers. Where the process ended inside the window nothing is outstanding at its end: what
 // was until then stands in the place.

@@ -18,7 +18,7 @@ var windowOrders = map[store.SiteOrder]func(*analysis.WindowedSite) int64{
 	"size":      func(s *analysis.WindowedSite) int64 { return lives(s.Amounts).Allocated.Bytes },
 	"allocs":    func(s *analysis.WindowedSite) int64 { return lives(s.Amounts).Allocated.Count },
 	"transient": func(s *analysis.WindowedSite) int64 { return lives(s.Amounts).AIFI.Bytes },
-	"exit":      func(s *analysis.WindowedSite) int64 { return lives(s.Amounts).AtExit.Bytes },
+	"exit":      func(s *analysis.WindowedSite) int64 { held, _ := s.HeldBeforeExit(); return held.Bytes },
 }
 
 func growthBytes(a analysis.Amounts) int64 {

@@ -185,7 +185,7 @@ func targetFields(v uploadView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = textField("sequence", "Sequence", v.target.Sequence, "", "a number that orders builds; a build named by a number needs none", v.wrong["sequence"], false).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = textField("sequence", "Sequence", v.target.Sequence, "", "a number that orders builds; names such as 4812, or b9 and b10, need none", v.wrong["sequence"], false).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -1,0 +1,113 @@
+package umdh_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/umdh"
+	"heapdrift/internal/corpus"
+)
+
+// both is a page with a difference and with an entry of one of its logs, as people write them up.
+const both = differenceOnly + `
+and the log itself says of it
+
+` + rawEntries
+
+const differenceOnly = `The second log holds more:
+
++  131072 ( 262144 - 131072)      4 allocs	BackTraceF9A156DA
++       2 (      4 -      2)	BackTraceF9A156DA	allocations
+`
+
+const rawEntries = `00005320 bytes in 0x14 allocations (@ 0x00000428) by: BackTraceF9A156DA
+	ntdll!RtlAllocateHeapSlowly+0x0000005A
+	app!operator new+0x0000000E
+	app!Draw+0x0000001E
+`
+
+func TestDifferenceAndRawEntriesInOneFile(t *testing.T) {
+	for name, log := range map[string]string{"difference first": both, "entries first": rawEntries + "\n" + differenceOnly} {
+		captures, err := umdh.Read(t.Context(), strings.NewReader(log), umdh.Options{})
+		if err != nil || len(captures) != 1 || captures[0].Shape != capture.ShapeDifference {
+			t.Fatalf("%s: %d captures, %v", name, len(captures), err)
+		}
+		c := captures[0]
+		if site := c.Sites[0]; len(c.Sites) != 1 || site.Usage[0].Bytes != 131072 || site.Usage[1] != (capture.Usage{Count: 4, Bytes: 262144}) || len(c.Stacks.Stack(site.Stack)) != 3 {
+			t.Errorf("%s: the difference is %+v", name, c.Sites)
+		}
+		m := c.Memory
+		if m == nil || len(m.Samples) != 1 || m.Samples[0].Size != 0x5320 || m.Samples[0].Stack != c.Sites[0].Stack || !strings.HasPrefix(m.Samples[0].Title, "20 blocks by BackTraceF9A156DA") {
+			t.Fatalf("%s: the entries are %+v", name, m)
+		}
+		for _, w := range c.Warnings {
+			if w.Code == capture.StackMissing {
+				t.Errorf("%s: %s", name, w.Message)
+			}
+		}
+	}
+}
+
+func TestQuotedInAMail(t *testing.T) {
+	want := ""
+	for _, mark := range []string{"", "> ", ">> ", "> > ", "| "} {
+		log := mark + strings.ReplaceAll(strings.TrimSuffix(both, "\n"), "\n", "\n"+mark) + "\n"
+		captures, err := umdh.Read(t.Context(), strings.NewReader(log), umdh.Options{})
+		if err != nil || len(captures) != 1 || !umdh.Sniff([]byte(log)) {
+			t.Fatalf("%q: %d captures, %v, recognised %t", mark, len(captures), err, umdh.Sniff([]byte(log)))
+		}
+		got := render(captures[0])
+		if want == "" {
+			want = got
+		}
+		if got != want {
+			t.Errorf("%q: %s\nwant %s", mark, got, want)
+		}
+	}
+}
+
+// A log and a difference that are put into one file, each as it was written, stay what they are.
+func TestWholeLogsAreNotJoined(t *testing.T) {
+	log := "// Loaded modules:\n//     Base Size Module\n//              400000   11D000 D:\\app\\app.exe\n*- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -\n" +
+		"58 bytes + 10 at 5E1A88 by BackTrace94C4\n\t77929B07\n*- - - - - - - - - - End of data for heap @ 10000 - - - - - - - - - -\n"
+	captures, err := umdh.Read(t.Context(), strings.NewReader(log+differenceOnly), umdh.Options{})
+	if err != nil || len(captures) != 2 {
+		t.Errorf("%d captures, %v", len(captures), err)
+	}
+}
+
+// The published pages, with the figures that a reader finds by eye.
+func TestPastedDifferences(t *testing.T) {
+	for file, want := range map[string][4]int64{ // before, after, raw blocks and bytes
+		"u03_ko.md":  {131072, 262144, 1, 21280},
+		"u04_zh.txt": {38655992, 44566142, 1, 198},
+	} {
+		text, err := os.ReadFile(corpus.Path(t, "windbg", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		captures, err := umdh.Read(t.Context(), strings.NewReader(string(text)), umdh.Options{})
+		if err != nil || len(captures) != 1 || captures[0].Memory == nil {
+			t.Fatalf("%s: %d captures, %v", file, len(captures), err)
+		}
+		c := captures[0]
+		if got := [4]int64{c.Sites[0].Usage[0].Bytes, c.Sites[0].Usage[1].Bytes, int64(len(c.Memory.Samples)), c.Memory.Samples[0].Size}; got != want {
+			t.Errorf("%s: %v, want %v", file, got, want)
+		}
+	}
+}
+
+func TestSniffOfDebuggers(t *testing.T) {
+	for text, want := range map[string]bool{
+		"DBGHELP: app - private symbols & lines\n        C:\\app.pdb\n":                            true,
+		"0:000> !heap -p -a 1000\nDBGHELP: app - private symbols & lines\n        C:\\app.pdb\n":   false,
+		"DBGHELP: app - private symbols & lines\n        C:\\app.pdb\n    address 1000 found in\n": false,
+		both: true,
+	} {
+		if umdh.Sniff([]byte(text)) != want {
+			t.Errorf("%q is taken for UMDH: %t", text, !want)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package compare_test
+
+import (
+	"fmt"
+	"testing"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/compare"
+)
+
+// shown is a report that decides, with findings of so many stacks each.
+func shown(sites int, stacks ...[]string) *analysis.Report {
+	r := &analysis.Report{Verdict: analysis.Verdict{Status: analysis.StatusNoLeak}}
+	for _, frames := range stacks {
+		r.Findings = append(r.Findings, analysis.Finding{Frames: frames, Sites: sites})
+	}
+	return r
+}
+
+// What was seen is kept as bytes.
+func TestSeen(t *testing.T) {
+	seen := compare.SeenIn(shown(3, []string{"app!A", "app!main"}, []string{"app!B", "app!A", "app!main"}))
+	for _, b := range [][]byte{seen.Bytes(), mustSeen(t, seen.Bytes()).Bytes()} {
+		again := mustSeen(t, b)
+		if a, main, c := again.Stacks("app!A"), again.Stacks("app!main"), again.Stacks("app!C"); a != 6 || main != 6 || c != 0 || again.Stacks("app!B") != 3 {
+			t.Errorf("%d %d %d", a, main, c)
+		}
+	}
+	if b := (compare.Seen{}).Bytes(); b == nil || len(b) != 0 || mustSeen(t, b).Stacks("app!A") != 0 {
+		t.Errorf("of nothing: %v", b)
+	}
+	for _, b := range []string{"sevenby", "eight by", "a frame's hash + count, and one"} {
+		if _, err := compare.SeenOf([]byte(b)); err == nil {
+			t.Errorf("%q is taken", b)
+		}
+	}
+}
+
+func mustSeen(t *testing.T, b []byte) compare.Seen {
+	t.Helper()
+	seen, err := compare.SeenOf(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seen
+}
+
+// A report proves something by what it does not show only if it decides and lost nothing.
+func TestWhatProvesNothing(t *testing.T) {
+	frames := []string{"app!Other", "app!Serve", "app!main"}
+	lost, warned, short := shown(1, frames), shown(1, frames), shown(1, frames)
+	lost.Warnings = []analysis.Warning{{Code: capture.Truncated}}
+	warned.Warnings = []analysis.Warning{{Code: capture.NoSymbols}}
+	short.Verdict.Status = analysis.StatusInconclusive
+	leak := []string{"app!Leak", "app!Serve", "app!main"}
+	for name, test := range map[string]struct {
+		report *analysis.Report
+		proves bool
+	}{"all well": {shown(1, frames), true}, "a warning about names": {warned, true}, "losses": {lost, false}, "too few snapshots": {short, false}} {
+		if got := compare.SeenIn(test.report).Ran(leak) != nil; got != test.proves {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// Below, at and above the shares that a rule has.
+func TestRan(t *testing.T) {
+	leak := []string{"app!Leak", "app!Serve", "app!main"}
+	for _, test := range []struct {
+		name          string
+		serve, others int // stacks
+		leak          []string
+		want          string
+	}{
+		{"not seen", 0, 10, leak, ""},
+		{"one stack", 1, 10, leak, "its caller app!Serve ran in build 7 (1 other stack shows it) and left none of these blocks"},
+		{"all of few stacks", 19, 0, leak, "its caller app!Serve ran in build 7 (19 other stacks show it) and left none of these blocks"},
+		{"half of many", 10, 10, leak, "its caller app!Serve ran in build 7 (10 other stacks show it) and left none of these blocks"},
+		{"more than half of many", 11, 9, leak, ""},
+		{"more than half of few", 11, 8, leak, "its caller app!Serve ran in build 7 (11 other stacks show it) and left none of these blocks"},
+		{"where it was allocated", 2, 2, []string{"app!Serve", "app!Else", "app!main"}, "app!Serve, where it was allocated, ran in build 7 (2 other stacks show it) and left none of these blocks"},
+		{"the last of few frames", 2, 2, []string{"app!Leak", "app!Serve"}, ""},
+		{"alone", 2, 2, []string{"app!Serve"}, ""},
+		{"the second of a signature that is cut", 2, 2, []string{"app!Leak", "app!Serve", "app!a", "app!b", "app!c"}, "its caller app!Serve ran in build 7 (2 other stacks show it) and left none of these blocks"},
+		{"the third", 2, 2, []string{"app!Leak", "app!Else", "app!Serve", "app!b", "app!c"}, ""},
+		{"an entry", 2, 2, []string{"app!Leak", "app!main", "app!Start"}, ""},
+		{"no names", 2, 2, []string{"app!<unknown>+0x20@0x4000", "app!<unknown>+0x10@0x4000", "app!main"}, ""},
+		{"no stack", 2, 2, nil, ""},
+	} {
+		r := shown(1)
+		for i := range test.serve + test.others {
+			caller := "app!Serve"
+			if i >= test.serve {
+				caller = "app!<unknown>+0x10@0x4000"
+			}
+			r.Findings = append(r.Findings, analysis.Finding{Frames: []string{fmt.Sprint("app!Other", i), caller, "app!main"}, Sites: 1})
+		}
+		got := ""
+		if caller := compare.SeenIn(r).Ran(test.leak); caller != nil {
+			got = caller.Says("7")
+		}
+		if got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package analysis
+
+import "time"
+
+// timeLayout prints a wall clock without a zone.
+const timeLayout = "2006-01-02T15:04:05"
+
+// evidence lists the files, each once, with the process that its first capture shows.
+func evidence(inputs []Input, parts []part) []Evidence {
+	used := map[int]bool{}
+	for _, p := range parts {
+		used[p.input] = true
+	}
+	var list []Evidence
+	for i, in := range inputs {
+		e := Evidence{Used: used[i]}
+		for k, c := range in.Captures {
+			if k == 0 {
+				e.Kind, e.Process = string(c.Kind), processOf(c.Process)
+				e.TakenAt = takenAt(c.Snapshots[len(c.Snapshots)-1].TakenAt)
+			}
+			if c.Trace != nil {
+				e.Events = c.Trace.Events
+				continue
+			}
+			e.Snapshots += len(c.Snapshots)
+		}
+		for _, p := range parts {
+			if p.input == i && p.Trace != nil { // of the processes of a trace, the one that the report is about
+				e.Process = processOf(p.Process)
+			}
+		}
+		for _, f := range in.Files {
+			e.File, e.SHA256, e.Bytes = f.Name, f.SHA256, f.Bytes
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+func takenAt(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(timeLayout)
+}

@@ -1,0 +1,55 @@
+package analysis
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Name prints a frame as debuggers do: module!function, module+0xRVA, or the bare address.
+func (f *Frame) Name() string {
+	switch {
+	case f.Function != "":
+		return f.Module + "!" + f.Function
+	case f.Module != "":
+		return f.Module + "+" + f.Offset
+	}
+	return f.Address
+}
+
+// Names are the texts that people look for a frame by: its module with the function, or its module alone where the
+// function is not known, and its file's name.
+func (f *Frame) Names() []string {
+	names := make([]string, 0, 2)
+	switch {
+	case f.Function != "":
+		names = append(names, f.Module+"!"+f.Function)
+	case f.Module != "":
+		names = append(names, f.Module)
+	}
+	if f.File != "" {
+		names = append(names, f.File[strings.LastIndexAny(f.File, `\/`)+1:])
+	}
+	return names
+}
+
+// Place prints a frame's file, without its path, and line; "" where they are not known.
+func (f *Frame) Place() string {
+	if f.File == "" {
+		return ""
+	}
+	return f.File[strings.LastIndexAny(f.File, `\/`)+1:] + ":" + strconv.FormatUint(uint64(f.Line), 10)
+}
+
+// Text prints a frame in full, with offset, file and line where they are known.
+func (f *Frame) Text() string {
+	s := f.Name()
+	if f.Function != "" && f.Offset != "" && !f.Inline {
+		s += "+" + f.Offset
+	}
+	if f.File != "" {
+		s += " (" + f.File + ", " + strconv.FormatUint(uint64(f.Line), 10) + ")"
+	}
+	return s
+}
+
+func hexNumber(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }

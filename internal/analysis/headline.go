@@ -1,0 +1,265 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"heapdrift/ingest/capture"
+)
+
+// Most is the part of a heap, in percent, from which one size or one stack is named in the first sentence of a report.
+const Most = 50
+
+// headline says what evidence without sites shows, the most telling first, and what would tell more.
+func headline(r *Report) string {
+	const more = "a full dump, UMDH logs or a heap trace of the process would tell whether it leaks"
+	var said []string
+	for _, say := range []func(*Report) string{saidOfStops, saidOfMost, saidOfGrowth} {
+		if s := say(r); s != "" {
+			said = append(said, s)
+		}
+	}
+	if len(said) == 0 {
+		return nameOf(r) + ": the evidence says where memory is and lists no allocations; " + more
+	}
+	return nameOf(r) + ": " + strings.Join(said, "; ") + "; " + more
+}
+
+// saidOfStops counts the leaks that Application Verifier reports.
+func saidOfStops(r *Report) string {
+	total, bytes := int64(0), int64(0)
+	for i := range r.Reported {
+		total, bytes = total+r.Reported[i].Count, bytes+r.Reported[i].Bytes
+	}
+	if total == 0 {
+		return ""
+	}
+	s := "Application Verifier reports " + Plural(total, "leak")
+	if bytes > 0 {
+		s += " of " + Bytes(bytes)
+	}
+	if top := &r.Reported[0]; top.Where != "" {
+		s += fmt.Sprintf(", %s from %s", Count(top.Count), top.Where)
+	}
+	return s
+}
+
+// saidOfMost names the size whose blocks are most of a heap, of several the one with most bytes.
+func saidOfMost(r *Report) string {
+	var top *capture.Group
+	var of *Memory
+	part := 0.0
+	for i := range r.Memory {
+		m := &r.Memory[i]
+		for k := range m.Groups {
+			g := &m.Groups[k]
+			share := ShareOfHeap(&m.Memory, g)
+			if share < Most || top != nil && of.Kind != m.Kind {
+				continue
+			}
+			if top == nil || of != m || g.Usage.Bytes > top.Usage.Bytes { // later evidence of a kind replaces earlier
+				top, of, part = g, m, share
+			}
+		}
+	}
+	if top == nil {
+		return ""
+	}
+	what, committed := "busy bytes", int64(0)
+	if at := slices.IndexFunc(of.Heaps, func(h capture.HeapFacts) bool { return h.Handle == top.Heap }); at >= 0 {
+		if committed = of.Heaps[at].Committed + of.Heaps[at].Blocks.Bytes; top.Percent == 0 && of.Heaps[at].Busy.Bytes == 0 {
+			what = "committed bytes"
+		}
+	}
+	s := fmt.Sprintf("blocks of %s B hold %s %% of the %s of heap %s, %s in %s", Count(top.Size), percent(part), what, top.Heap, Bytes(top.Usage.Bytes), blocks(top.Usage.Count))
+	if committed > 0 {
+		s += " of " + Bytes(committed) + " committed"
+	}
+	if where := allocatedBy(of, top.Size); where != "" {
+		s += ", one of them allocated by " + where
+	}
+	return s
+}
+
+// percent prints a share with as many digits as matter.
+func percent(share float64) string {
+	if share > 99 && share < 100 {
+		return fmt.Sprintf("%.2f", share)
+	}
+	return fmt.Sprintf("%.0f", share)
+}
+
+// ShareOfHeap is the part of a heap that the blocks of one size are, in percent: as the evidence prints it, or by what the heap
+// counts. It is 0 where that is not known.
+func ShareOfHeap(m *capture.Memory, g *capture.Group) float64 {
+	if g.By != capture.BySize || g.Heap == 0 || g.Doubtful {
+		return 0
+	}
+	if g.Percent > 0 {
+		return min(g.Percent, 100)
+	}
+	at := slices.IndexFunc(m.Heaps, func(h capture.HeapFacts) bool { return h.Handle == g.Heap })
+	if at < 0 || m.Heaps[at].Doubtful {
+		return 0
+	}
+	h := &m.Heaps[at]
+	whole := h.Busy.Bytes
+	if whole == 0 && (h.Blocks.Count == 0 || h.Blocks.Bytes > 0) {
+		whole = h.Committed + h.Blocks.Bytes
+	}
+	if whole <= 0 || g.Usage.Bytes > whole {
+		return 0
+	}
+	return 100 * float64(g.Usage.Bytes) / float64(whole)
+}
+
+// allocatedBy is who allocated a block of a size, where the evidence shows the stack of one.
+func allocatedBy(m *Memory, size int64) string {
+	for i := range m.Samples {
+		if s := &m.Samples[i]; s.Size == size && s.Where != "" {
+			return s.Where
+		}
+	}
+	return ""
+}
+
+// saidOfGrowth names the heap that grew most since the first evidence of its kind, or else the size.
+func saidOfGrowth(r *Report) string {
+	for i := len(r.Memory) - 1; i >= 0; i-- {
+		m := &r.Memory[i]
+		compared := slices.ContainsFunc(m.Heaps, func(h capture.HeapFacts) bool { return h.Growth != nil })
+		var top *capture.HeapFacts
+		for k := range m.Heaps {
+			if h := &m.Heaps[k]; h.Growth != nil && !h.Doubtful && (top == nil || grown(h.Growth) > grown(top.Growth)) {
+				top = h
+			}
+		}
+		switch {
+		case top != nil && grown(top.Growth) > 0:
+			return fmt.Sprintf("heap %s grew from the first look to the last: %s", top.Handle, HeapChange(top))
+		case compared:
+			return "no heap grew from the first look to the last"
+		}
+		if s := saidOfGroups(m); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+func saidOfGroups(m *Memory) string {
+	var top *capture.Group
+	for k := range m.Groups {
+		if g := &m.Groups[k]; g.By == capture.BySize && g.Growth != nil && !g.Doubtful && g.Growth.Bytes > 0 && (top == nil || g.Growth.Bytes > top.Growth.Bytes) {
+			top = g
+		}
+	}
+	if top == nil {
+		return ""
+	}
+	return fmt.Sprintf("blocks of %s grew by %s in %s from the first look to the last", NameOfGroup(top), Bytes(top.Growth.Bytes), blocks(top.Growth.Count))
+}
+
+// smallestBlock is about the least that a virtual block has, where its size is not known.
+const smallestBlock = 508 << 10
+
+// grown is by how much a heap grew, by whichever figure says most.
+func grown(g *capture.HeapGrowth) int64 {
+	most := g.Committed
+	for _, u := range []*capture.Usage{g.Busy, g.Blocks, g.Sizes} {
+		if u != nil {
+			most = max(most, u.Bytes)
+		}
+	}
+	if g.Blocks != nil && g.Blocks.Bytes == 0 {
+		most = max(most, min(g.Blocks.Count, 1<<40)*smallestBlock)
+	}
+	return most
+}
+
+// HeapChange says how a heap has changed, by all figures that are known.
+func HeapChange(h *capture.HeapFacts) string {
+	g := h.Growth
+	said := []string{"committed " + signed(Bytes(g.Committed), g.Committed)}
+	if g.Blocks != nil && *g.Blocks != (capture.Usage{}) {
+		s := fmt.Sprintf("virtual blocks %s (%s to %s)", signed(Count(g.Blocks.Count), g.Blocks.Count), Count(h.Blocks.Count-g.Blocks.Count), Count(h.Blocks.Count))
+		if g.Blocks.Bytes != 0 {
+			s += " of " + signed(Bytes(g.Blocks.Bytes), g.Blocks.Bytes)
+		}
+		said = append(said, s)
+	}
+	if g.Busy != nil {
+		said = append(said, "busy "+signed(Bytes(g.Busy.Bytes), g.Busy.Bytes))
+	} else if g.Sizes != nil {
+		said = append(said, "listed sizes "+signed(Bytes(g.Sizes.Bytes), g.Sizes.Bytes))
+	}
+	return strings.Join(said, ", ")
+}
+
+// signed puts a plus before what grew; less has its minus already.
+func signed(text string, n int64) string {
+	if n > 0 {
+		return "+" + text
+	}
+	return text
+}
+
+// A Reported is leaks that a tool reports by its own method, those of one stack together. It takes no part in the verdict.
+type Reported struct {
+	Title     string `json:"title"` // "VERIFIER STOP 900"
+	Where     string `json:"where,omitempty"`
+	Signature string `json:"signature,omitempty"`
+	Amount
+	Addresses []string `json:"addresses,omitempty"` // the first of them
+	Note      string   `json:"note"`
+	Stack     []*Frame `json:"stack,omitempty"`
+	File      string   `json:"file"`
+}
+
+// The limits on what a report lists of leaks that tools report.
+const (
+	mostReported  = 1000
+	mostAddresses = 10
+)
+
+// reported collects the leaks that tools report, those with most bytes and blocks first. A stop that two logs show counts once.
+func reported(list []Memory) []Reported {
+	var out []Reported
+	at, seen := map[string]int{}, map[string]bool{}
+	for i := range list {
+		m := &list[i]
+		for k := range m.Samples {
+			s := &m.Samples[k]
+			same := s.Title + s.Address + s.Note
+			if !s.Leaked || s.Address != "" && seen[same] {
+				continue
+			}
+			seen[same] = true
+			key := s.Title + " " + s.Signature
+			if s.Signature == "" {
+				key = fmt.Sprintf("%d %d", i, k)
+			}
+			n, ok := at[key]
+			if !ok {
+				if len(out) == mostReported {
+					n = mostReported - 1
+				} else {
+					n = len(out)
+					out = append(out, Reported{Title: s.Title, Where: s.Where, Signature: s.Signature, Note: s.Note, Stack: s.Stack, File: m.File})
+				}
+				at[key] = n
+			}
+			r := &out[n]
+			r.Count, r.Bytes = r.Count+1, r.Bytes+s.Size
+			if s.Address != "" && len(r.Addresses) < mostAddresses {
+				r.Addresses = append(r.Addresses, s.Address)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Reported) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Count, a.Count))
+	})
+	return out
+}

@@ -1,0 +1,42 @@
+package analysis_test
+
+import (
+	"testing"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/capture/allocations"
+	"heapdrift/internal/analysis"
+)
+
+// Whether the frames of the emulation are at the outer end of a stack makes no other site, and what lies in 64-bit modules
+// alone is one of its own.
+func TestStacksWithAndWithoutTheEmulation(t *testing.T) {
+	const cpu, wow, ntdll64 = 0x7FF8_0E10_0000, 0x7FF8_1730_0000, 0x7FF8_1461_0000
+	c := trace(7,
+		life{capture.KindHeap, app.in(-0x10, 0x20), allocations.Classes{AIFO: u(1, 10)}, 10},
+		life{capture.KindHeap, append(app.in(-0x10, 0x20), cpu+0x10, wow+0x20, ntdll64+0x30), allocations.Classes{AIFO: u(2, 20)}, 20},
+		life{capture.KindHeap, append(app.in(-0x10, 0x20), cpu+0x14, wow+0x20, ntdll64+0x30), allocations.Classes{AIFO: u(3, 30)}, 30},
+		life{capture.KindHeap, []uint64{ntdll64 + 0x40, wow + 0x20, ntdll64 + 0x30}, allocations.Classes{AIFO: u(4, 40)}, 40},
+		life{capture.KindHeap, []uint64{ntdll64 + 0x50, wow + 0x20, ntdll64 + 0x30}, allocations.Classes{AIFO: u(5, 50)}, 50})
+	c.Process.Bits = 32
+	c.Modules = app.snapshot().Modules
+	for name, base := range map[string]uint64{"wow64cpu.dll": cpu, "wow64.dll": wow, "ntdll.dll": ntdll64} {
+		c.Modules = append(c.Modules, capture.Module{Path: `C:\Windows\System32\` + name, Base: base, Size: 0x10000})
+	}
+	r := analyze(t, inputs(c))
+	if len(r.Sites) != 3 || r.Totals.Heap.AIFO != (analysis.Amount{Count: 15, Bytes: 150}) {
+		t.Fatalf("%d sites, %+v\n%s", len(r.Sites), r.Totals.Heap.AIFO, table(r))
+	}
+	if s := r.Sites[0]; s.AIFO != (analysis.Amount{Count: 6, Bytes: 60}) || len(s.Rows) != 3 {
+		t.Errorf("%+v of rows %v", s.AIFO, s.Rows)
+	}
+}
+
+// Where the evidence has names and no addresses, the names of the emulation's modules tell.
+func TestStacksWithNamesOfTheEmulation(t *testing.T) {
+	const bare = "ntdll!RtlAllocateHeap app!Add kernel32!BaseThreadInitThunk ntdll!RtlUserThreadStart"
+	long, short := named(bare+" wow64cpu!BTCpuSimulate wow64!Wow64LdrpInitialize ntdll!LdrInitializeThunk", true), named(bare, true)
+	if r := analyze(t, inputs(long, short)); len(r.Sites) != 1 {
+		t.Errorf("%s", table(r))
+	}
+}

@@ -1,0 +1,207 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"heapdrift/ingest/capture"
+)
+
+// programs are the captures of some evidence, by the program that they are of.
+type programs struct {
+	captures []found // in the order of the evidence
+	nameless []part  // facts of the process of the run, whichever that is
+	again    []Warning
+	order    []string          // programs that captures name for certain, in lower case
+	sure     map[string][]part // by program
+}
+
+// A found is a capture of which the program may have to be found out.
+type found struct {
+	part
+	nth     int    // process of its pid in its evidence
+	program string // in lower case
+}
+
+// choose picks the captures of the one program that the report is about. What it leaves out, a warning names.
+func choose(inputs []Input, opt Options) (*choice, error) {
+	all := programsOf(inputs)
+	byProgram, order := all.wanted(opt.Process)
+	switch len(order) {
+	case 0:
+		if len(all.nameless) > 0 {
+			return ofKind(all.nameless, all.again), nil
+		}
+		if opt.Process == "" {
+			return nil, &Error{"no-captures", "analysis: nothing to analyse: the evidence holds no capture"}
+		}
+		return nil, &Error{CodeNoSuchProcess, fmt.Sprintf("analysis: no evidence of process %q; it holds %s", opt.Process, strings.Join(processes(inputs), ", "))}
+	case 1:
+		return withFacts(byProgram[order[0]], all.nameless, all.again), nil
+	}
+	most := order[0]
+	for _, program := range order[1:] {
+		if held(byProgram[program]) > held(byProgram[most]) {
+			most = program
+		}
+	}
+	return withFacts(byProgram[most], all.nameless, append(all.again, Warning{
+		Code: capture.SeveralProcesses, Count: int64(len(order)),
+		Message: fmt.Sprintf("the evidence holds %d programs (%s); this report is about %s, which holds the most; %s%s",
+			len(order), strings.Join(processes(inputs), ", "), named(byProgram[most][0].Process), chooseAnother, heapsOf(byProgram, order, most)),
+	})), nil
+}
+
+func programsOf(inputs []Input) *programs {
+	all := &programs{sure: map[string][]part{}}
+	seen := map[string]string{} // names of files by digest
+	nth := 0
+	for i := range inputs {
+		if first, ok := repeated(&inputs[i], seen); ok {
+			all.again = append(all.again, Warning{Code: capture.Unsupported, File: inputs[i].name(), Count: 1, Message: fmt.Sprintf("%s is the same file as %s, and counts once", inputs[i].name(), first)})
+			continue
+		}
+		lives := map[uint32]int{}
+		for _, c := range inOrder(inputs[i].Captures) {
+			nth++
+			next := found{part: part{c, inputs[i].name(), i, nth, inputs[i].Work}}
+			if c.Shape == capture.ShapeFacts && c.Process.Name == "" {
+				all.nameless = append(all.nameless, next.part)
+				continue
+			}
+			lives[c.Process.PID]++
+			next.nth, next.program = lives[c.Process.PID], strings.ToLower(c.Process.Name)
+			all.captures = append(all.captures, next)
+			if c.Trace == nil && !namesProgram(c.Process.Name) {
+				continue
+			}
+			if all.sure[next.program] == nil {
+				all.order = append(all.order, next.program)
+			}
+			all.sure[next.program] = append(all.sure[next.program], next.part)
+		}
+	}
+	for i := range all.captures {
+		if f := &all.captures[i]; all.sure[f.program] == nil {
+			f.program = all.programOf(f.part)
+		}
+	}
+	return all
+}
+
+// namesProgram reports whether a name is that of a program. A log that lists no program is called by its first module, and a
+// difference by what the debugger calls that.
+func namesProgram(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".exe") }
+
+// stem is a program as debuggers print it before the "!", in lower case.
+func stem(program string) string { return strings.TrimSuffix(strings.ToLower(program), ".exe") }
+
+// programOf finds out which of the programs a capture is of that names none: that of its process id, that of its name or of
+// its frames, that of the snapshots which it compares. What says nothing at all is of the only program.
+func (all *programs) programOf(p part) string {
+	modules := modulesIn(p.Capture)
+	for _, isOf := range []func(string) bool{
+		func(program string) bool {
+			return p.Process.PID != 0 && slices.ContainsFunc(all.sure[program], func(s part) bool { return s.Process.PID == p.Process.PID })
+		},
+		func(program string) bool { return stem(program) == stem(p.Process.Name) },
+		func(program string) bool { return modules[stem(program)] },
+		func(program string) bool {
+			return slices.ContainsFunc(all.sure[program], func(s part) bool { return isComparisonOf(p.Capture, s.Capture) })
+		},
+	} {
+		if i := slices.IndexFunc(all.order, isOf); i >= 0 {
+			return all.order[i]
+		}
+	}
+	if p.Process.Name == "" && len(all.order) == 1 {
+		return all.order[0]
+	}
+	return strings.ToLower(p.Process.Name)
+}
+
+// modulesIn are the modules that a capture lists or that its frames name, as debuggers print them, in lower case.
+func modulesIn(c *capture.Capture) map[string]bool {
+	names := map[string]bool{}
+	for _, m := range c.Modules {
+		names[strings.ToLower(m.Name())] = true
+	}
+	for id := range c.Stacks.FrameCount() {
+		if text := c.Stacks.Text(c.Stacks.Frame(capture.FrameID(id))); text != nil {
+			names[strings.ToLower(text.Module)] = true
+		}
+	}
+	return names
+}
+
+// isComparisonOf reports whether a snapshot is the old or the new side of a difference: it holds what that says of each id.
+func isComparisonOf(d, snapshot *capture.Capture) bool {
+	if d.Shape != capture.ShapeDifference || snapshot.Shape != capture.ShapeSnapshot {
+		return false
+	}
+	holds := map[uint64]capture.Usage{}
+	for i := range snapshot.Sites {
+		site := &snapshot.Sites[i]
+		holds[site.Trace] = holds[site.Trace].Add(site.Usage[0])
+	}
+	for side := range d.Snapshots {
+		same := 0
+		for i := range d.Sites {
+			is, was := d.Sites[i].Usage[side], holds[d.Sites[i].Trace]
+			if d.Sites[i].Trace == 0 || is.Count != was.Count || is.Bytes != was.Bytes {
+				same = -1
+				break
+			}
+			if is.Count > 0 {
+				same++
+			}
+		}
+		if same > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// wanted is the captures of each program of which Options.Process asks for one, or of all where it asks for none. What names no
+// process goes with that of its program.
+func (all *programs) wanted(process string) (byProgram map[string][]part, order []string) {
+	is := func(f *found) bool {
+		return process == "" || isProcess(f.Process, f.nth, process) || isProcess(capture.Process{Name: f.program, PID: f.Process.PID}, f.nth, process)
+	}
+	asked := map[string]bool{}
+	for i := range all.captures {
+		f := &all.captures[i]
+		asked[f.program] = asked[f.program] || is(f)
+	}
+	byProgram = map[string][]part{}
+	for i := range all.captures {
+		f := &all.captures[i]
+		if follows := f.Trace == nil && f.Process.PID == 0 && asked[f.program]; !is(f) && !follows {
+			continue
+		}
+		if byProgram[f.program] == nil {
+			order = append(order, f.program)
+		}
+		byProgram[f.program] = append(byProgram[f.program], f.part)
+	}
+	return byProgram, order
+}
+
+// processIn is the process that parts show, by the last of them that say who it is.
+func processIn(parts []part) capture.Process {
+	p := parts[len(parts)-1].Process
+	for _, before := range slices.Backward(parts) {
+		if b := before.Process; !namesProgram(p.Name) && namesProgram(b.Name) {
+			p.Name = b.Name
+		}
+		if p.PID == 0 {
+			p.PID = before.Process.PID
+		}
+		if p.Bits == 0 {
+			p.Bits = before.Process.Bits
+		}
+	}
+	return p
+}

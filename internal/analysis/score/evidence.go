@@ -1,0 +1,45 @@
+package score
+
+// A Kind of evidence is judged by conditions of its own.
+type Kind string
+
+// The kinds of evidence.
+const (
+	Followed Kind = "followed" // snapshots that list every block with its address
+	Counted  Kind = "counted"  // snapshots that count blocks
+	Traced   Kind = "traced"   // a trace of every allocation and free
+)
+
+// A Condition is something that holds of every leak, as a number: the lower, the more it is broken. What breaks one costs points,
+// and nothing that another says makes up for it.
+type Condition string
+
+// The conditions, by what a leak does.
+const (
+	Steady     Condition = "steady"     // its count rises with the work or the time, not in bursts and not ever slower
+	Everywhere Condition = "everywhere" // every part of the run left blocks behind
+	Early      Condition = "early"      // so did the earliest three quarters of it, whose blocks had time to be freed
+	Outlives   Condition = "outlives"   // its blocks live far beyond any that was freed
+	Kept       Condition = "kept"       // old blocks are no longer freed
+	GoesOn     Condition = "goes-on"    // it has not stopped
+	Falls      Condition = "falls"      // its count falls next to never
+	Older      Condition = "older"      // few blocks of its heap that are older than the trace are freed
+)
+
+// conditionsOf are the conditions of a kind, in the order in which Evidence lists them.
+var conditionsOf = map[Kind][]Condition{
+	Followed: {Steady, Everywhere, Early, Outlives, Kept, GoesOn},
+	Counted:  {Steady, GoesOn, Falls},
+	Traced:   {Everywhere, Outlives, Kept, GoesOn, Older},
+}
+
+// Conditions are the conditions of a kind, in the order in which Evidence lists them.
+func (k Kind) Conditions() []Condition { return conditionsOf[k] }
+
+// Evidence is what a judgement rests on, for runs to be judged together.
+type Evidence struct {
+	Kind       Kind      `json:"kind"`
+	Snapshots  int       `json:"snapshots,omitempty"`
+	Conditions []float64 `json:"conditions"` // as Kind.Conditions names them
+	LogOdds    float64   `json:"log_odds"`   // that it leaks, as the model has it; −8 at least
+}

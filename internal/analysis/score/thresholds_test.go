@@ -1,0 +1,141 @@
+package score
+
+import (
+	"math"
+	"testing"
+)
+
+// Each model calls what is at its threshold a leak, or certain, and what lies just below is neither; without enough evidence nothing is.
+func TestModelThresholds(t *testing.T) {
+	for i := range models {
+		m := &models[i]
+		for _, c := range []struct {
+			name    string
+			logOdds float64
+			enough  bool
+			leak    bool
+			certain bool
+		}{
+			{"just below a leak", math.Nextafter(m.leak, math.Inf(-1)), true, false, false},
+			{"at a leak", m.leak, true, !math.IsInf(m.leak, 1), m.leak >= m.certain && !math.IsInf(m.leak, 1)},
+			{"just below certain", math.Nextafter(m.certain, math.Inf(-1)), true, m.certain > m.leak && !math.IsInf(m.leak, 1), false},
+			{"at certain", m.certain, true, !math.IsInf(m.certain, 1), !math.IsInf(m.certain, 1)},
+			{"at certain, of too few snapshots", m.certain, false, false, false},
+			{"excluded", never, true, false, false},
+		} {
+			if math.IsInf(c.logOdds, 1) {
+				continue // no evidence reaches that
+			}
+			r := Result{Class: Growing}
+			m.judge(&r, c.logOdds, c.enough)
+			if (r.Class == Leak) != c.leak || r.Certain != c.certain {
+				t.Errorf("%s from %d on, %s: %+v", m.kind, m.from, c.name, r)
+			}
+		}
+	}
+}
+
+// What the table of models must be, whatever it was fitted on.
+func TestModelTable(t *testing.T) {
+	for i := range models {
+		m := &models[i]
+		if len(m.penalties) != len(m.kind.Conditions()) || m.certain < m.leak || len(m.calibration) == 0 {
+			t.Errorf("%s from %d on: %+v", m.kind, m.from, m)
+		}
+		for k, p := range m.penalties {
+			for _, w := range p.weights {
+				if w < 0 || p.scale <= 0 {
+					t.Errorf("%s from %d on: breaking %s pays: %+v", m.kind, m.from, m.kind.Conditions()[k], p)
+				}
+			}
+		}
+		last := knot{math.Inf(-1), 0}
+		for _, k := range m.calibration {
+			if k.logOdds <= last.logOdds || k.leaked < last.leaked || k.leaked > 1 {
+				t.Errorf("%s from %d on: the calibration does not rise at %+v", m.kind, m.from, k)
+			}
+			last = k
+		}
+	}
+	for _, kind := range []Kind{Followed, Counted} {
+		for n := 3; n <= 30; n++ {
+			if modelOf(kind, n) == nil {
+				t.Errorf("no model for %d snapshots, %s", n, kind)
+			}
+		}
+	}
+	if modelOf(Traced, 0) == nil || modelOf(Followed, 2) != nil {
+		t.Error("traces have a model, and two snapshots have none")
+	}
+}
+
+// A penalty rises below each knot and is nothing above.
+func TestPenalty(t *testing.T) {
+	p := penalty{knots: [3]float64{0, 1, 2}, scale: 1, weights: [3]float64{1, 10, 100}}
+	for value, want := range map[float64]float64{3: 0, 2: 0, 1.5: 50, 1: 100, 0.5: 155, 0: 210, -1: 321, -4: 6*100 + 5*10 + 4, -100: 6 * 111} {
+		if got := p.of(value); math.Abs(got-want) > 1e-9 {
+			t.Errorf("at %v %v, want %v", value, got, want)
+		}
+	}
+}
+
+// The constants that decide what is looked at at all, with what is just below, at and just above each.
+func TestConstants(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		holds func(v float64) bool
+		below float64
+		at    float64
+	}{
+		{"leastBlocks", func(v float64) bool { return v >= leastBlocks }, 2, 3},
+		{"leastBins", func(v float64) bool { return v >= leastBins }, 3, 4},
+		{"SnapshotsToJudge", func(v float64) bool { return v >= SnapshotsToJudge }, 4, 5},
+		{"fewBlocks", func(v float64) bool { return v > fewBlocks }, 4, 5},
+		{"growingFew", func(v float64) bool { return v >= growingFew }, 5, 6},
+		{"growingRises", func(v float64) bool { return v >= growingRises }, 0.599, 0.6},
+		{"growingFalls", func(v float64) bool { return v > growingFalls }, 0.05, 0.0501},
+		{"growingLater", func(v float64) bool { return v >= growingLater }, 0.399, 0.4},
+		{"growingAtLeast", func(v float64) bool { return v >= growingAtLeast }, 1.249, 1.25},
+		{"Noticeable", func(v float64) bool { return v >= Noticeable }, 1.249, 1.25},
+		{"metBelow", func(v float64) bool { return v >= metBelow }, 0.999, 1},
+		{"likely", func(v float64) bool { return v >= likely }, 0.499, 0.5},
+		{"oldAge", func(v float64) bool { return v >= oldAge }, 0.249, 0.25},
+		{"leastNew", func(v float64) bool { return v >= leastNew }, 2.99, 3},
+		{"leastWitnesses", func(v float64) bool { return v >= leastWitnesses }, 2, 3},
+	} {
+		if c.holds(c.below) || !c.holds(c.at) {
+			t.Errorf("%s is no longer between %v and %v", c.name, c.below, c.at)
+		}
+	}
+}
+
+// Runs add up by thresholds of their own number.
+func TestPoolThresholds(t *testing.T) {
+	for _, p := range poolings {
+		for _, at := range []float64{p.leak - 1e-6, p.leak + 1e-6, p.certain - 1e-6, p.certain + 1e-6} {
+			runs := make([]*Evidence, p.runs)
+			for i := range runs {
+				runs[i] = &Evidence{Kind: p.kind, LogOdds: at}
+			}
+			if got, ok := Pool(runs); !ok || got.Leaks != (at > p.leak) || got.Certain != (at > p.certain) {
+				t.Errorf("%d runs, %s, at %v: %+v, leaks are from %v on, certain from %v", p.runs, p.kind, at, got, p.leak, p.certain)
+			}
+		}
+	}
+	if _, ok := Pool([]*Evidence{{LogOdds: 100}}); ok {
+		t.Error("one run is no pool")
+	}
+}
+
+// No run that is odd convicts or acquits by itself.
+func TestPoolIsBounded(t *testing.T) {
+	odd, none := &Evidence{LogOdds: 1e9}, (*Evidence)(nil)
+	high, _ := Pool([]*Evidence{odd, none, none})
+	if high.Leaks || math.Abs(high.LogOdds-(poolMost+2*poolLeast)/3.0) > 1e-9 {
+		t.Errorf("one bad run of three: %+v", high)
+	}
+	sure := &Evidence{LogOdds: poolMost}
+	if low, ok := Pool([]*Evidence{sure, sure, {LogOdds: math.Inf(-1)}}); !ok || low.LogOdds < -8 {
+		t.Errorf("one clean run of three: %+v", low)
+	}
+}

@@ -1,0 +1,99 @@
+package score
+
+import "fmt"
+
+// A riddle is what of some growth tells which patterns one run cannot tell from a leak.
+type riddle struct {
+	shape  *shape
+	bursts int
+	grown  bool
+	// died is the greatest age at which a block was freed, as a share of the time that was watched, and in words; deaths and risk are
+	// those of blocks older than a quarter of it.
+	died         float64
+	diedWords    string
+	deaths, risk float64
+}
+
+const (
+	// decidingBursts is how many bursts it takes to tell an outage that leaks from phases of work.
+	decidingBursts = 8
+	// decidingExpiries is how many times the longest life a run must last to tell what expires from what never does.
+	decidingExpiries = 4
+)
+
+// A pattern is growth that one run cannot tell from a leak, and what to record next.
+type pattern struct {
+	looks func(*riddle) bool
+	words func(*riddle) string
+}
+
+// patterns in the order in which they are looked for: the first that fits is said.
+var patterns = []pattern{
+	{
+		func(r *riddle) bool {
+			return r.shape.once > max(r.shape.leak, r.shape.recent)+tie && r.bursts > 0 && r.bursts < decidingBursts
+		},
+		func(r *riddle) string {
+			return fmt.Sprintf("%s: an outage leaks like this, and so does a program with as many phases; %d or more bursts decide: record longer, or a second run",
+				number(r.bursts, "burst"), decidingBursts)
+		},
+	},
+	{
+		func(r *riddle) bool { return !r.grown && r.deaths > fewDeaths*r.risk },
+		func(*riddle) string {
+			return "it holds about as much as before and replaces it: a leak beside a large cache that turns over looks like this, and so does the cache alone; " +
+				"record until the cache was replaced several times"
+		},
+	},
+	{
+		func(r *riddle) bool { return r.died*decidingExpiries > 1 },
+		func(r *riddle) string {
+			return fmt.Sprintf("blocks of it are freed when they are as old as %s: sessions that expire look like this until some four expiries are over; record %d times as long as that",
+				r.diedWords, decidingExpiries)
+		},
+	},
+	{
+		func(r *riddle) bool { return r.shape.recent > r.shape.leak+tie },
+		func(*riddle) string {
+			return "it grew of late, or ever faster: a queue that is not drained yet and what is in flight while load rises look like this; record until the load has fallen again"
+		},
+	},
+	{
+		func(*riddle) bool { return true },
+		func(*riddle) string {
+			return "a cache that is not full yet looks the same: record longer, or mark it as known"
+		},
+	},
+}
+
+// conclusion says what the score is, what one run cannot tell, and what to record next.
+func (v *snapshotView) conclusion(r *Result) []Clause {
+	return conclude(r, &riddle{&v.shape, v.bursts(), v.grown > 0, v.cohorts.died, v.age(v.cohorts.died), v.cohorts.deaths, v.cohorts.risk})
+}
+
+func (t *traceView) conclusion(r *Result) []Clause {
+	return conclude(r, &riddle{&t.shape, t.bins, true, t.ages.died, seconds(t.ages.died * t.window), t.ages.deaths, t.ages.risk})
+}
+
+func conclude(r *Result, of *riddle) []Clause {
+	list := []Clause{{Rule: "score", Text: fmt.Sprintf("of generated stacks that look like this %s leaked", percent(r.Score))}}
+	if !r.Class.IsSuspect() {
+		return list
+	}
+	for _, p := range patterns {
+		if p.looks(of) {
+			return append(list, Clause{Rule: "next", Text: p.words(of)})
+		}
+	}
+	return list
+}
+
+// bursts is in how many intervals the count rose by more than a twentieth of all its rises.
+func (v *snapshotView) bursts() (n int) {
+	for _, d := range v.rises {
+		if d > v.rose/20 {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,140 @@
+package analysis
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis/score"
+)
+
+const (
+	// leastUnreferenced is how many blocks of a stack no pointer must reach for them to be a finding: a few are what a program keeps
+	// disguised, or is about to hand on.
+	leastUnreferenced = 3
+	// dumpsToAgree is how many dumps of one process must find a block and no pointer to it for that to be certain: what is on its way
+	// from one list to another is not so three times.
+	dumpsToAgree = 3
+	// notable is how much memory without a stack no pointer must reach for the verdict to begin with it, and which share of all.
+	notableBytes = 1 << 20
+	notableShare = 0.05
+)
+
+// isUnreferenced reports whether blocks of a stack that no pointer reaches are worth a finding of their own. Without a stack they are of
+// many places.
+func isUnreferenced(class Class, blame *Blame, unreachable *Amount) bool {
+	return unreachable != nil && unreachable.Count >= leastUnreferenced && blame != nil && class.Gravity() < ClassUnreferenced.Gravity()
+}
+
+// judgeUnreferenced makes a finding one of blocks that no pointer reaches, if it is nothing graver; agreed are those that dumpsToAgree
+// dumps say so of.
+func (f *Finding) judgeUnreferenced(agreed Amount) {
+	if f.Unreachable == nil || f.Unreachable.Count == 0 {
+		return
+	}
+	if isUnreferenced(f.Verdict, f.Blame, f.Unreachable) {
+		f.Verdict, f.Certain = ClassUnreferenced, agreed.Count >= leastUnreferenced
+	}
+	if !f.Verdict.IsSuspect() {
+		return
+	}
+	text := fmt.Sprintf("no pointer reaches %s of %s, %s", blocks(f.Unreachable.Count), Count(f.Outstanding.Count), Bytes(f.Unreachable.Bytes))
+	if agreed.Count > 0 {
+		text += fmt.Sprintf("; of %s so say %d dumps and more", blocks(agreed.Count), dumpsToAgree)
+	} else {
+		text += ": one dump alone is no proof, as pointers may be kept disguised or outside the process"
+	}
+	f.Clauses = append(f.Clauses, score.Clause{Rule: "unreferenced", Holds: new(true), Text: text})
+}
+
+// agree counts the blocks of each site that the last dump and others of its process found no pointer to, in each of dumpsToAgree dumps at
+// least.
+func (s *series) agree(ctx context.Context) error {
+	type place struct {
+		address, size uint64
+		site          int32
+	}
+	last := len(s.parts) - 1
+	if !s.looked || last+1 < dumpsToAgree || s.parts[last].Memory == nil || s.parts[last].Memory.Reach == nil {
+		return nil
+	}
+	compare := func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.address, b.address), cmp.Compare(a.size, b.size), cmp.Compare(a.site, b.site))
+	}
+	unreached := func(p int) (list []place, err error) {
+		n := 0
+		for b := range s.parts[p].Blocks.All() {
+			if n++; n%65536 == 0 && ctx.Err() != nil {
+				return nil, fmt.Errorf("analysis: %w", context.Cause(ctx))
+			}
+			if s.parts[p].Sites[b.Site].Unreachable {
+				list = append(list, place{b.Address, b.Size, s.places[p][b.Site]})
+			}
+		}
+		slices.SortFunc(list, compare)
+		return list, nil
+	}
+	now, err := unreached(last)
+	if err != nil || len(now) == 0 {
+		return err
+	}
+	times := make([]int, len(now))
+	for p := range last {
+		if m := s.parts[p].Memory; s.lives[p] != s.lives[last] || m == nil || m.Reach == nil {
+			continue
+		}
+		before, err := unreached(p)
+		if err != nil {
+			return err
+		}
+		for i := range now {
+			if _, ok := slices.BinarySearchFunc(before, now[i], compare); ok {
+				times[i]++
+			}
+		}
+	}
+	for i, b := range now {
+		if times[i]+1 >= dumpsToAgree {
+			m := s.order[b.site]
+			m.agreed = m.agreed.Add(capture.Usage{Count: 1, Bytes: int64(b.size)})
+		}
+	}
+	return nil
+}
+
+// An unreferencedTally is what no pointer reaches, in all findings and in the one that holds most of it.
+type unreferencedTally struct {
+	total Amount
+	top   *Finding // of those with a stack; nil for none
+}
+
+// tallyUnreferenced sums up; ok says that a verdict begins with it.
+func tallyUnreferenced(r *Report) (t unreferencedTally, ok bool) {
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if f.Unreachable == nil || f.Unreachable.Count == 0 || f.Known != "" {
+			continue
+		}
+		t.total = sum(t.total, *f.Unreachable)
+		ok = ok || f.Verdict == ClassUnreferenced
+		if f.Blame != nil && (t.top == nil || f.Unreachable.Bytes > t.top.Unreachable.Bytes) {
+			t.top = f
+		}
+	}
+	all := r.Totals.Heap.Outstanding.Bytes
+	return t, ok || t.total.Bytes >= notableBytes && float64(t.total.Bytes) >= notableShare*float64(all)
+}
+
+// sentence says what no pointer reaches, and how much of it one function made.
+func (t *unreferencedTally) sentence(name string) string {
+	s := fmt.Sprintf("%s holds %s in %s that no pointer reaches", name, Bytes(t.total.Bytes), blocks(t.total.Count))
+	switch {
+	case t.top == nil:
+		return s + ", of which no stacks were kept"
+	case t.top.Unreachable.Count == t.total.Count:
+		return s + ", all of it from " + t.top.Where()
+	}
+	return s + fmt.Sprintf(", %s of it from %s", Bytes(t.top.Unreachable.Bytes), t.top.Where())
+}

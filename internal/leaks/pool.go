@@ -1,0 +1,242 @@
+package leaks
+
+import (
+	"cmp"
+	"math"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
+)
+
+// changedRate is how sure it must be that a leak became faster or slower for its older builds to be another leak.
+const changedRate = 0.99
+
+// A Judged is what is said of a signature in a run: by the run alone, or by several together.
+type Judged struct {
+	Class   analysis.Class `json:"class"`
+	Score   *float64       `json:"score"`
+	Certain bool           `json:"certain"`
+}
+
+// IsUnconfirmedBy reports whether a run by itself takes for a certain leak what together with other runs is none, or none for certain. Of nil, the run
+// stands for itself.
+func (j *Judged) IsUnconfirmedBy(f *Figure) bool {
+	return j != nil && j.Class == analysis.ClassLeak && j.Certain && (f.Class != analysis.ClassLeak || !f.Certain)
+}
+
+// A Shown is what one run says of a signature by itself.
+type Shown struct {
+	Judged
+	Evidence *score.Evidence // nil of what cannot be a leak, or was not judged
+	Rate     *score.Rate     // nil where it does not grow
+}
+
+// leastOdds are the log odds up to which what one run does not suspect counts in a pool as what cannot be a leak: that differs little, and is nearly all
+// that a run shows.
+const leastOdds = -6
+
+// CountsInPools reports whether what the judgement of a run rests on, nil for nothing, is worth keeping for pools. Where no model was asked, it has no
+// log odds.
+func CountsInPools(class analysis.Class, e *score.Evidence) bool {
+	return e != nil && !math.IsInf(e.LogOdds, 0) && !math.IsNaN(e.LogOdds) && (class.IsSuspect() || e.LogOdds > leastOdds)
+}
+
+// isSuspect reports whether it leaks or grows.
+func (s *Shown) isSuspect() bool { return s.Class.IsSuspect() }
+
+// tells reports whether it can be judged together with what other runs say. One block that is resized is judged by its bytes, what no pointer reaches by that, and what could not be
+// judged by its counts says neither that it leaks nor that it does not.
+func (s *Shown) tells() bool {
+	return s.Class != analysis.ClassUnknown && s.Class != analysis.ClassGrowingBlock && s.Class != analysis.ClassUnreferenced && (s.Evidence != nil || !s.isSuspect())
+}
+
+// leansToLeak reports whether several runs may convict what one run by itself does not suspect: by the model it leaks rather than not.
+func (s *Shown) leansToLeak() bool { return s.odds() >= 0 }
+
+// Speaker returns which of several findings of one leak in one run speaks for the run: what leaks or grows before what does not, what can be judged
+// together before what cannot, then the one that rather leaks.
+func Speaker(a, b *Shown) *Shown {
+	if cmp.Or(compareBools(b.isSuspect(), a.isSuspect()), compareBools(b.tells(), a.tells()), cmp.Compare(b.odds(), a.odds()), cmp.Compare(b.Class.Gravity(), a.Class.Gravity())) > 0 {
+		return b
+	}
+	return a
+}
+
+// odds are the log odds that it leaks, below all others where they are not known.
+func (s *Shown) odds() float64 {
+	if s.Evidence == nil {
+		return math.Inf(-1)
+	}
+	return s.Evidence.LogOdds
+}
+
+// A Pool is what the runs of a scenario say of one leak.
+type Pool struct {
+	Runs  PoolRuns
+	Shown []*Shown // by run; nil where it does not show the leak
+	// Absent are the builds of which no run shows the leak though its callers ran.
+	Absent map[string]bool
+	// Fixed is the build that has the fix, by the team's word; nil for none.
+	Fixed Place
+	// Judge judges runs together: score.Pool.
+	Judge func(runs []*score.Evidence) (score.Pooled, bool)
+}
+
+// A Pooled is the judgement on several runs of a scenario together, and what it rests on.
+type Pooled struct {
+	score.Pooled          // zero where one run stands for itself
+	Builds       []string `json:"builds"` // that the leak did not change over, oldest first
+	// Of the runs, by themselves: so many leak, grow, and do neither.
+	Leaking int `json:"leaking,omitempty"`
+	Growing int `json:"growing,omitempty"`
+	Clean   int `json:"clean,omitempty"`
+	// Before is how many builds right before those show it and neither leak nor grow; Levelled says that it filled up in each of them.
+	Before   int  `json:"before,omitempty"`
+	Levelled bool `json:"levelled,omitempty"`
+}
+
+// Of judges what the run at an index says of the leak together with the runs that its build may be pooled with. own is the finding that is judged: of
+// several in that run each is. The result is own's judgement and nil where other runs have nothing to say to it.
+func (p *Pool) Of(at int, own *Shown) (Judged, *Pooled) {
+	if !own.tells() || !own.isSuspect() && !own.leansToLeak() {
+		return own.Judged, nil
+	}
+	pooled := &Pooled{Builds: []string{}}
+	var ok bool
+	if list := p.gather(at, own, pooled); len(list) > 1 {
+		pooled.Pooled, ok = p.Judge(list)
+		pooled.Certain = pooled.Certain && pooled.Leaks
+	}
+	switch {
+	case ok && pooled.Leaks:
+		return Judged{analysis.ClassLeak, &pooled.Score, pooled.Certain}, pooled
+	case !own.isSuspect() || !ok && pooled.Before == 0:
+		return own.Judged, nil
+	case ok:
+		return Judged{analysis.ClassGrowing, &pooled.Score, false}, pooled
+	default: // only what was before is worth a word
+		pooled.Pooled, pooled.Leaking, pooled.Growing, pooled.Clean = score.Pooled{}, 0, 0, 0
+		return own.Judged, pooled
+	}
+}
+
+// gather returns what the runs of the pool say, the oldest first: those of the run's own build, and of older ones for as long as the leak did not
+// change. It counts in pooled what they are.
+func (p *Pool) gather(at int, own *Shown, pooled *Pooled) []*score.Evidence {
+	place := p.Runs[at].Place
+	first, to := p.Runs.Window(place)
+	from, _ := p.Runs.build(place)
+	shown := func(i int) *Shown {
+		if i == at {
+			return own
+		}
+		return p.Shown[i]
+	}
+	suspect, begin := isSuspect(p.Shown[from:to]), from
+	absent := false // in a build that was passed over
+	for begin > first {
+		older := p.Runs.older(first, begin)
+		here := p.Shown[older:begin]
+		if !isTold(here) {
+			absent = absent || p.Absent[p.Runs[older].Build]
+			begin = older
+			continue
+		}
+		if isSuspect(here) != suspect {
+			if suspect {
+				pooled.Before, pooled.Levelled = p.cleanBefore(first, begin)
+			}
+			break
+		}
+		fixed := p.Fixed != nil && ComparePlaces(p.Runs[older].Place, p.Fixed) < 0 && ComparePlaces(place, p.Fixed) >= 0
+		// Absences say something of what was bad before them alone: of others it depends on the order of uploads whether they are known.
+		if fixed || absent && suspect || isAnotherRate(own.Rate, here) {
+			break
+		}
+		begin = older
+	}
+	var list []*score.Evidence
+	for i := begin; i < to; i++ {
+		s := shown(i)
+		if s == nil || !s.tells() {
+			continue
+		}
+		list = append(list, s.Evidence)
+		pooled.count(s, p.Runs[i].Build)
+	}
+	return list
+}
+
+func (p *Pooled) count(s *Shown, build string) {
+	if n := len(p.Builds); n == 0 || p.Builds[n-1] != build {
+		p.Builds = append(p.Builds, build)
+	}
+	switch {
+	case s.Class == analysis.ClassLeak:
+		p.Leaking++
+	case s.isSuspect():
+		p.Growing++
+	default:
+		p.Clean++
+	}
+}
+
+// cleanBefore counts the builds before one, and not before the first of the window, that show the leak and neither leak nor grow.
+func (p *Pool) cleanBefore(first, before int) (builds int, levelled bool) {
+	levelled = true
+	for before > first {
+		older := p.Runs.older(first, before)
+		here := p.Shown[older:before]
+		before = older
+		if !isTold(here) {
+			continue
+		}
+		if isSuspect(here) {
+			break
+		}
+		builds++
+		for _, s := range here {
+			levelled = levelled && (s == nil || s.Class == analysis.ClassCache)
+		}
+	}
+	return builds, levelled && builds > 0
+}
+
+// isTold reports whether a run of a build says what the leak was in it.
+func isTold(runs []*Shown) bool {
+	for _, s := range runs {
+		if s != nil && s.Class != analysis.ClassUnknown {
+			return true
+		}
+	}
+	return false
+}
+
+// isSuspect reports whether it leaks or grows in a run of a build.
+func isSuspect(runs []*Shown) bool {
+	for _, s := range runs {
+		if s != nil && s.isSuspect() {
+			return true
+		}
+	}
+	return false
+}
+
+// isAnotherRate reports whether a run of a build surely grew faster or slower than a rate.
+func isAnotherRate(rate *score.Rate, runs []*Shown) bool {
+	for _, s := range runs {
+		if rate == nil || s == nil || s.Rate == nil || s.Rate.Unit != rate.Unit {
+			continue
+		}
+		a, b := exposureOf(rate), exposureOf(s.Rate)
+		if max(score.Worse(a, b), score.Worse(b, a)) >= changedRate {
+			return true
+		}
+	}
+	return false
+}
+
+// exposureOf is a rate as comparisons of builds have it.
+func exposureOf(r *score.Rate) score.Exposure {
+	return score.Exposure{Count: r.Count * r.Over, Over: r.Over, Dispersion: r.Dispersion}
+}

@@ -1,0 +1,108 @@
+package leaks
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
+)
+
+// rulePooled names the clauses that say what other runs add.
+const rulePooled = "pooled"
+
+// Clauses say what other runs add to the judgement of one, which is own: the line of those that are judged together, and that of the builds before.
+func (p *Pooled) Clauses(own Judged) []score.Clause {
+	var list []score.Clause
+	if p.Runs > 1 {
+		list = append(list, score.Clause{Rule: rulePooled, Holds: new(p.Leaks), Text: p.says(own)})
+	}
+	if p.Before > 0 {
+		list = append(list, score.Clause{Rule: rulePooled, Text: p.saysBefore(own)})
+	}
+	return list
+}
+
+// says tells what the runs are judged to be together.
+func (p *Pooled) says(own Judged) string {
+	if own.Class == analysis.ClassLeak && !p.Leaks {
+		if p.Runs == 2 {
+			return "leaks by itself, and the other run of the scenario does not bear it out: growing"
+		}
+		return fmt.Sprintf("leaks by itself, and %d other runs of the scenario do not bear it out: growing", p.Runs-1)
+	}
+	tail := ""
+	switch {
+	case !p.Leaks:
+		tail = ", which does not decide"
+	case own.Certain && !p.Certain:
+		tail = ", not surely enough to fail a gate"
+	}
+	return fmt.Sprintf("%d runs of this scenario together (%s): %s%s; of generated stacks that look like this %s leaked", p.Runs, p.where(), p.each(), tail, percent(p.Score))
+}
+
+// namedBuilds is how many builds a line names one by one.
+const namedBuilds = 3
+
+// where names the builds.
+func (p *Pooled) where() string {
+	switch n := len(p.Builds); {
+	case n == 1:
+		return "build " + p.Builds[0]
+	case n <= namedBuilds:
+		return "builds " + strings.Join(p.Builds[:n-1], ", ") + " and " + p.Builds[n-1]
+	default:
+		return fmt.Sprintf("%d builds, %s to %s", n, p.Builds[0], p.Builds[n-1])
+	}
+}
+
+// each counts what the runs say by themselves.
+func (p *Pooled) each() string {
+	var words []string
+	for _, c := range []struct {
+		runs int
+		word string
+	}{{p.Leaking, "leaks"}, {p.Growing, "grows"}, {p.Clean, "is clean"}} {
+		switch {
+		case c.runs == p.Runs:
+			return c.word + " in each by itself"
+		case c.runs > 0:
+			words = append(words, fmt.Sprintf("%s in %d", c.word, c.runs))
+		}
+	}
+	return strings.Join(words, ", ") + " by itself"
+}
+
+// saysBefore tells what was there before the leak began.
+func (p *Pooled) saysBefore(own Judged) string {
+	what := "clean"
+	if p.Levelled {
+		what = "levelled off"
+	}
+	builds := "the build before"
+	if p.Before > 1 {
+		builds = fmt.Sprintf("each of the %d builds before", p.Before)
+	}
+	now := "grows"
+	if own.Class == analysis.ClassLeak {
+		now = "leaks"
+	}
+	since := "in this one"
+	if len(p.Builds) > 1 {
+		since = "since build " + p.Builds[0]
+	}
+	return fmt.Sprintf("%s in %s, and %s %s", what, builds, now, since)
+}
+
+// percent prints a share, as far as it is not clear.
+func percent(share float64) string {
+	switch v := 100 * share; {
+	case v < 0.5:
+		return "below 1 %"
+	case v > 99:
+		return "above 99 %"
+	default:
+		return strconv.FormatFloat(v, 'f', 0, 64) + " %"
+	}
+}

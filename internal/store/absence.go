@@ -1,0 +1,179 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/analysis/compare"
+	"heapdrift/internal/leaks"
+)
+
+// absences notes which leaks of the project the run does not show though their callers ran, and which of those that it shows first later runs
+// do not. It returns the roots whose history changed by that.
+func (c *consequences) absences(ctx context.Context) ([]int64, error) {
+	former, err := values[int64](ctx, c.tx, `delete from absences where run_id = $1 returning signature_id`, c.run)
+	if err != nil {
+		return nil, err
+	}
+	was := make(map[int64]bool, len(former))
+	for _, id := range former {
+		was[id] = true
+	}
+	batch := &pgx.Batch{}
+	type row struct {
+		framed
+		Open bool // an absence in this build tells something: a leak that an older build has fixed stays so
+	}
+	known, err := all[row](ctx, c.tx, `
+		select s.id, s.frames, s.state <> 'fixed' or fix.place is null or here.place < fix.place as open
+		from signatures s join builds here on here.id = $3 left join builds fix on fix.id = s.fixed_in_id
+		where s.project_id = $1 and s.bad and s.alias_of is null and s.id not in (
+			select own.root_id from findings f join signatures own on own.id = f.signature_id where f.run_id = $2)`, c.project, c.run, c.build)
+	if err != nil {
+		return nil, err
+	}
+	var changed []int64
+	for i := range known {
+		r := &known[i]
+		if !r.look(batch, c.run, c.seen) {
+			continue
+		}
+		if r.Open && !was[r.ID] {
+			changed = append(changed, r.ID)
+		}
+		delete(was, r.ID)
+	}
+	changed = slices.AppendSeq(changed, maps.Keys(was))
+	// A leak that was not bad in so old a build before: newer runs had no reason to look for it.
+	earlier, err := all[framed](ctx, c.tx, `
+		select distinct root.id, root.frames from findings f join signatures own on own.id = f.signature_id join signatures root on root.id = own.root_id
+			join builds here on here.id = $3 left join builds first on first.id = root.first_bad_id
+		where f.run_id = $2 and root.project_id = $1 and f.class`+suspect+` and (first.id is null or first.place > here.place)`, c.project, c.run, c.build)
+	if err != nil {
+		return nil, err
+	}
+	if err := lookInRuns(ctx, c.tx, batch, earlier, `b.place > (select place from builds where id = $2)`, c.project, c.build); err != nil {
+		return nil, err
+	}
+	return changed, c.tx.SendBatch(ctx, batch).Close()
+}
+
+// A framed is a leak with the frames that its signature is made of.
+type framed struct {
+	ID     int64
+	Frames []string
+}
+
+// look notes that code of the leak ran in a run that shows nothing of it, and reports whether it did.
+func (f *framed) look(batch *pgx.Batch, run int64, seen compare.Seen) bool {
+	caller := seen.Ran(f.Frames)
+	if caller == nil {
+		return false
+	}
+	batch.Queue(`insert into absences (run_id, signature_id, frame, blamed, stacks) values ($1, $2, $3, $4, $5) on conflict do nothing`,
+		run, f.ID, caller.Frame, caller.Blamed, caller.Stacks)
+	return true
+}
+
+// lookAgain looks for all leaks of a project in all its runs: the order of builds changed, and with it which of them are newer than one that was bad.
+func lookAgain(ctx context.Context, tx pgx.Tx, project int64) error {
+	list, err := all[framed](ctx, tx, `select id, frames from signatures where project_id = $1 and bad and alias_of is null`, project)
+	if err != nil {
+		return err
+	}
+	return lookInAll(ctx, tx, list, project)
+}
+
+// lookFor looks for leaks in all runs of their project: some that several runs together convict are bad in an older build than any before.
+func lookFor(ctx context.Context, tx pgx.Tx, roots []int64) error {
+	if len(roots) == 0 {
+		return nil
+	}
+	list, err := all[framed](ctx, tx, `select id, frames from signatures where id = any($1) and alias_of is null`, roots)
+	if err != nil {
+		return err
+	}
+	project, err := value[int64](ctx, tx, `select project_id from signatures where id = $1`, roots[0])
+	if err != nil {
+		return err
+	}
+	return lookInAll(ctx, tx, list, project)
+}
+
+// lookInAll looks for leaks in all runs of a project.
+func lookInAll(ctx context.Context, tx pgx.Tx, list []framed, project int64) error {
+	batch := &pgx.Batch{}
+	if err := lookInRuns(ctx, tx, batch, list, `true`, project); err != nil {
+		return err
+	}
+	return tx.SendBatch(ctx, batch).Close()
+}
+
+// lookInRuns looks for leaks in the runs of those builds b of a project, $1, of which a condition holds. A run that shows one of them says more than
+// that its callers ran: it is passed over where absences are read.
+func lookInRuns(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, list []framed, which string, args ...any) error {
+	if len(list) == 0 {
+		return nil
+	}
+	rows, err := tx.Query(ctx, `select r.id, r.seen from builds b join runs r on r.build_id = b.id where b.project_id = $1 and r.seen <> '' and `+which+` order by r.id`, args...)
+	if err != nil {
+		return err
+	}
+	var run int64
+	var frames []byte
+	_, err = pgx.ForEachRow(rows, []any{&run, &frames}, func() error {
+		seen, err := compare.SeenOf(frames)
+		if err != nil {
+			return fmt.Errorf("frames of run %d: %w", run, err)
+		}
+		for i := range list {
+			list[i].look(batch, run, seen)
+		}
+		return nil
+	})
+	return err
+}
+
+// unshown are the absences a of runs r whose build shows nothing of the leak in the scenario: what a run shows says more.
+const unshown = ` from absences a join runs r on r.id = a.run_id
+	where a.signature_id = any($1) and not exists (
+		select from signatures own join findings f on f.signature_id = own.id join runs other on other.id = f.run_id
+		where own.root_id = a.signature_id and other.build_id = r.build_id and other.scenario_id = r.scenario_id)`
+
+// readAbsences tells in which builds and scenarios nothing of leaks was there though their callers ran.
+func readAbsences(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, roots []int64, tell func(root int64, s leaks.Sighting)) error {
+	type row struct{ SignatureID, BuildID, ScenarioID int64 }
+	rows, err := all[row](ctx, tx, `select distinct a.signature_id, r.build_id, r.scenario_id`+unshown, roots)
+	for _, r := range rows {
+		tell(r.SignatureID, leaks.Sighting{Build: order.Place(&r.BuildID), Scenario: r.ScenarioID, Absent: true})
+	}
+	return err
+}
+
+// An absenceRow is an absence in a build behind the first that was bad.
+type absenceRow struct {
+	SignatureID, BuildID, ScenarioID int64
+	Build, Scenario                  string
+	Frame                            string
+	Blamed                           bool
+	Stacks                           int
+}
+
+func (r *absenceRow) caller() *compare.Caller {
+	return &compare.Caller{Frame: r.Frame, Blamed: r.Blamed, Stacks: r.Stacks}
+}
+
+// absencesOf lists, of each leak and by build and scenario, by what its callers are known to have run, in builds of some names; nil for all. Builds
+// before the first bad one tell nothing.
+func absencesOf(ctx context.Context, q querier, roots []int64, builds []string) ([]absenceRow, error) {
+	return all[absenceRow](ctx, q, `
+		with there as (select a.*, r.build_id, r.scenario_id`+unshown+` and ($2::text[] is null or exists (select from builds b where b.id = r.build_id and b.name = any($2))))
+		select distinct on (a.signature_id, a.build_id, a.scenario_id) a.signature_id, a.build_id, a.scenario_id, b.name as build, sc.name as scenario, a.frame, a.blamed, a.stacks
+		from there a join builds b on b.id = a.build_id join scenarios sc on sc.id = a.scenario_id
+			join signatures s on s.id = a.signature_id join builds first on first.id = s.first_bad_id
+		where b.place > first.place order by a.signature_id, a.build_id, a.scenario_id, a.run_id`, roots, builds)
+}

@@ -1,0 +1,124 @@
+// Package workload makes processes out of behaviours and writes the evidence that Windows tools would have recorded of them: in
+// come behaviours and a seed, out go UMDH logs, full dumps and traces, byte for byte as the readers take them, and the truth about each stack.
+package workload
+
+import (
+	"math/rand/v2"
+
+	"heapdrift/tools/leakeval/evaluation/behaviour"
+)
+
+// StacksPerProcess is how many stacks a process has.
+const StacksPerProcess = 36
+
+// Of these, so many leak and so many are undecidable on average; the others are innocent.
+const (
+	leakShare        = 1.0 / 6
+	undecidableShare = 1.0 / 18
+)
+
+// A Process is one run of a program.
+type Process struct {
+	Seed, Number uint64
+	Run          uint64
+	Seconds      float64
+	Counted      bool    // uploads carry a counter of its work
+	Attached     float64 // seconds of the run at which a trace begins; 0 where it sees the start
+	Stacks       []Stack
+	load         *behaviour.Load
+}
+
+// A Stack is one stack of a process with all that it allocated.
+type Stack struct {
+	*behaviour.Behaviour
+	blocks []block
+}
+
+// A block is one allocation. Times are seconds of the run.
+type block struct {
+	born, died float64
+	bytes      uint64
+	heap       uint8
+	movedFrom  int32 // the block of the stack that a reallocation turned into this one; −1 for none
+	address    uint64
+}
+
+// New makes a run of a process whose stacks behave as some of the behaviours do, of each truth alike often. The same seed, number, run
+// and behaviours make the same run. Other runs of a process have the same stacks, mostly with the same parameters, under another load.
+func New(seed, number, run uint64, behaviours []behaviour.Behaviour) *Process {
+	program, r := rand.New(rand.NewPCG(seed, number)), rand.New(rand.NewPCG(seed, number|(run+1)<<32))
+	p := &Process{Seed: seed, Number: number, Run: run, Counted: program.Float64() < 1.0/3}
+	p.Seconds = 1800 * pow24(program.Float64())
+	p.load = behaviour.NewLoad(r, p.Seconds)
+	if program.Float64() < 0.4 {
+		p.Attached = (0.05 + 0.25*r.Float64()) * p.Seconds
+	}
+	var byTruth [3][]*behaviour.Behaviour
+	for i := range behaviours {
+		b := &behaviours[i]
+		byTruth[b.Truth] = append(byTruth[b.Truth], b)
+	}
+	for range StacksPerProcess {
+		truth, draw := behaviour.Innocent, program.Float64()
+		switch {
+		case draw < leakShare:
+			truth = behaviour.Leaks
+		case draw < leakShare+undecidableShare:
+			truth = behaviour.Undecidable
+		}
+		list := byTruth[truth]
+		if len(list) == 0 {
+			continue
+		}
+		b := list[program.IntN(len(list))]
+		seed := program.Uint64()
+		s := behaviour.NewStack(rand.New(&source{program: rand.NewPCG(seed, number), run: rand.NewPCG(seed, r.Uint64()), left: parameters}), p.load)
+		if program.Float64() < 0.3 {
+			s.UseHeap(1 + program.IntN(3))
+		}
+		b.Play(s)
+		p.Stacks = append(p.Stacks, Stack{b, taken(s.Allocations(), p.Seconds)})
+	}
+	p.place(r)
+	return p
+}
+
+// taken are the allocations that happen in the run.
+func taken(list []behaviour.Allocation, seconds float64) []block {
+	blocks, at := make([]block, 0, len(list)), make([]int32, len(list))
+	for i, a := range list {
+		at[i] = -1
+		if a.Born < 0 || a.Born >= seconds {
+			continue
+		}
+		b := block{born: a.Born, died: a.Died, bytes: uint64(a.Bytes), heap: uint8(a.Heap), movedFrom: -1}
+		if a.MovedFrom >= 0 {
+			b.movedFrom = at[a.MovedFrom]
+		}
+		at[i] = int32(len(blocks))
+		blocks = append(blocks, b)
+	}
+	return blocks
+}
+
+// pow24 maps 0 to 1 to factors from 1 to 24, evenly by order of magnitude: half an hour to twelve hours.
+func pow24(v float64) float64 { return behaviour.Geometric(1, 24, v) }
+
+// parameters is how many numbers a behaviour draws at first that are mostly its parameters.
+const parameters = 6
+
+// A source gives the first numbers of the program and then those of the run: what a program does is the same in all runs, and when it
+// does it is not.
+type source struct {
+	program, run rand.Source
+	left         int
+}
+
+// Uint64 is the next number.
+func (s *source) Uint64() uint64 {
+	if s.left > 0 {
+		s.left--
+		return s.program.Uint64()
+	}
+	return s.run.Uint64()
+}

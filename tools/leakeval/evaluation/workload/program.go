@@ -1,0 +1,61 @@
+package workload
+
+import (
+	"fmt"
+
+	"heapdrift/ingest/capture"
+)
+
+// The images of a process. Each stack leads through two functions of its own, so that its signature is its own.
+const (
+	imageBase   = 0x7FF6_0000_0000
+	imageGap    = 0x100_0000
+	imageSize   = 0x20_0000
+	programName = "workload.exe"
+	pid         = 4711
+)
+
+var imagePaths = [...]string{`C:\Program Files\Workload\` + programName, `C:\Windows\System32\KERNEL32.DLL`, `C:\Windows\System32\ntdll.dll`}
+
+const (
+	inProgram = iota
+	inKernel32
+	inNtdll
+)
+
+// Places of functions in their images.
+const (
+	allocateAt  = 0x1234 // in ntdll
+	startAt     = 0x4321 // in kernel32
+	firstAt     = 0x1000 // in the program: of the first stack
+	betweenThem = 0x1000
+)
+
+func address(image int, rva uint64) uint64 { return imageBase + uint64(image)*imageGap + rva }
+
+// frames are the return addresses of a stack, innermost first.
+func frames(stack int) []uint64 {
+	at := uint64(firstAt + stack*betweenThem)
+	return []uint64{address(inNtdll, allocateAt), address(inProgram, at), address(inProgram, at+0x800), address(inKernel32, startAt)}
+}
+
+// Title is the function that allocates on a stack, as names tell it.
+func Title(stack int) string { return fmt.Sprintf("Stack%d::Allocate", stack) }
+
+// names are the symbols of the images.
+func (p *Process) names() *capture.Names {
+	image := func(file string) capture.Image {
+		return capture.Image{ImageID: capture.ImageID{File: file, Size: imageSize}, Symbols: capture.SymbolsPrivate, Proven: true, Own: file == programName}
+	}
+	program, kernel32, ntdll := image(programName), image("kernel32.dll"), image("ntdll.dll")
+	ntdll.Add(allocateAt, capture.NamedFrame{Function: "RtlAllocateHeap", Offset: 0x54})
+	kernel32.Add(startAt, capture.NamedFrame{Function: "BaseThreadInitThunk", Offset: 0x14})
+	for i := range p.Stacks {
+		at := uint32(firstAt + i*betweenThem)
+		program.Add(at, capture.NamedFrame{Function: Title(i), Offset: 0x20})
+		program.Add(at+0x800, capture.NamedFrame{Function: fmt.Sprintf("Stack%d::Run", i), Offset: 0x30})
+	}
+	n := &capture.Names{Images: []capture.Image{program, kernel32, ntdll}}
+	n.Sort()
+	return n
+}
