@@ -28,7 +28,8 @@ func TestNamesThatAreNoText(t *testing.T) {
 	if run.ReportKey == "" {
 		t.Fatalf("no report: %s", run.Error)
 	}
-	f := p.report(run).Sites[0].Stack[0]
+	r := p.report(run)
+	f := r.Stack(r.Sites[0].Stack)[0]
 	if !strings.HasSuffix(f.Function, "m\ufffdin\ufffd\ufffd\ufffd[31m<script>") || f.File != "c:\\till\\\ufffdrger\ufffd.cpp" || f.Type != "It\ufffdem" {
 		t.Errorf("%q, %q, %q", f.Function[len(f.Function)-40:], f.File, f.Type)
 	}

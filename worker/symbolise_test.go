@@ -29,7 +29,7 @@ func (p *pipeline) symbols(name string, data []byte) int {
 // stack spells the stack of the report's only site.
 func stack(r *analysis.Report) string {
 	var frames []string
-	for _, f := range r.Sites[0].Stack {
+	for _, f := range r.Stack(r.Sites[0].Stack) {
 		frames = append(frames, strings.TrimSpace(f.Name()+" "+f.Place()))
 	}
 	return strings.Join(frames, ", ")

@@ -396,7 +396,7 @@ func TestSymbolPathThatHasNothing(t *testing.T) {
 	if !slices.ContainsFunc(tried, func(a capture.Attempt) bool { return strings.Contains(a.Detail, `c:\symbols: `) }) {
 		t.Errorf("attempts %+v", tried)
 	}
-	if f := r.Sites[0].Stack[0]; f.Function != "" || r.Modules[0].Unnamed == 0 {
+	if f := r.Stack(r.Sites[0].Stack)[0]; f.Function != "" || r.Modules[0].Unnamed == 0 {
 		t.Errorf("frame %+v of %+v", f, r.Modules[0])
 	}
 	if _, errOut, code := cli(t, "analyze", "--symbols", "srv*", "--symbols", "symsrv*", writeSample(t, "a.txt", 8)); code != exitUsage || !strings.Contains(errOut, "symsrv*") {

@@ -168,7 +168,7 @@ func byRole(t *testing.T, r *analysis.Report, run *traceRun) map[string]*analysi
 	for i := range r.Sites {
 		site := &r.Sites[i]
 		var have []string
-		for _, f := range site.Stack {
+		for _, f := range r.Stack(site.Stack) {
 			if !f.Inline { // those share the address of their caller
 				have = append(have, f.Address)
 			}
@@ -283,7 +283,7 @@ func checkWindow(t *testing.T, r *analysis.Report, run *traceRun, w *traceWindow
 		}
 	}
 	for i := range r.Sites { // nothing beside what is known
-		if s := &r.Sites[i]; s.Kind == "heap" && len(s.Stack) == 0 && s.Allocated.Count > 0 {
+		if s := &r.Sites[i]; s.Kind == "heap" && s.Stack == 0 && s.Allocated.Count > 0 {
 			t.Errorf("%s: %d allocations without a stack", w.Name, s.Allocated.Count)
 		}
 	}

@@ -377,7 +377,8 @@ func TestLayers(t *testing.T) {
 		}
 		c.Sites = []capture.Site{{Stack: c.Stacks.AddStack(frames), Heap: capture.NoHeap, Usage: []capture.Usage{{Count: 1, Bytes: 1}}}}
 		got := ""
-		for _, f := range analyze(t, inputs(c)).Sites[0].Stack {
+		r := analyze(t, inputs(c))
+		for _, f := range r.Stack(r.Sites[0].Stack) {
 			got += map[analysis.Layer]string{"alloc": "a", "base": "b", "system": "s", "third-party": "t", "app": "p", "tool": "i"}[f.Layer]
 		}
 		if got != test.want {

@@ -1,11 +1,8 @@
 package analysis
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"heapdrift/ingest/capture"
@@ -29,15 +26,25 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 	if err != nil {
 		return nil, err
 	}
+	shown := len(r.Findings)
+	if opt.Shown > 0 && len(c.witnesses) == 0 && !opt.Rules.SayMore() {
+		shown = min(shown, opt.Shown)
+	}
+	if err := r.tell(ctx, shown); err != nil {
+		return nil, err
+	}
 	for _, parts := range c.witnesses {
 		other, err := report(ctx, parts, &opt, nil)
 		if err != nil {
 			return nil, err
 		}
+		if err := other.tell(ctx, len(other.Findings)); err != nil {
+			return nil, err
+		}
 		takeWitness(r, other)
 		c.warnings = append(c.warnings, witnessWarnings(other.Warnings)...)
 	}
-	if r.Memory, err = memories(ctx, all, &opt); err != nil {
+	if r.Memory, err = memories(ctx, all, &opt, r.table); err != nil {
 		return nil, err
 	}
 	r.Reported = reported(r.Memory)
@@ -57,6 +64,10 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 		}
 	}
 	r.Verdict = decide(r)
+	if r.table.repeats {
+		r.Stacks = r.Stacks.only(r.stackRefs())
+	}
+	r.table = nil
 	return r, nil
 }
 
@@ -80,12 +91,14 @@ func report(ctx context.Context, parts []part, opt *Options, others []part) (*Re
 		Modules:   modules(parts, opt.Names),
 		Snapshots: s.snapshots(),
 		Heaps:     []Heap{},
+		Stacks:    newStacks(),
 		MatchedBy: s.matchedBy(),
 		Work:      s.work(opt.WorkUnit),
 
 		listsNothing: last.Shape == capture.ShapeFacts,
 		listsChanged: last.Shape == capture.ShapeDifference,
 	}
+	r.table = newFrameTable(r)
 	if trace := last.Trace; trace != nil {
 		r.Trace, r.Window = traceOf(trace), new(windowOf(trace.Window))
 		s.checkCoverage(last)
@@ -107,7 +120,7 @@ func report(ctx context.Context, parts []part, opt *Options, others []part) (*Re
 	}
 	r.doubted = s.doubted
 	r.Power = judge.power(r, sites)
-	countFrames(r)
+	countFrames(r, r.table)
 	r.Warnings = append(append([]Warning{}, readerWarnings(parts)...), s.warnings...)
 	r.Warnings = append(r.Warnings, symbolWarnings(r)...)
 	return r, nil
@@ -145,110 +158,6 @@ func (s *series) snapshots() []Snapshot {
 		}
 	}
 	return list
-}
-
-// fillSites makes the report's sites, most growth first, and behind them those that are in no total, and the findings that
-// they are.
-func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *capture.SiteSpans, opt *Options) ([]*judgedSite, error) {
-	made, process := make([]*frames, len(s.parts)), processIn(s.parts)
-	sites := make([]*judgedSite, len(s.order)) // sorted as pointers: a Site is large
-	for i, m := range s.order {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return nil, fmt.Errorf("analysis: %w", context.Cause(ctx))
-		}
-		if made[m.stackOf] == nil {
-			made[m.stackOf] = newFrames(s.keys[m.stackOf], opt, process)
-		}
-		site := s.site(m, made[m.stackOf], r.Snapshots)
-		site.sample.spans, site.sample.followed = spans.Of(i)
-		sites[i] = site
-	}
-	if err := judge.all(ctx, sites); err != nil {
-		return nil, err
-	}
-	slices.SortStableFunc(sites, func(x, y *judgedSite) int {
-		a, b := x.Site, y.Site
-		return cmp.Or(compareKind(a, b), compareGrowth(b, a), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes), compareAllocated(b, a),
-			cmp.Compare(a.Signature, b.Signature), slices.Compare(a.Key.Stack[:], b.Key.Stack[:]), cmp.Compare(a.Heap, b.Heap))
-	})
-	r.Sites = make([]Site, len(sites))
-	for i, site := range sites {
-		r.Sites[i] = *site.Site
-	}
-	var err error
-	r.Findings, err = s.findings(ctx, judge, sites)
-	return sites, err
-}
-
-// compareKind puts what heaps took from the system last: the heaps' own sites say where it went.
-func compareKind(a, b *Site) int {
-	last := func(s *Site) int {
-		if s.Kind == capture.KindHeapVirtual.String() {
-			return 1
-		}
-		return 0
-	}
-	return cmp.Compare(last(a), last(b))
-}
-
-// compareGrowth orders by growth; where a process ended, by that of the instant before.
-func compareGrowth(a, b *Site) int {
-	x, y := a.BeforeExit(), b.BeforeExit()
-	return cmp.Or(cmp.Compare(x.Bytes, y.Bytes), cmp.Compare(x.Count, y.Count))
-}
-
-// compareAllocated orders the sites of traces by what they allocated.
-func compareAllocated(a, b *Site) int {
-	if a.Lifetimes == nil || b.Lifetimes == nil {
-		return 0
-	}
-	return cmp.Or(cmp.Compare(a.Allocated.Bytes, b.Allocated.Bytes), cmp.Compare(a.Allocated.Count, b.Allocated.Count))
-}
-
-// site makes one site of the report.
-func (s *series) site(m *merged, f *frames, snapshots []Snapshot) *judgedSite {
-	stack := f.of(m.stack, m.key.Kind)
-	out := &Site{
-		Kind: m.key.Kind.String(), Amounts: amounts(m.usage), Key: m.key, Flags: []string{},
-		Signature: stack.signatures[m.key.Kind], Stack: stack.frames, Blame: stack.blamed(), Series: make([]Point, len(m.usage)),
-	}
-	for i, u := range m.usage {
-		out.Series[i] = Point{snapshots[i].AtNS, Amount{u.Count, u.Bytes}}
-	}
-	if m.key.Heap != capture.NoHeap {
-		out.Heap = hexNumber(s.heaps[m.key.Heap])
-	}
-	for _, trace := range m.traces {
-		out.Traces = append(out.Traces, strings.ToUpper(fmt.Sprintf("%x", trace)))
-	}
-	for _, alias := range m.aliases {
-		out.Aliases = append(out.Aliases, f.of(alias, m.key.Kind).frames)
-	}
-	if len(out.Aliases) > 0 {
-		out.Flags = append(out.Flags, FlagAmbiguous)
-	}
-	if isTruncated(len(f.keys.capture.Stacks.Stack(m.stack)), out.Stack) {
-		out.Flags = append(out.Flags, FlagTruncated)
-	}
-	if len(out.Stack) == 0 {
-		out.Flags = append(out.Flags, FlagNoStack)
-	}
-	if s.looked {
-		out.Unreachable = &Amount{m.unreachable.Count, m.unreachable.Bytes}
-	}
-	site := &judgedSite{Site: out, kind: m.key.Kind, agreed: Amount{m.agreed.Count, m.agreed.Bytes}, tell: func() told { return f.tell(m.stack, m.key.Kind) }, sample: sample{kind: m.key.Kind, usage: m.usage}}
-	if len(m.lives) > 0 {
-		site.takeLives(m, s.parts[m.part].Trace)
-	} else {
-		site.sample.amounts = out.Amounts
-	}
-	return site
-}
-
-// isTruncated reports whether a stack of that many return addresses ends because no more were recorded. At the old
-// limit only a stack that does not end in the start of a thread counts.
-func isTruncated(depth int, stack []*Frame) bool {
-	return depth >= depthLimit || depth == oldDepthLimit && stack[len(stack)-1].Layer != LayerBase
 }
 
 // amounts gives outstanding and growth of a series of usages.

@@ -10,54 +10,77 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// A judgedSite is a site of the report with what it was judged by.
-type judgedSite struct {
-	*Site
-	kind   capture.SiteKind
-	tell   func() told
-	sample sample
-	result score.Result
-	agreed Amount // of what no pointer reaches, what several dumps say so of
-}
-
 // findings groups sites, in the order of the report, by signature and judges each group as a whole. What heaps took from
 // the system is in no finding: the heaps' blocks tell.
 func (s *series) findings(ctx context.Context, j *judge, sites []*judgedSite) ([]Finding, error) {
-	groups, order := map[string][]*judgedSite{}, []string(nil)
+	at, groups := map[string]int{}, [][]*judgedSite(nil)
 	for _, site := range sites {
-		if site.kind == capture.KindHeapVirtual {
+		if site.key.Kind == capture.KindHeapVirtual {
 			continue
 		}
-		if groups[site.Signature] == nil {
-			order = append(order, site.Signature)
+		n, ok := at[site.signature]
+		if !ok {
+			n = len(groups)
+			groups, at[site.signature] = append(groups, nil), n
 		}
-		groups[site.Signature] = append(groups[site.Signature], site)
+		groups[n] = append(groups[n], site)
 	}
 	evidence := string(s.parts[len(s.parts)-1].Kind)
-	list := make([]Finding, 0, len(order))
-	for i, signature := range order {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return nil, fmt.Errorf("analysis: %w", context.Cause(ctx))
+	list := make([]Finding, len(groups))
+	inParts(len(groups), func(from, to int) {
+		for i := from; i < to; i++ {
+			if i%256 == 0 && ctx.Err() != nil {
+				return
+			}
+			list[i] = findingOf(j, evidence, groups[i])
 		}
-		list = append(list, findingOf(j, evidence, groups[signature]))
+	})
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("analysis: %w", context.Cause(ctx))
 	}
 	slices.SortStableFunc(list, func(a, b Finding) int { return CompareFindings(&a, &b) })
 	return list, nil
+}
+
+// tell fills in what names say of the first findings: whatever is said of a stack that it is not judged by.
+func (r *Report) tell(ctx context.Context, first int) error {
+	r.untold = len(r.Findings) - first
+	list := r.Findings[:first]
+	inParts(len(list), func(from, to int) {
+		var scratch scratch
+		for i := range list[from:to] {
+			if i%256 == 0 && ctx.Err() != nil {
+				return
+			}
+			list[from+i].tell(&scratch)
+		}
+	})
+	if ctx.Err() != nil {
+		return fmt.Errorf("analysis: %w", context.Cause(ctx))
+	}
+	return nil
+}
+
+func (f *Finding) tell(scratch *scratch) {
+	if f.from == nil {
+		return
+	}
+	t := f.from.frames.tell(scratch, f.from.stack, f.from.key.Kind)
+	f.Title, f.Origin, f.Frames, f.Fine, f.Leaf, f.Provisional, f.Outline = t.Title, t.origin, t.Frames, t.Fine, t.Leaf, t.Provisional, t.outline
+	f.Owner, f.Known, f.Group = t.Owner, t.Known, t.Group
+	f.from = nil
 }
 
 // findingOf makes the finding of sites that have one signature. They are judged together, as one place in the program, and
 // each by itself, because what one of them holds on to may hide behind what another lets go: the gravest counts.
 func findingOf(j *judge, evidence string, sites []*judgedSite) Finding {
 	first := sites[0]
-	t := first.tell()
 	f := Finding{
-		Signature: first.Signature, Kind: first.Kind, Title: t.Title, Sites: len(sites), Blame: first.Blame, Origin: t.origin,
-		Frames: t.Frames, Fine: t.Fine, Leaf: t.Leaf, Provisional: t.Provisional, Outline: t.outline,
-		Owner: t.Owner, Known: t.Known, Group: t.Group, Amounts: first.Amounts,
+		Signature: first.signature, Kind: first.key.Kind.String(), Sites: len(sites), Blame: first.frames.blamed(first.stack), Amounts: first.Amounts, from: first,
 	}
 	var agreed Amount
 	for _, site := range sites {
-		if u := site.Unreachable; u != nil {
+		if u := site.unreachable; u != nil {
 			f.Unreachable = new(sum(orNone(f.Unreachable), *u))
 		}
 		agreed = sum(agreed, site.agreed)

@@ -8,41 +8,79 @@ import (
 	"heapdrift/internal/analysis/blame"
 )
 
+// A frameTable makes the stacks of a report. What builds it knows more of its frames than the report says.
+type frameTable struct {
+	*Stacks
+	classes  []blame.Class      // by row
+	modules  []int32            // by row: place of the frame's module in the report, −1 for none
+	variants map[variant]uint32 // rows of frames that are in several layers
+	places   *modulePlaces
+	// repeats says that equal frames may have several rows: those of several captures, or of text.
+	repeats  bool
+	builders int
+}
+
+// A variant is a frame in another layer than that which it was needed in first.
+type variant struct {
+	row  uint32
+	mark uint16
+}
+
+// undecidedMark is the mark of a row that no stack has been placed with yet.
+const undecidedMark = 1<<16 - 1
+
+func newFrameTable(r *Report) *frameTable {
+	return &frameTable{Stacks: r.Stacks, variants: map[variant]uint32{}, places: placesOf(r.Modules)}
+}
+
 // frames makes the stacks of one part as the report shows them; each distinct frame is made once per layer.
 type frames struct {
+	table   *frameTable
 	keys    *stackKeys
 	images  []*capture.Image // what symbols tell, by module; nil for nothing
 	rules   *blame.Classifier
 	modules []blame.Module           // by module of the keys
 	named   map[string]*blame.Module // by name in lower case
-	calls   [][]call                 // by FrameID, innermost first: one return address may stand for several inlined functions
-	stacks  map[capture.StackID]*stack
-	// Of the stack that is looked at.
-	calling []*call
+	// Of each module of the keys: its name as text of the table, its place in the report, and what its frames without a function have
+	// in common.
+	texts    []uint32
+	places   []int32
+	nameless []*blame.Decision
+	calls    []calls  // by FrameID
+	placed   []placed // by StackID
+	scratch  scratch
+}
+
+// calls are the rows that a return address stands for, innermost first: one, and more where functions were inlined.
+type calls struct {
+	first uint32
+	count uint32 // 0 where they are not made yet
+}
+
+// placed is what is known of a stack once it is placed.
+type placed struct {
+	ref        StackRef
+	blame      int32                               // place of the frame to blame in the stack plus one; 0 until placed, −1 for none
+	signatures [capture.KindHeapVirtual + 1]string // by kind, once needed
+}
+
+// scratch is memory for one stack at a time.
+type scratch struct {
+	rows    []uint32
 	classes []*blame.Class
 	marks   []blame.Mark
 }
 
-// A call is a frame with what its layer depends on.
-type call struct {
-	Frame
-	class blame.Class
-	made  []*Frame // the frame in each layer that it was needed in
-}
-
-// A stack is the frames of a stack with what each of them is told by.
-type stack struct {
-	frames     []*Frame
-	blame      int                                 // index, −1 for none
-	signatures [capture.KindHeapVirtual + 1]string // by kind, once needed
-}
-
-func newFrames(keys *stackKeys, opt *Options, process capture.Process) *frames {
+func newFrames(table *frameTable, keys *stackKeys, opt *Options, process capture.Process) *frames {
 	c := keys.capture
+	n := len(keys.modules)
 	f := &frames{
-		keys: keys, images: make([]*capture.Image, len(keys.modules)), modules: make([]blame.Module, len(keys.modules)),
-		named: map[string]*blame.Module{}, calls: make([][]call, c.Stacks.FrameCount()), stacks: map[capture.StackID]*stack{},
+		table: table, keys: keys, images: make([]*capture.Image, n), modules: make([]blame.Module, n), named: map[string]*blame.Module{},
+		texts: make([]uint32, n), places: make([]int32, n), nameless: make([]*blame.Decision, n),
+		calls: make([]calls, c.Stacks.FrameCount()), placed: make([]placed, c.Stacks.Count()),
 	}
+	table.builders++
+	table.repeats = table.repeats || table.builders > 1
 	rules := opt.Rules
 	if rules == nil {
 		rules = blame.Default()
@@ -58,10 +96,15 @@ func newFrames(keys *stackKeys, opt *Options, process capture.Process) *frames {
 			Program: name == program, Build: hexNumber(m.Size),
 		}
 		f.named[name] = &f.modules[i]
+		f.texts[i], f.places[i] = table.text(m.Name()), table.places.of(keys.lowerPaths[i], name)
 	}
 	for id := range c.Stacks.FrameCount() { // text that has lines stems from private symbols
 		text := c.Stacks.Text(c.Stacks.Frame(capture.FrameID(id)))
-		if text == nil || text.Module == "" {
+		if text == nil {
+			continue
+		}
+		table.repeats = true
+		if text.Module == "" {
 			continue
 		}
 		name := strings.ToLower(text.Module)
@@ -75,117 +118,173 @@ func newFrames(keys *stackKeys, opt *Options, process capture.Process) *frames {
 	return f
 }
 
-// at makes the frames of a return address, without layers.
-func (f *frames) at(id capture.FrameID) []call {
-	if f.calls[id] == nil {
-		from := f.keys.capture.Stacks.Frame(id)
-		calls, module := f.make(from)
-		for i := range calls {
-			c := &calls[i]
-			frame := blame.Frame{Module: module, Function: c.Function, Offset: c.Offset, File: c.File, Kernel: inKernel(from.Address)}
-			if module == nil && c.Function == "" { // outside every module nothing else tells places apart
-				frame.Offset = c.Address
-			}
-			c.class = f.rules.Class(&frame)
-		}
-		f.calls[id] = calls
+// rowsOf are the rows of a return address, which is made unless it is there. Their layers are not known yet.
+func (f *frames) rowsOf(id capture.FrameID) calls {
+	c := f.calls[id]
+	if c.count == 0 {
+		c.first = uint32(len(f.table.rows))
+		f.make(f.keys.capture.Stacks.Frame(id))
+		c.count = uint32(len(f.table.rows)) - c.first
+		f.calls[id] = c
 	}
-	return f.calls[id]
+	return c
 }
 
 // inKernel reports whether an address lies in the half of 64-bit Windows that is the kernel's: the inner end of the stacks
 // of system calls.
 func inKernel(address uint64) bool { return address >= 0xFFFF800000000000 }
 
-func (f *frames) make(from capture.Frame) ([]call, *blame.Module) {
-	c := f.keys.capture
-	address := ""
+// make adds the rows of a return address.
+func (f *frames) make(from capture.Frame) {
 	module := -1
 	if from.Address != 0 {
-		address, module = hexNumber(from.Address), f.keys.find(from.Address)
+		module = f.keys.find(from.Address)
 	}
 	if module >= 0 && f.images[module] != nil {
 		if named := f.images[module].Frames(uint32(from.Address - f.keys.modules[module].Base)); len(named) > 0 {
-			return f.callsOf(named, module, address), &f.modules[module]
+			f.addNamed(named, module, from.Address)
+			return
 		}
 	}
-	text := c.Stacks.Text(from)
-	if calls, of := f.expanded(text, address); calls != nil {
-		return calls, of
+	text := f.keys.capture.Stacks.Text(from)
+	if f.addExpanded(text, from.Address) {
+		return
 	}
 	switch {
 	case text != nil && (text.Function != "" || module < 0):
-		frame := Frame{Module: text.Module, Function: text.Function, Offset: hexNumber(text.Offset), Address: address, File: text.File, Line: text.Line, Inline: text.Inline}
-		of := f.named[strings.ToLower(text.Module)]
+		of, place := f.named[strings.ToLower(text.Module)], int32(-1)
 		if module >= 0 {
-			frame.module, of = f.keys.lowerPaths[module], &f.modules[module]
+			of, place = &f.modules[module], f.places[module]
+		} else {
+			place = f.table.places.named(text.Module)
 		}
-		return []call{{Frame: frame}}, of
+		r := frameRow{module: f.table.text(text.Module), function: f.table.text(text.Function), offset: text.Offset, address: from.Address, file: f.table.text(text.File), line: text.Line, flags: rowHasOffset}
+		if text.Inline {
+			r.flags |= rowInline
+		}
+		f.add(&r, place, f.classOf(&r, of))
 	case module >= 0:
-		return []call{{Frame: Frame{Module: f.keys.modules[module].Name(), Offset: hexNumber(from.Address - f.keys.modules[module].Base), Address: address, module: f.keys.lowerPaths[module]}}}, &f.modules[module]
+		r := frameRow{module: f.texts[module], offset: from.Address - f.keys.modules[module].Base, address: from.Address, flags: rowHasOffset}
+		if f.nameless[module] == nil || inKernel(from.Address) {
+			class := f.classOf(&r, &f.modules[module])
+			if !inKernel(from.Address) {
+				f.nameless[module] = class.Decision
+			}
+			f.add(&r, f.places[module], class)
+			return
+		}
+		f.add(&r, f.places[module], f.nameless[module].At(r.offset))
+	default:
+		r := frameRow{address: from.Address, flags: rowHasOffset}
+		f.add(&r, -1, f.classOf(&r, nil))
 	}
-	return []call{{Frame: Frame{Offset: hexNumber(0), Address: address}}}, nil
 }
 
-// expanded makes the frames of a place that evidence names by itself, as a difference does: with the calls that were inlined
-// there, so that it has the signature of evidence that has addresses. It gives nil where nothing is known of such.
-func (f *frames) expanded(text *capture.Text, address string) ([]call, *blame.Module) {
+// classOf is the class of a row in a module.
+func (f *frames) classOf(r *frameRow, module *blame.Module) blame.Class {
+	frame := blame.Frame{Module: module, Function: f.table.texts[r.function], Offset: r.offset, File: f.table.texts[r.file], Kernel: inKernel(r.address)}
+	if module == nil && frame.Function == "" { // outside every module nothing else tells places apart
+		frame.Offset = r.address
+	}
+	return f.rules.Class(&frame)
+}
+
+// add adds a row of a module that has a place in the report.
+func (f *frames) add(r *frameRow, place int32, class blame.Class) {
+	if r.address != 0 {
+		r.flags |= rowHasAddress
+	}
+	r.mark = undecidedMark
+	t := f.table
+	t.rows, t.classes, t.modules = append(t.rows, *r), append(t.classes, class), append(t.modules, place)
+}
+
+// addExpanded adds the frames of a place that evidence names by itself, as a difference does: with the calls that were inlined
+// there, so that it has the signature of evidence that has addresses. It adds none where nothing is known of such.
+func (f *frames) addExpanded(text *capture.Text, address uint64) bool {
 	if text == nil || text.Function == "" || text.Inline {
-		return nil, nil
+		return false
 	}
 	module := slices.Index(f.keys.lowerNames, strings.ToLower(text.Module))
 	if module < 0 || f.images[module] == nil {
-		return nil, nil
+		return false
 	}
 	named := f.images[module].At(capture.Place{Function: text.Function, Offset: text.Offset})
-	if len(named) == 0 {
-		return nil, nil
-	}
-	return f.callsOf(named, module, address), &f.modules[module]
+	f.addNamed(named, module, address)
+	return len(named) > 0
 }
 
-// callsOf are the frames that symbols give one return address in a module.
-func (f *frames) callsOf(named []capture.NamedFrame, module int, address string) []call {
-	calls := make([]call, len(named))
-	for i, n := range named {
-		calls[i].Frame = Frame{
-			Module: f.keys.modules[module].Name(), Function: n.Function, Offset: hexNumber(n.Offset), Address: address,
-			File: n.File, Line: n.Line, Inline: n.Inline, Type: n.Type, Approx: n.Approx, module: f.keys.lowerPaths[module],
+// addNamed adds the frames that symbols give one return address in a module.
+func (f *frames) addNamed(named []capture.NamedFrame, module int, address uint64) {
+	for i := range named {
+		n := &named[i]
+		t := f.table
+		r := frameRow{
+			module: f.texts[module], function: t.text(n.Function), offset: n.Offset, address: address, file: t.text(n.File), line: n.Line, kind: t.text(n.Type),
+			flags: rowHasOffset,
 		}
+		if n.Inline {
+			r.flags |= rowInline
+		}
+		if n.Approx {
+			r.flags |= rowApprox
+		}
+		f.add(&r, f.places[module], f.classOf(&r, &f.modules[module]))
 	}
-	return calls
 }
 
-// of makes a stack, each frame in its layer, and gives it the signature that it has for a kind of memory.
-func (f *frames) of(id capture.StackID, kind capture.SiteKind) *stack {
-	s := f.stacks[id]
-	if s != nil && s.signatures[kind] != "" {
-		return s
-	}
-	placed := f.place(id)
-	if s == nil {
-		s = &stack{blame: placed.Blame, frames: make([]*Frame, len(f.calling))}
-		for i, c := range f.calling {
-			s.frames[i] = c.in(placed.Marks[i])
+// gather puts the rows of a stack, which are made unless they are there, into s.rows and what is known of them into s.classes.
+func (f *frames) gather(s *scratch, id capture.StackID) {
+	s.rows, s.classes = s.rows[:0], s.classes[:0]
+	for _, at := range f.keys.capture.Stacks.Stack(id) {
+		c := f.rowsOf(at)
+		for row := c.first; row < c.first+c.count; row++ {
+			s.rows = append(s.rows, row)
 		}
-		f.stacks[id] = s
 	}
-	s.signatures[kind] = blame.ID(kind.String(), f.classes, placed)
-	return s
+	for _, row := range s.rows {
+		s.classes = append(s.classes, &f.table.classes[row])
+	}
 }
 
 // place says what part each frame of a stack has. What it returns is valid until the next call.
-func (f *frames) place(id capture.StackID) blame.Placed {
-	f.calling, f.classes = f.calling[:0], f.classes[:0]
-	for _, id := range f.keys.capture.Stacks.Stack(id) {
-		calls := f.at(id)
-		for i := range calls {
-			f.calling, f.classes = append(f.calling, &calls[i]), append(f.classes, &calls[i].class)
-		}
+func (f *frames) place(s *scratch, id capture.StackID) blame.Placed {
+	f.gather(s, id)
+	p := blame.PlaceInto(s.marks, s.classes)
+	s.marks = p.Marks
+	return p
+}
+
+// sign gives a stack, whose rows are there, the signature that it has for a kind of memory, and says which frame is to blame.
+func (f *frames) sign(s *scratch, id capture.StackID, kind capture.SiteKind) {
+	at := &f.placed[id]
+	p := f.place(s, id)
+	at.blame = int32(p.Blame) + 1
+	if p.Blame < 0 {
+		at.blame = -1
 	}
-	placed := blame.PlaceInto(f.marks, f.classes)
-	f.marks = placed.Marks
-	return placed
+	at.signatures[kind] = blame.ID(kind.String(), s.classes, p)
+}
+
+// number adds a stack to the table.
+func (f *frames) number(id capture.StackID) StackRef {
+	at := &f.placed[id]
+	if at.ref != 0 || id == capture.NoStack {
+		return at.ref
+	}
+	p := f.place(&f.scratch, id)
+	at.ref = f.table.addPlaced(f.scratch.rows, p.Marks)
+	return at.ref
+}
+
+// of makes a stack and gives it the signature that it has for a kind of memory.
+func (f *frames) of(id capture.StackID, kind capture.SiteKind) *placed {
+	at := &f.placed[id]
+	if at.signatures[kind] == "" {
+		f.sign(&f.scratch, id, kind)
+	}
+	f.number(id)
+	return at
 }
 
 // A told is all that blame says of a stack.
@@ -198,20 +297,20 @@ type told struct {
 	outline string
 }
 
-// tell says of a stack what few are asked for.
-func (f *frames) tell(id capture.StackID, kind capture.SiteKind) told {
-	placed := f.place(id)
-	t := told{Signature: blame.Sign(kind.String(), f.classes, placed), Attributes: placed.Attributes(f.classes)}
-	if placed.Origin >= 0 {
-		t.origin = blameOf(&f.calling[placed.Origin].Frame)
+// tell says of a stack, whose rows are there, what few are asked for.
+func (f *frames) tell(s *scratch, id capture.StackID, kind capture.SiteKind) told {
+	p := f.place(s, id)
+	t := told{Signature: blame.Sign(kind.String(), s.classes, p), Attributes: p.Attributes(s.classes)}
+	if p.Origin >= 0 {
+		t.origin = f.table.blame(s.rows[p.Origin])
 	}
 	var calls []*blame.Class
-	for i, c := range f.calling {
-		if !c.Inline {
-			calls = append(calls, f.classes[i])
+	for i, row := range s.rows {
+		if f.table.rows[row].flags&rowInline == 0 {
+			calls = append(calls, s.classes[i])
 		}
 	}
-	if len(calls) < len(f.calling) {
+	if len(calls) < len(s.rows) {
 		if outline := blame.ID(kind.String(), calls, blame.Place(calls)); outline != t.ID {
 			t.outline = outline
 		}
@@ -219,47 +318,94 @@ func (f *frames) tell(id capture.StackID, kind capture.SiteKind) told {
 	return t
 }
 
-// blamed is the frame that the stack's memory is counted against, as reports name it; nil for none.
-func (s *stack) blamed() *Blame {
-	if s.blame < 0 {
+// blamed is the frame that the memory of a stack, which is placed, is counted against, as reports name it; nil for none.
+func (f *frames) blamed(id capture.StackID) *Blame {
+	at := &f.placed[id]
+	if at.blame <= 0 {
 		return nil
 	}
-	return blameOf(s.frames[s.blame])
+	return f.table.blame(f.table.Numbers(at.ref)[at.blame-1])
 }
 
-func blameOf(f *Frame) *Blame { return &Blame{f.Module, f.Function, f.Offset, f.File, f.Line} }
-
-// in is the frame with a layer. Equal ones share memory.
-func (c *call) in(mark blame.Mark) *Frame {
-	for _, f := range c.made {
-		if f.Layer == mark.Layer && f.Rule == mark.Rule {
-			return f
-		}
+// blame names a frame as what memory is counted against.
+func (s *Stacks) blame(number uint32) *Blame {
+	r := &s.rows[number]
+	b := &Blame{Module: s.texts[r.module], Function: s.texts[r.function], File: s.texts[r.file], Line: r.line}
+	if r.flags&rowHasOffset != 0 {
+		b.Offset = hexNumber(r.offset)
 	}
-	frame := c.Frame
-	frame.Layer, frame.Rule = mark.Layer, mark.Rule
-	c.made = append(c.made, &frame)
-	return &frame
+	return b
+}
+
+// addPlaced adds a stack of rows, each in its layer.
+func (t *frameTable) addPlaced(rows []uint32, marks []blame.Mark) StackRef {
+	last, number := blame.Mark{}, uint16(0)
+	for i, row := range rows {
+		if marks[i] != last {
+			last, number = marks[i], t.mark(marks[i])
+		}
+		t.list = append(t.list, t.inLayer(row, number))
+	}
+	if len(rows) == 0 {
+		return 0
+	}
+	t.ends = append(t.ends, uint32(len(t.list)))
+	return StackRef(len(t.ends))
+}
+
+// inLayer is the row of a frame in a layer. Equal ones are one row.
+func (t *frameTable) inLayer(row uint32, mark uint16) uint32 {
+	switch t.rows[row].mark {
+	case mark:
+		return row
+	case undecidedMark:
+		t.rows[row].mark = mark
+		return row
+	}
+	key := variant{row, mark}
+	other, ok := t.variants[key]
+	if !ok {
+		other = uint32(len(t.rows))
+		r := t.rows[row]
+		r.mark = mark
+		t.rows, t.classes, t.modules = append(t.rows, r), append(t.classes, t.classes[row]), append(t.modules, t.modules[row])
+		t.variants[key] = other
+	}
+	return other
 }
 
 // BlameFrame is the index of the frame that a stack's memory is counted against: the first of the team's own behind what
 // allocates, else the first of anybody else's, as blame.Place chooses it. It is −1 for an empty stack.
 func BlameFrame(stack []*Frame) int {
-	outer := len(stack)
-	for outer > 0 && stack[outer-1].Layer == LayerBase {
+	return blameFrame(len(stack), func(i int) Layer { return stack[i].Layer })
+}
+
+// Blamed is the frame of a stack that BlameFrame chooses; nil for none.
+func (s *Stacks) Blamed(ref StackRef) *Frame {
+	numbers := s.Numbers(ref)
+	i := blameFrame(len(numbers), func(i int) Layer { return s.marks[s.rows[numbers[i]].mark].Layer })
+	if i < 0 {
+		return nil
+	}
+	return s.Frame(numbers[i])
+}
+
+func blameFrame(n int, layer func(int) Layer) int {
+	outer := n
+	for outer > 0 && layer(outer-1) == LayerBase {
 		outer--
 	}
 	first, rest := map[Layer]int{}, 0
-	for i, f := range stack[:outer] {
-		switch f.Layer {
+	for i := range outer {
+		switch l := layer(i); l {
 		case blame.LayerApp, "": // in reports of before there were layers of origin
 			return i
 		case blame.LayerThirdParty, blame.LayerSystem:
-			if _, ok := first[f.Layer]; !ok {
-				first[f.Layer] = i
+			if _, ok := first[l]; !ok {
+				first[l] = i
 			}
 		case blame.LayerPlumbing:
-			first[f.Layer] = i
+			first[l] = i
 		default:
 			rest = i
 		}
@@ -269,5 +415,5 @@ func BlameFrame(stack []*Frame) int {
 			return i
 		}
 	}
-	return min(rest, len(stack)-1)
+	return min(rest, n-1)
 }

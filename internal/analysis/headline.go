@@ -214,7 +214,7 @@ type Reported struct {
 	Amount
 	Addresses []string `json:"addresses,omitempty"` // the first of them
 	Note      string   `json:"note"`
-	Stack     []*Frame `json:"stack,omitempty"`
+	Stack     StackRef `json:"stack"`
 	File      string   `json:"file"`
 }
 

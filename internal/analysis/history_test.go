@@ -51,7 +51,7 @@ func TestLibrariesThatComeAndGo(t *testing.T) {
 		for _, m := range r.Modules[2:] {
 			bases = append(bases, m.Base)
 		}
-		if len(r.Sites) != 1 || r.Sites[0].Stack[1].Name() != test.frame || !strings.Contains(table(r), " "+test.want+" ") || codes(r) != test.codes || strings.Join(bases, " ") != test.bases {
+		if len(r.Sites) != 1 || r.Stack(r.Sites[0].Stack)[1].Name() != test.frame || !strings.Contains(table(r), " "+test.want+" ") || codes(r) != test.codes || strings.Join(bases, " ") != test.bases {
 			t.Errorf("%s: modules at %v, %s\n%s", name, bases, codes(r), table(r))
 		}
 		if m := r.Modules[2]; test.codes != "pid-changed" && len(r.Modules) == 3 && m.Frames != 1 {
@@ -72,7 +72,7 @@ func TestNamesOfLibrariesThatAreGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := r.Sites[0].Stack[0]; f.Name() != "plug!Load" {
+	if f := r.Stack(r.Sites[0].Stack)[0]; f.Name() != "plug!Load" {
 		t.Errorf("%s", f.Name())
 	}
 }

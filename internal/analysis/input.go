@@ -48,6 +48,9 @@ type Options struct {
 	Own map[string]bool
 	// WorkUnit is what Input.Work counts, as in "document".
 	WorkUnit string
+	// Shown is how many findings somebody will look at; 0 for all. Of the others the report has the figures and not what names say
+	// of their stacks: it cannot be written as JSON.
+	Shown int
 }
 
 // An Error says why captures cannot be analysed; its Code is stable.

@@ -3,104 +3,170 @@ package analysis
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"runtime"
+	"strconv"
+	"sync"
 )
 
-// WriteJSON writes a report as one JSON document in the layout of Schema, site by site, so that memory does not
-// grow with the number of sites.
+// WriteJSON writes a report as one JSON document in the layout of Schema, row by row, so that memory does not grow with it.
 func (r *Report) WriteJSON(w io.Writer) error {
+	if r.untold > 0 {
+		return errors.New("analysis: write report: it was made for a few findings to be shown (Options.Shown), so the others lack what names say of them")
+	}
 	head := *r
-	head.Sites = nil
+	head.Findings, head.Sites = nil, nil
 	text, err := json.Marshal(&head)
 	if err != nil {
 		return fmt.Errorf("analysis: write report: %w", err)
 	}
-	const end = `null}` // of "sites", the last field
-	out := bufio.NewWriterSize(w, 64<<10)
-	_, _ = out.Write(bytes.TrimSuffix(text, []byte(end))) // bufio keeps the error for Flush
-	_ = out.WriteByte('[')
-	for i := range r.Sites {
-		if i > 0 {
-			_, _ = out.WriteString(",\n")
-		}
-		text, err := json.Marshal(&r.Sites[i])
-		if err != nil {
-			return fmt.Errorf("analysis: write report: site %d: %w", i, err)
-		}
-		_, _ = out.Write(text)
-	}
-	_, _ = out.WriteString("]}\n")
-	if err := out.Flush(); err != nil {
+	const end = `"findings":null,"sites":null}` // the last fields
+	out := rowWriter{w: bufio.NewWriterSize(w, 64<<10), parts: make([]rowPart, runtime.GOMAXPROCS(0))}
+	out.text(string(bytes.TrimSuffix(text, []byte(end))))
+	out.list("findings", len(r.Findings), func(b []byte, i int) ([]byte, error) { return appendJSON(b, &r.Findings[i]) })
+	out.text(",")
+	quoted := r.Stacks.quoted()
+	out.list("frames", r.Stacks.FrameCount(), func(b []byte, i int) ([]byte, error) { return r.Stacks.appendFrame(b, i, quoted), nil })
+	out.text(",")
+	out.list("stacks", r.Stacks.Count(), func(b []byte, i int) ([]byte, error) { return appendNumbers(b, r.Stacks.Numbers(StackRef(i+1))), nil })
+	out.text(",")
+	out.list("sites", len(r.Sites), func(b []byte, i int) ([]byte, error) { return appendJSON(b, &r.Sites[i]) })
+	out.text("}\n")
+	if err := out.flush(); err != nil {
 		return fmt.Errorf("analysis: write report: %w", err)
 	}
 	return nil
 }
 
-// ReadJSON reads what WriteJSON wrote. Equal frames share memory.
-func ReadJSON(r io.Reader) (*Report, error) {
-	d := json.NewDecoder(r)
-	report, fields := &Report{}, map[string]json.RawMessage{}
-	if _, err := d.Token(); err != nil {
-		return nil, fmt.Errorf("analysis: read report: %w", err)
-	}
-	shared := map[Frame]*Frame{}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return nil, fmt.Errorf("analysis: read report: %w", err)
-		}
-		if name == "sites" {
-			if err := report.readSites(d, shared); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return nil, fmt.Errorf("analysis: read report: field %v: %w", name, err)
-		}
-		fields[fmt.Sprint(name)] = value
-	}
-	head, err := json.Marshal(fields)
-	if err != nil {
-		return nil, fmt.Errorf("analysis: read report: %w", err)
-	}
-	if err := json.Unmarshal(head, report); err != nil {
-		return nil, fmt.Errorf("analysis: read report: %w", err)
-	}
-	if report.Schema != Schema {
-		return nil, fmt.Errorf("analysis: read report: schema %q, want %q", report.Schema, Schema)
-	}
-	return report, nil
+// A rowWriter writes lists whose rows are made on all cores.
+type rowWriter struct {
+	w     *bufio.Writer
+	parts []rowPart
+	err   error
 }
 
-func (r *Report) readSites(d *json.Decoder, shared map[Frame]*Frame) error {
-	if _, err := d.Token(); err != nil { // [
-		return fmt.Errorf("analysis: read report: sites: %w", err)
-	}
-	r.Sites = []Site{}
-	for d.More() {
-		var site Site
-		if err := d.Decode(&site); err != nil {
-			return fmt.Errorf("analysis: read report: site %d: %w", len(r.Sites), err)
+// A rowPart is what one core makes of a list.
+type rowPart struct {
+	text []byte
+	err  error
+}
+
+// rowsAtOnce is how many rows a core makes before they are written.
+const rowsAtOnce = 512
+
+func (w *rowWriter) text(s string) { _, _ = w.w.WriteString(s) } // bufio keeps the error for flush
+
+// list writes a field that is a list of n rows, of which add appends one to b.
+func (w *rowWriter) list(name string, n int, add func(b []byte, i int) ([]byte, error)) {
+	w.text(strconv.Quote(name) + ":[")
+	round := len(w.parts) * rowsAtOnce
+	for from := 0; from < n && w.err == nil; from += round {
+		var all sync.WaitGroup
+		for p := range w.parts {
+			first := min(n, from+p*rowsAtOnce)
+			all.Go(func() { w.parts[p].make(first, min(n, first+rowsAtOnce), add) })
 		}
-		for _, stack := range append(site.Aliases, site.Stack) {
-			for i, f := range stack {
-				if f == nil {
-					return fmt.Errorf("analysis: read report: site %d has an empty frame", len(r.Sites))
-				}
-				if shared[*f] == nil {
-					shared[*f] = f
-				}
-				stack[i] = shared[*f]
-			}
+		all.Wait()
+		for p := range w.parts {
+			_, err := w.w.Write(w.parts[p].text)
+			w.err = cmp.Or(w.err, w.parts[p].err, err)
 		}
-		r.Sites = append(r.Sites, site)
 	}
-	if _, err := d.Token(); err != nil { // ]
-		return fmt.Errorf("analysis: read report: sites: %w", err)
+	w.text("]")
+}
+
+func (p *rowPart) make(from, to int, add func(b []byte, i int) ([]byte, error)) {
+	p.text = p.text[:0]
+	for i := from; i < to && p.err == nil; i++ {
+		if i > 0 {
+			p.text = append(p.text, ",\n"...)
+		}
+		p.text, p.err = add(p.text, i)
 	}
-	return nil
+}
+
+func (w *rowWriter) flush() error {
+	if err := w.w.Flush(); w.err == nil {
+		w.err = err
+	}
+	return w.err
+}
+
+func appendJSON(b []byte, v any) ([]byte, error) {
+	text, err := json.Marshal(v)
+	return append(b, text...), err
+}
+
+func appendNumbers(b []byte, list []uint32) []byte {
+	b = append(b, '[')
+	for i, n := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendUint(b, uint64(n), 10)
+	}
+	return append(b, ']')
+}
+
+// quotedTexts are the texts of stacks as JSON has them.
+type quotedTexts struct {
+	texts []string
+	marks []string // the fields of each mark
+}
+
+func (s *Stacks) quoted() *quotedTexts {
+	q := &quotedTexts{}
+	if s == nil {
+		return q
+	}
+	for _, t := range s.texts {
+		q.texts = append(q.texts, quote(t))
+	}
+	for _, m := range s.marks {
+		fields := ""
+		if m.Layer != "" {
+			fields = `,"layer":` + quote(string(m.Layer))
+		}
+		if m.Rule != "" {
+			fields += `,"rule":` + quote(m.Rule)
+		}
+		q.marks = append(q.marks, fields)
+	}
+	return q
+}
+
+func quote(s string) string {
+	text, _ := json.Marshal(s) // of a string there is no error
+	return string(text)
+}
+
+// appendFrame appends a frame as encoding/json writes a Frame.
+func (s *Stacks) appendFrame(b []byte, number int, q *quotedTexts) []byte {
+	r := &s.rows[number]
+	b = append(append(b, `{"module":`...), q.texts[r.module]...)
+	b = append(append(b, `,"function":`...), q.texts[r.function]...)
+	b = appendHex(append(b, `,"offset":"`...), r.offset, r.flags&rowHasOffset != 0)
+	b = appendHex(append(b, `","address":"`...), r.address, r.flags&rowHasAddress != 0)
+	b = append(append(b, `","file":`...), q.texts[r.file]...)
+	b = strconv.AppendUint(append(b, `,"line":`...), uint64(r.line), 10)
+	b = strconv.AppendBool(append(b, `,"inline":`...), r.flags&rowInline != 0)
+	b = append(b, q.marks[r.mark]...)
+	if r.kind != 0 {
+		b = append(append(b, `,"type":`...), q.texts[r.kind]...)
+	}
+	if r.flags&rowApprox != 0 {
+		b = append(b, `,"approx":true`...)
+	}
+	return append(b, '}')
+}
+
+func appendHex(b []byte, v uint64, has bool) []byte {
+	if !has {
+		return b
+	}
+	return strconv.AppendUint(append(b, "0x"...), v, 16)
 }

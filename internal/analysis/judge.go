@@ -116,11 +116,8 @@ func (j *judge) all(ctx context.Context, sites []*judgedSite) error {
 				return
 			}
 			site.result = j.of(&site.sample)
-			if site.Verdict = site.result.Class; isUnreferenced(site.Verdict, site.Blame, site.Unreachable) {
-				site.Verdict = ClassUnreferenced
-			}
-			if site.result.Class != ClassUnknown {
-				site.Score = new(site.result.Score)
+			if site.verdict = site.result.Class; isUnreferenced(site.verdict, site.blamed, site.unreachable) {
+				site.verdict = ClassUnreferenced
 			}
 		}
 	})

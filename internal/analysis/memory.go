@@ -29,7 +29,7 @@ type Claim struct {
 	Margin   int64    `json:"margin,omitempty"`  // by how many bytes the printed size may be wrong
 	Percent  *int     `json:"percent,omitempty"` // the tool's own probability of a leak
 	Detached bool     `json:"detached,omitempty"`
-	Stack    []*Frame `json:"stack,omitempty"`
+	Stack    StackRef `json:"stack"`
 	Samples  []Sample `json:"samples,omitempty"`
 }
 
@@ -43,7 +43,7 @@ type Sample struct {
 	Leaked      bool     `json:"leaked,omitempty"` // as Application Verifier says
 	Where       string   `json:"where,omitempty"`
 	Signature   string   `json:"signature,omitempty"`
-	Stack       []*Frame `json:"stack,omitempty"`
+	Stack       StackRef `json:"stack"`
 }
 
 // bareSamples is how many samples without a stack a report shows: one is like the other, and logs list ten thousands.
@@ -53,7 +53,7 @@ const bareSamples = 100
 const bareLeaks = 2000
 
 // memories collects what all evidence says beside sites, in the order of the evidence.
-func memories(ctx context.Context, parts []part, opt *Options) ([]Memory, error) {
+func memories(ctx context.Context, parts []part, opt *Options, table *frameTable) ([]Memory, error) {
 	parts = slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return p.Memory == nil })
 	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.nth, b.nth) })
 	list := make([]Memory, 0, len(parts))
@@ -61,7 +61,7 @@ func memories(ctx context.Context, parts []part, opt *Options) ([]Memory, error)
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("analysis: %w", context.Cause(ctx))
 		}
-		m := memoryOf(p, opt)
+		m := memoryOf(p, opt, table)
 		if first := firstOf(parts[:i], p, func(m *capture.Memory) bool { return len(m.Heaps) > 0 }); first >= 0 {
 			m.growHeaps(&list[first])
 		}
@@ -87,23 +87,29 @@ func firstOf(before []part, p part, says func(*capture.Memory) bool) int {
 // samePID reports whether two pieces may be of one process: one that names none is of that of its run.
 func samePID(a, b capture.Process) bool { return a.PID == b.PID || a.PID == 0 || b.PID == 0 }
 
-func memoryOf(p part, opt *Options) Memory {
+func memoryOf(p part, opt *Options, table *frameTable) Memory {
 	m := Memory{File: p.file, Kind: string(p.Kind), TakenAt: takenAt(p.Snapshots[len(p.Snapshots)-1].TakenAt), Memory: *p.Memory}
 	m.Heaps, m.Groups = slices.Clone(m.Heaps), slices.Clone(m.Groups)
 	var f *frames
-	stackOf := func(id capture.StackID, kind capture.SiteKind) *stack {
+	stackOf := func(id capture.StackID, kind capture.SiteKind) *placed {
 		if id == capture.NoStack {
-			return &stack{blame: -1}
+			return &placed{blame: -1}
 		}
 		if f == nil {
-			f = newFrames(newStackKeys(p.Capture, nil), opt, p.Process)
+			f = newFrames(table, newStackKeys(p.Capture, nil), opt, p.Process)
 		}
 		return f.of(id, kind)
 	}
+	where := func(id capture.StackID) string {
+		if id == capture.NoStack {
+			return ""
+		}
+		return f.blamed(id).where()
+	}
 	for i := range m.Groups {
 		if g := &m.Groups[i]; g.Symbol != capture.NoStack {
-			if at := stackOf(g.Symbol, capture.KindHeap).frames; at[0].Function != "" {
-				g.Key = symbolName(at[0])
+			if at := table.Frame(table.Numbers(stackOf(g.Symbol, capture.KindHeap).ref)[0]); at.Function != "" {
+				g.Key = symbolName(at)
 			}
 			g.Symbol = capture.NoStack
 		}
@@ -117,12 +123,9 @@ func memoryOf(p part, opt *Options) Memory {
 				}
 			}
 			at := stackOf(s.Stack, capture.KindHeap)
-			sample := Sample{Title: s.Title, Size: s.Size, Note: s.Note, Unreachable: s.Unreachable, Leaked: s.Leaked, Signature: at.signatures[capture.KindHeap], Stack: at.frames}
+			sample := Sample{Title: s.Title, Size: s.Size, Note: s.Note, Unreachable: s.Unreachable, Leaked: s.Leaked, Signature: at.signatures[capture.KindHeap], Stack: at.ref, Where: where(s.Stack)}
 			if s.Address != 0 {
 				sample.Address = hexNumber(s.Address)
-			}
-			if b := at.blamed(); b != nil {
-				sample.Where = b.where()
 			}
 			list = append(list, sample)
 		}
@@ -132,15 +135,12 @@ func memoryOf(p part, opt *Options) Memory {
 	for _, c := range p.Memory.Claims {
 		kind := kinds[c.Stack]
 		at := stackOf(c.Stack, kind)
-		claim := Claim{Type: c.Type, Amount: Amount{c.Usage.Count, c.Usage.Bytes}, Margin: c.Margin, Detached: c.Detached, Stack: at.frames, Samples: samples(c.Samples)}
+		claim := Claim{Type: c.Type, Amount: Amount{c.Usage.Count, c.Usage.Bytes}, Margin: c.Margin, Detached: c.Detached, Where: where(c.Stack), Stack: at.ref, Samples: samples(c.Samples)}
 		if !c.Detached {
 			claim.Signature = at.signatures[kind]
 		}
 		if c.Percent >= 0 {
 			claim.Percent = new(c.Percent)
-		}
-		if b := at.blamed(); b != nil {
-			claim.Where = b.where()
 		}
 		m.Claims = append(m.Claims, claim)
 	}

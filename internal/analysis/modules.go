@@ -46,57 +46,78 @@ func module(m capture.Module, image *capture.Image) Module {
 	return out
 }
 
+// modulePlaces finds the places of modules in a report.
+type modulePlaces struct {
+	byPath, byName map[string]int32 // in lower case
+	known          map[string]int32 // of names as evidence spells them
+}
+
+func placesOf(modules []Module) *modulePlaces {
+	p := &modulePlaces{map[string]int32{}, map[string]int32{}, map[string]int32{}}
+	for i, m := range modules {
+		p.byPath[strings.ToLower(m.Path)] = int32(i)
+		p.byName[strings.ToLower(capture.Module{Path: m.Path}.Name())] = int32(i)
+	}
+	return p
+}
+
+// of is the place of the module with a path, both in lower case; −1 for none.
+func (p *modulePlaces) of(path, name string) int32 {
+	at, ok := p.byPath[path]
+	if path == "" {
+		at, ok = p.byName[name]
+	}
+	if !ok {
+		return -1
+	}
+	return at
+}
+
+// named is the place of the module with a name; −1 for none.
+func (p *modulePlaces) named(name string) int32 {
+	at, ok := p.known[name]
+	if !ok {
+		at = p.of("", strings.ToLower(name))
+		p.known[name] = at
+	}
+	return at
+}
+
 // countFrames counts the return addresses of each module and what depends on those without a name. Where the
 // evidence itself brought the names, it says so.
-func countFrames(r *Report) {
-	byPath, byName := map[string]int{}, map[string]int{}
-	for i, m := range r.Modules {
-		byPath[strings.ToLower(m.Path)] = i
-		byName[strings.ToLower(capture.Module{Path: m.Path}.Name())] = i
-	}
+func countFrames(r *Report, t *frameTable) {
 	named := make([]bool, len(r.Modules))
-	places := map[*Frame]int{} // of a frame's module; −1 for none. Many stacks share a frame
-	type returned struct {     // a return address, as any evidence tells it
-		module           int
-		function, offset string
+	seen := newReturnSet(len(t.rows))
+	used, unnamed := make([]bool, len(t.rows)), make([]bool, len(t.rows)) // by row
+	for i := range r.Sites {
+		for _, row := range t.Numbers(r.Sites[i].Stack) {
+			used[row] = true
+		}
 	}
-	seen := map[returned]bool{}
-	place := func(f *Frame) int {
-		at, ok := byPath[f.module]
-		if f.module == "" {
-			at, ok = byName[strings.ToLower(f.Module)]
+	for i := range t.rows {
+		row, at := &t.rows[i], t.modules[i]
+		if at < 0 || !used[i] {
+			continue
 		}
-		if !ok {
-			return -1
+		m := &r.Modules[at]
+		named[at] = named[at] || row.function != 0
+		guessed := row.flags&rowApprox != 0 && m.Symbols == capture.SymbolsExport // by a nearest export, which symbols may contradict
+		unnamed[i] = row.function == 0 || guessed
+		if row.flags&rowInline != 0 || !seen.add(at, row.function, row.offset) { // an inlined function has no return address of its own
+			continue
 		}
-		named[at] = named[at] || f.Function != ""
-		key := returned{at, f.Function, f.Offset}
-		if f.Inline || seen[key] { // an inlined function has no return address of its own
-			return at
+		m.Frames++
+		if row.function == 0 {
+			m.Unnamed++
 		}
-		seen[key] = true
-		r.Modules[at].Frames++
-		if f.Function == "" {
-			r.Modules[at].Unnamed++
-		}
-		return at
 	}
 	staked := make([]int, len(r.Modules)) // by module: 1 + the last site that counts for it
 	for i := range r.Sites {
 		site := &r.Sites[i]
-		for _, f := range site.Stack {
-			at, ok := places[f]
-			if !ok {
-				at = place(f)
-				places[f] = at
-			}
-			if at < 0 {
-				continue
-			}
-			m := &r.Modules[at]
-			guessed := f.Approx && m.Symbols == capture.SymbolsExport // by a nearest export, which symbols may contradict
-			if (f.Function == "" || guessed) && staked[at] != i+1 {
+		for _, row := range t.Numbers(site.Stack) {
+			if at := t.modules[row]; unnamed[row] && staked[at] != i+1 {
 				staked[at] = i + 1
+				m := &r.Modules[at]
 				m.Stake.Count += site.Outstanding.Count
 				m.Stake.Bytes += site.Outstanding.Bytes
 			}
@@ -107,6 +128,35 @@ func countFrames(r *Report) {
 			m.Symbols = capture.SymbolsText
 		}
 	}
+}
+
+// A returnSet holds return addresses as any evidence tells them: by module, function and offset. Most have no function, and are
+// one number then.
+type returnSet struct {
+	packed map[uint64]struct{}
+	others map[returned]struct{}
+}
+
+type returned struct {
+	module   int32
+	function uint32
+	offset   uint64
+}
+
+func newReturnSet(size int) *returnSet {
+	return &returnSet{make(map[uint64]struct{}, size), map[returned]struct{}{}}
+}
+
+// add reports whether the address was not there.
+func (s *returnSet) add(module int32, function uint32, offset uint64) bool {
+	const offsetBits = 40
+	before := len(s.packed) + len(s.others)
+	if function == 0 && offset < 1<<offsetBits && module < 1<<(64-offsetBits) {
+		s.packed[uint64(module)<<offsetBits|offset] = struct{}{}
+	} else {
+		s.others[returned{module, function, offset}] = struct{}{}
+	}
+	return len(s.packed)+len(s.others) > before
 }
 
 // symbolWarnings says once how much memory stands under frames without names, with what would name most of it, and

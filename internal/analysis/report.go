@@ -9,7 +9,7 @@ import (
 )
 
 // Schema names the layout of Report as JSON. Fields are added freely; a change of meaning needs a new name.
-const Schema = "heapdrift.report/v1"
+const Schema = "heapdrift.report/v2"
 
 // A Report is what heapdrift says about one process. Bytes are requested bytes, times nanoseconds.
 type Report struct {
@@ -39,12 +39,16 @@ type Report struct {
 	Unreachable []Unreached `json:"unreachable,omitempty"`
 	// Findings are the signatures of the sites, leaks first.
 	Findings []Finding `json:"findings"`
-	Sites    []Site    `json:"sites"` // merged by stack, heap and kind; most growth first, heap-virtual last
+	// Stacks are the stacks that sites, claims and samples name, with their frames: "stacks" and "frames" in JSON.
+	Stacks *Stacks `json:"-"`
+	Sites  []Site  `json:"sites"` // merged by stack, heap and kind; most growth first, heap-virtual last
 
-	listsNothing bool       // the evidence has no sites, and says so
-	listsChanged bool       // the evidence lists only stacks that changed
-	judged       []Snapshot // those that findings are judged by: of the longest life of the process
-	doubted      *Warning   // why the process or the order of the evidence is not certain; nil where both are
+	table        *frameTable // while the report is made
+	untold       int         // findings at the end of Findings that lack what names say of them
+	listsNothing bool        // the evidence has no sites, and says so
+	listsChanged bool        // the evidence lists only stacks that changed
+	judged       []Snapshot  // those that findings are judged by: of the longest life of the process
+	doubted      *Warning    // why the process or the order of the evidence is not certain; nil where both are
 }
 
 // ListsAll reports whether the evidence lists all that was outstanding, or all that was allocated in its time. Of a report that was read from JSON that is
@@ -98,6 +102,8 @@ type Finding struct {
 	Owner string `json:"owner,omitempty"`
 	Known string `json:"known,omitempty"`
 	Group string `json:"group,omitempty"`
+
+	from *judgedSite // whose stack it is told by, until it is
 }
 
 // A Witness is one kind of evidence that shows a finding, and what it says by itself.
@@ -243,8 +249,8 @@ type Site struct {
 	Blame       *Blame     `json:"blame"` // nil without a stack
 	Flags       []string   `json:"flags"`
 	Traces      []string   `json:"traces,omitempty"` // the evidence's ids of the stack in the last snapshot that has it
-	Stack       []*Frame   `json:"stack"`            // innermost first
-	Aliases     [][]*Frame `json:"aliases,omitempty"`
+	Stack       StackRef   `json:"stack"`
+	Aliases     []StackRef `json:"aliases,omitempty"`
 	// Rows are the numbers that the site has in the allocation table of the trace.
 	Rows []uint32 `json:"table_sites,omitempty"`
 
@@ -284,8 +290,6 @@ type Frame struct {
 	Rule     string `json:"rule,omitempty"`   // that decided the layer
 	Type     string `json:"type,omitempty"`   // what the call allocates, where the compiler recorded it
 	Approx   bool   `json:"approx,omitempty"` // the function is only the nearest symbol below
-
-	module string // path of the module in lower case; "" outside every module
 }
 
 // A Status is the outcome of an analysis.

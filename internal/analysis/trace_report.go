@@ -201,7 +201,7 @@ func (s *judgedSite) takeLives(m *merged, t *capture.Trace) {
 	var sum allocations.Classes
 	for _, l := range m.lives {
 		sum = sum.Add(l.Classes)
-		s.Rows = append(s.Rows, l.Number)
+		s.rows = append(s.rows, l.Number)
 		s.sample.takeSurvival(l.Survival)
 	}
 	s.sample.scattered = len(m.lives) > 1

@@ -24,8 +24,8 @@ const (
 
 // isUnreferenced reports whether blocks of a stack that no pointer reaches are worth a finding of their own. Without a stack they are of
 // many places.
-func isUnreferenced(class Class, blame *Blame, unreachable *Amount) bool {
-	return unreachable != nil && unreachable.Count >= leastUnreferenced && blame != nil && class.Gravity() < ClassUnreferenced.Gravity()
+func isUnreferenced(class Class, blamed bool, unreachable *Amount) bool {
+	return unreachable != nil && unreachable.Count >= leastUnreferenced && blamed && class.Gravity() < ClassUnreferenced.Gravity()
 }
 
 // judgeUnreferenced makes a finding one of blocks that no pointer reaches, if it is nothing graver; agreed are those that dumpsToAgree
@@ -34,7 +34,7 @@ func (f *Finding) judgeUnreferenced(agreed Amount) {
 	if f.Unreachable == nil || f.Unreachable.Count == 0 {
 		return
 	}
-	if isUnreferenced(f.Verdict, f.Blame, f.Unreachable) {
+	if isUnreferenced(f.Verdict, f.Blame != nil, f.Unreachable) {
 		f.Verdict, f.Certain = ClassUnreferenced, agreed.Count >= leastUnreferenced
 	}
 	if !f.Verdict.IsSuspect() {

@@ -117,7 +117,12 @@ func (m *RunModules) frame(f *analysis.Frame) *blame.Frame {
 	if made := m.frames[key]; made != nil {
 		return made
 	}
-	made := &blame.Frame{Function: f.Function, Offset: f.Offset, File: f.File, Kernel: f.Layer == blame.LayerSystem && f.Rule == "origin/kernel" || f.Rule == "alloc/kernel"}
+	place := f.Offset
+	if f.Module == "" && f.Function == "" { // outside every module the address tells places apart
+		place = f.Address
+	}
+	offset, _ := strconv.ParseUint(place, 0, 64) // "" is none
+	made := &blame.Frame{Function: f.Function, Offset: offset, File: f.File, Kernel: f.Layer == blame.LayerSystem && f.Rule == "origin/kernel" || f.Rule == "alloc/kernel"}
 	if f.Module != "" {
 		made.Module = m.module(f.Module)
 		made.Module.Private = made.Module.Private || f.File != ""

@@ -185,7 +185,7 @@ func TestScenariosAndBuildsWithResults(t *testing.T) {
 func TestPreviewRules(t *testing.T) {
 	l := newLab(t)
 	r := leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: leak}, finding{signature: "C", class: stable})
-	r.Sites[0].Stack = append(r.Sites[0].Stack, &analysis.Frame{Module: "app", Function: "main", Layer: "app"})
+	r.Sites[0].Stack = r.AddStack(r.Stack(r.Sites[0].Stack)[0], &analysis.Frame{Module: "app", Function: "main", Layer: "app"})
 	l.run("1", r)
 	preview := func(text string) *leaks.RulesPreview {
 		trial := must[*leaks.RuleTrial](t)(l.now().RuleTrial(t.Context(), "demo"))

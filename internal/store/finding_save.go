@@ -29,7 +29,7 @@ func findingsOf(r *analysis.Report) []analysis.Finding {
 		if !ok {
 			k = len(list)
 			at[s.Signature] = k
-			list = append(list, bareFinding(s))
+			list = append(list, bareFinding(r, s))
 		}
 		addSite(&list[k], s)
 	}
@@ -37,10 +37,10 @@ func findingsOf(r *analysis.Report) []analysis.Finding {
 }
 
 // bareFinding is what the first site tells of its signature.
-func bareFinding(s *analysis.Site) analysis.Finding {
+func bareFinding(r *analysis.Report, s *analysis.Site) analysis.Finding {
 	f := analysis.Finding{Signature: s.Signature, Kind: s.Kind, Verdict: s.Verdict, Blame: s.Blame}
-	if b := analysis.BlameFrame(s.Stack); b >= 0 {
-		f.Title = s.Stack[b].Name()
+	if b := r.Stacks.Blamed(s.Stack); b != nil {
+		f.Title = b.Name()
 	}
 	return f
 }

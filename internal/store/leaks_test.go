@@ -69,7 +69,7 @@ func leaksReport(findings ...finding) *analysis.Report {
 			Witnesses: []analysis.Witness{{Kind: "umdh-snapshot", Verdict: f.class}},
 		})
 		r.Sites = append(r.Sites, analysis.Site{
-			Signature: f.signature, Kind: "heap", Amounts: amounts, Score: &p, Verdict: f.class, Blame: blame, Stack: []*analysis.Frame{frame},
+			Signature: f.signature, Kind: "heap", Amounts: amounts, Score: &p, Verdict: f.class, Blame: blame, Stack: r.AddStack(frame),
 			Key: analysis.SiteKey{Stack: analysis.Key(sum[:16])},
 		})
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -28,7 +29,7 @@ type Result struct {
 // stored is dropped: the newer one stays. It returns ErrFenced when the lease is lost.
 func (s *Store) SaveResult(ctx context.Context, l Lease, result Result) error {
 	// Stacks and signatures are content: to have some that no site names does no harm, so they need not be in the transaction.
-	stacks, err := s.internStacks(ctx, result.Report.Sites)
+	stacks, err := s.internStacks(ctx, result.Report)
 	if err != nil {
 		return err
 	}
@@ -68,13 +69,13 @@ func (s *Store) SaveResult(ctx context.Context, l Lease, result Result) error {
 }
 
 func updateRun(ctx context.Context, tx pgx.Tx, run int64, result Result, seen compare.Seen) error {
-	head := *result.Report
-	head.Sites, head.Findings = nil, nil
-	summary, err := json.Marshal(&head)
-	if err != nil {
+	head := result.Report.Head()
+	var summary bytes.Buffer
+	if err := head.WriteJSON(&summary); err != nil {
 		return fmt.Errorf("store: summary: %w", err)
 	}
 	var power []byte
+	var err error
 	if head.Power != nil {
 		if power, err = json.Marshal(head.Power); err != nil {
 			return fmt.Errorf("store: power: %w", err)
@@ -84,7 +85,7 @@ func updateRun(ctx context.Context, tx pgx.Tx, run int64, result Result, seen co
 		update runs set report_rev = $2, analysed_at = now(), report_key = $3, summary = $4, status = $5, sentence = $6, site_count = $7,
 			table_key = $8, table_bytes = $9, table_site_count = $10, error_code = '', error = '',
 			trace = $11, lossy = $12, power = $13, seen = $14, suffices = $15 where id = $1`,
-		run, result.Revision, result.Key, summary, string(head.Verdict.Status), head.Verdict.Sentence, len(result.Report.Sites), result.Table.Key, result.Table.Bytes, result.Table.Sites,
+		run, result.Revision, result.Key, summary.Bytes(), string(head.Verdict.Status), head.Verdict.Sentence, len(result.Report.Sites), result.Table.Key, result.Table.Bytes, result.Table.Sites,
 		head.Trace != nil, slices.ContainsFunc(head.Warnings, func(w analysis.Warning) bool { return w.Code.Lossy() }), power,
 		seen.Bytes(), result.Report.Suffices())
 	return err
@@ -103,7 +104,7 @@ func replaceSites(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Report,
 		"aifo_count", "aifo_bytes", "aifi_count", "aifi_bytes", "aofi_count", "aofi_bytes", "aofo_count", "aofo_bytes", "at_exit_count", "at_exit_bytes",
 		"unknown_frees", "peak_count", "peak_bytes", "peak_at_ns", "table_sites", "stack_key", "score"},
 		pgx.CopyFromSlice(len(r.Sites), func(i int) ([]any, error) {
-			return siteRow(run, i, &r.Sites[i], stacks[i], named.id(r.Sites[i].Signature)), nil
+			return siteRow(run, i, r, stacks[i], named.id(r.Sites[i].Signature)), nil
 		}))
 	if err != nil {
 		return err
@@ -126,24 +127,24 @@ func insertNames(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Report) 
 			*list = append(*list, int32(site))
 		}
 	}
-	frames := map[*analysis.Frame][]*[]int32{} // frames are shared by many stacks: each is named once
+	frames := map[uint32][]*[]int32{} // frames are shared by many stacks: each is named once
 	for i := range r.Sites {
-		for _, stack := range append(r.Sites[i].Aliases, r.Sites[i].Stack) {
-			for _, f := range stack {
-				named, ok := frames[f]
+		for _, stack := range append([]analysis.StackRef{r.Sites[i].Stack}, r.Sites[i].Aliases...) {
+			for _, number := range r.Stacks.Numbers(stack) {
+				named, ok := frames[number]
 				if !ok {
-					for _, name := range f.Names() {
+					for _, name := range r.Stacks.Frame(number).Names() {
 						named = append(named, list(name))
 					}
-					frames[f] = named
+					frames[number] = named
 				}
 				for _, list := range named {
 					add(list, i)
 				}
 			}
-			if blame := analysis.BlameFrame(stack); blame >= 0 {
-				add(list(stack[blame].Name()), i)
-				add(list(stack[blame].Place()), i)
+			if blamed := r.Stacks.Blamed(stack); blamed != nil {
+				add(list(blamed.Name()), i)
+				add(list(blamed.Place()), i)
 			}
 		}
 	}
@@ -154,10 +155,11 @@ func insertNames(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Report) 
 	return err
 }
 
-func siteRow(run int64, ordinal int, s *analysis.Site, stacks siteStacks, signature *int64) []any {
+func siteRow(run int64, ordinal int, r *analysis.Report, stacks siteStacks, signature *int64) []any {
+	s := &r.Sites[ordinal]
 	blame, place := "", ""
-	if i := analysis.BlameFrame(s.Stack); i >= 0 {
-		blame, place = s.Stack[i].Name(), s.Stack[i].Place()
+	if f := r.Stacks.Blamed(s.Stack); f != nil {
+		blame, place = f.Name(), f.Place()
 	}
 	series := make([]int64, len(s.Series))
 	for i, p := range s.Series {

@@ -1,8 +1,8 @@
 package store
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -73,8 +73,8 @@ func (v View) Summary(ctx context.Context, run int64) (*analysis.Report, error) 
 }
 
 func summaryOf(run int64, text []byte) (*analysis.Report, error) {
-	r := &analysis.Report{}
-	if err := json.Unmarshal(text, r); err != nil {
+	r, err := analysis.ReadJSON(bytes.NewReader(text))
+	if err != nil {
 		return nil, fmt.Errorf("store: summary of run %d: %w", run, err)
 	}
 	return r, nil

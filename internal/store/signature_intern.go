@@ -33,7 +33,7 @@ func (s *Store) internSignatures(ctx context.Context, run int64, r *analysis.Rep
 	for i := range r.Sites {
 		if site := &r.Sites[i]; !known[site.Signature] {
 			known[site.Signature] = true
-			named.others = append(named.others, bareFinding(site))
+			named.others = append(named.others, bareFinding(r, site))
 		}
 	}
 	err := s.tx(ctx, "intern signatures", func(tx pgx.Tx) error {

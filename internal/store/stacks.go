@@ -43,22 +43,28 @@ type siteStacks struct {
 	aliases []int64
 }
 
-// hashing remembers the hashes of frames, which many stacks share.
-type hashing map[*analysis.Frame][16]byte
-
-func (h hashing) frame(f *analysis.Frame) [16]byte {
-	hash, ok := h[f]
-	if !ok {
-		hash = frameHash(f)
-		h[f] = hash
-	}
-	return hash
+// hashing remembers the hashes of a report's frames, which many stacks share, by their numbers.
+type hashing struct {
+	stacks *analysis.Stacks
+	known  []bool
+	hashes [][16]byte
 }
 
-func (h hashing) stack(stack []*analysis.Frame) [16]byte {
+func newHashing(stacks *analysis.Stacks) *hashing {
+	return &hashing{stacks, make([]bool, stacks.FrameCount()), make([][16]byte, stacks.FrameCount())}
+}
+
+func (h *hashing) frame(number uint32) [16]byte {
+	if !h.known[number] {
+		h.known[number], h.hashes[number] = true, frameHash(h.stacks.Frame(number))
+	}
+	return h.hashes[number]
+}
+
+func (h *hashing) stack(stack []uint32) [16]byte {
 	b := make([]byte, 0, 16*64)
-	for _, f := range stack {
-		hash := h.frame(f)
+	for _, number := range stack {
+		hash := h.frame(number)
 		b = append(b, hash[:]...)
 	}
 	sum := sha256.Sum256(b)
@@ -67,11 +73,12 @@ func (h hashing) stack(stack []*analysis.Frame) [16]byte {
 
 // internStacks stores the frames and stacks of all sites that are not stored yet and returns the ids of each site's.
 // Rows are inserted in the order of their hash: two workers that store the same stacks do not block each other.
-func (s *Store) internStacks(ctx context.Context, sites []analysis.Site) ([]siteStacks, error) {
-	h, frames, stacks := hashing{}, map[[16]byte]*analysis.Frame{}, map[[16]byte][]*analysis.Frame{}
+func (s *Store) internStacks(ctx context.Context, r *analysis.Report) ([]siteStacks, error) {
+	sites, h, frames, stacks := r.Sites, newHashing(r.Stacks), map[[16]byte]uint32{}, map[[16]byte][]uint32{}
 	hashes := make([][][16]byte, len(sites)) // of each site: its stack's, where it has one, then its aliases'
 	for i := range sites {
-		for _, stack := range append([][]*analysis.Frame{sites[i].Stack}, sites[i].Aliases...) {
+		for _, ref := range append([]analysis.StackRef{sites[i].Stack}, sites[i].Aliases...) {
+			stack := r.Stacks.Numbers(ref)
 			if len(stack) == 0 {
 				continue
 			}
@@ -80,21 +87,24 @@ func (s *Store) internStacks(ctx context.Context, sites []analysis.Site) ([]site
 			stacks[hash] = stack
 		}
 	}
-	for f, hash := range h {
-		frames[hash] = f
+	for number, hash := range h.hashes {
+		if h.known[number] {
+			frames[hash] = uint32(number)
+		}
 	}
 	var ids map[[16]byte]int64
 	err := s.tx(ctx, "intern stacks", func(tx pgx.Tx) error {
-		frameIDs, err := intern(ctx, tx, frameTable, frames, func(hash [16]byte, f *analysis.Frame) []any {
+		frameIDs, err := intern(ctx, tx, frameTable, frames, func(hash [16]byte, number uint32) []any {
+			f := r.Stacks.Frame(number)
 			return []any{pgtype.UUID{Bytes: hash, Valid: true}, f.Module, f.Function, f.Offset, f.File, int64(f.Line), f.Inline, string(f.Layer), bareAddress(f), f.Rule}
 		})
 		if err != nil {
 			return err
 		}
-		ids, err = intern(ctx, tx, stackTable, stacks, func(hash [16]byte, stack []*analysis.Frame) []any {
+		ids, err = intern(ctx, tx, stackTable, stacks, func(hash [16]byte, stack []uint32) []any {
 			list := make([]int64, len(stack))
-			for i, f := range stack {
-				list[i] = frameIDs[h.frame(f)]
+			for i, number := range stack {
+				list[i] = frameIDs[h.frame(number)]
 			}
 			return []any{pgtype.UUID{Bytes: hash, Valid: true}, list}
 		})
@@ -108,7 +118,7 @@ func (s *Store) internStacks(ctx context.Context, sites []analysis.Site) ([]site
 		list[i].aliases = []int64{}
 		for k, hash := range hashes[i] {
 			id := ids[hash]
-			if k == 0 && len(sites[i].Stack) > 0 {
+			if k == 0 && sites[i].Stack != 0 {
 				list[i].stack = &id
 				continue
 			}

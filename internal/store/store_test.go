@@ -279,18 +279,18 @@ func TestSites(t *testing.T) {
 		total int64
 		first string
 	}{
-		{store.SiteQuery{Limit: 50}, 120, r.Sites[0].Stack[1].Name()},
-		{store.SiteQuery{Limit: 50, Offset: 50}, 120, r.Sites[50].Stack[1].Name()},
+		{store.SiteQuery{Limit: 50}, 120, r.Stack(r.Sites[0].Stack)[1].Name()},
+		{store.SiteQuery{Limit: 50, Offset: 50}, 120, r.Stack(r.Sites[50].Stack)[1].Name()},
 		{store.SiteQuery{Limit: 50, Order: "bytes"}, 120, "app!Leak119"},
 		{store.SiteQuery{Limit: 50, Order: "blocks"}, 120, "app!Leak119"},
 		{store.SiteQuery{Limit: 50, Order: "name"}, 120, "app!Leak000"},
-		{store.SiteQuery{Limit: 50, Order: "count"}, 120, r.Sites[0].Stack[1].Name()},
+		{store.SiteQuery{Limit: 50, Order: "count"}, 120, r.Stack(r.Sites[0].Stack)[1].Name()},
 		{store.SiteQuery{Limit: 50, Filter: "leak07"}, 10, ""},
 		{store.SiteQuery{Limit: 50, Filter: "MAIN_50%_DONE"}, 120, ""}, // in an outer frame
 		{store.SiteQuery{Limit: 50, Filter: "main_50x"}, 0, ""},        // % and _ are text
 		{store.SiteQuery{Limit: 50, Filter: "BackTraceA05"}, 1, "app!Leak005"},
 		{store.SiteQuery{Limit: 50, Filter: "app.cpp:12"}, 2, ""}, // lines 12 and 120
-		{store.SiteQuery{Limit: 50, Filter: r.Sites[3].Signature}, 1, r.Sites[3].Stack[1].Name()},
+		{store.SiteQuery{Limit: 50, Filter: r.Sites[3].Signature}, 1, r.Stack(r.Sites[3].Stack)[1].Name()},
 		{store.SiteQuery{Limit: 50, Class: string(r.Sites[0].Verdict)}, ofClass, ""},
 		{store.SiteQuery{Limit: 50, Heap: "0x1000"}, 120, ""},
 		{store.SiteQuery{Limit: 50, Heap: "0x2000"}, 0, ""},
@@ -310,7 +310,7 @@ func TestSites(t *testing.T) {
 	}
 	site := must[store.SiteRow](t)(storetest.Now(t, s).Site(t.Context(), run, 7))
 	stacks := must[map[int64][]*analysis.Frame](t)(storetest.Now(t, s).StackFrames(t.Context(), []int64{*site.StackID}))
-	want := r.Sites[7].Stack
+	want := r.Stack(r.Sites[7].Stack)
 	for i, f := range stacks[*site.StackID] {
 		if *f != *want[i] {
 			t.Errorf("frame %d: stored %+v, report %+v", i, f, want[i])

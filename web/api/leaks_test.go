@@ -53,7 +53,7 @@ func (n *node) told(status analysis.Status, name string, findings ...analysis.Fi
 	for _, f := range findings {
 		r.Sites = append(r.Sites, analysis.Site{
 			Signature: f.Signature, Kind: f.Kind, Verdict: f.Verdict, Series: []analysis.Point{}, Flags: []string{}, Amounts: f.Amounts,
-			Stack: []*analysis.Frame{{Module: "ntdll", Function: "RtlAllocateHeap", Layer: "alloc"}, {Module: "shop", Function: f.Blame.Function, Layer: "app"}, {Module: "shop", Function: "main", Layer: "app"}},
+			Stack: r.AddStack(&analysis.Frame{Module: "ntdll", Function: "RtlAllocateHeap", Layer: "alloc"}, &analysis.Frame{Module: "shop", Function: f.Blame.Function, Layer: "app"}, &analysis.Frame{Module: "shop", Function: "main", Layer: "app"}),
 		})
 	}
 	up := n.put(umdhLog(1000), "build", name, "branch", "main")

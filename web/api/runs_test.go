@@ -97,7 +97,7 @@ func report(status analysis.Status, sites int) *analysis.Report {
 		r.Sites = append(r.Sites, analysis.Site{
 			Signature: "s", Kind: "heap", Verdict: analysis.ClassGrowing, Series: []analysis.Point{}, Flags: []string{},
 			Amounts: analysis.Amounts{Outstanding: analysis.Amount{Count: 1, Bytes: 10}, Growth: &analysis.Amount{Count: 1, Bytes: 10}},
-			Stack:   []*analysis.Frame{{Module: "shop", Function: "Leak"}},
+			Stack:   r.AddStack(&analysis.Frame{Module: "shop", Function: "Leak"}),
 		})
 	}
 	return r

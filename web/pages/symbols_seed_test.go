@@ -31,7 +31,8 @@ func sought(r *analysis.Report) {
 		r.Modules = append(r.Modules, analysis.Module{Name: fmt.Sprintf("system%02d.dll", i), Path: fmt.Sprintf(`C:\Windows\System32\system%02d.dll`, i), Size: 0x10000, Symbols: capture.SymbolsPublic})
 	}
 	for i := range r.Sites {
-		for _, f := range r.Sites[i].Stack {
+		stack := r.Stack(r.Sites[i].Stack)
+		for _, f := range stack {
 			switch f.Function {
 			case "SearchIndex::Rebuild", "Shop::Orders::Receipts::Receipt::AppendLine":
 				f.Type = "std::vector<Shop::Orders::Line>"
@@ -41,5 +42,6 @@ func sought(r *analysis.Report) {
 				f.Inline = true
 			}
 		}
+		r.Sites[i].Stack = r.AddStack(stack...)
 	}
 }

@@ -70,20 +70,27 @@ type Module struct {
 type Frame struct {
 	Module   *Module // nil outside every module
 	Function string  // undecorated; "" where unknown
-	Offset   string  // in the module where the function is unknown, "0x1a2b"
+	Offset   uint64  // in the module where the function is unknown; outside every module the address, 0 where that is not known
 	File     string  // source, "" where unknown
 	Kernel   bool    // its address is in the kernel's half
 }
 
-// A Class is what can be said of a frame without its stack: which part it has at the inner end, at the outer end, and in
-// between, each with the rule that says so. It is computed once for each distinct frame.
+// A Class is what can be said of a frame without its stack. It is small: what frames of one function, or all frames of a
+// module that have none, have in common is decided once and shared.
 type Class struct {
+	*Decision
+	offset uint64 // of a frame without a function
+}
+
+// A Decision is which part a frame has at the inner end, at the outer end, and in between, each with the rule that says so.
+type Decision struct {
 	Inner, Between, Outer Mark
-	// Name is the frame's normalised name, as signatures have it.
-	Name string
-	// Unnamed says that Name holds an offset that the next build will change.
+	// Unnamed says that the name holds an offset that the next build will change.
 	Unnamed bool
 
+	name       string  // normalised; of unnamed frames what stands before the offset
+	behind     string  // of unnamed frames what stands behind it
+	hash       uint64  // of both, so that most names are told apart at once
 	scope      string  // of a lambda: the name of the function it is written in
 	attributes []*rule // of the project that the frame fulfils, in the order of the file
 }

@@ -1,9 +1,42 @@
 package blame
 
-import "strings"
+import (
+	"hash/maphash"
+	"strconv"
+	"strings"
+)
+
+// Name is the frame's normalised name, as signatures have it.
+func (c *Class) Name() string {
+	if !c.Unnamed {
+		return c.name
+	}
+	return string(c.appendName(nil))
+}
+
+func (c *Class) appendName(b []byte) []byte {
+	b = append(b, c.name...)
+	if c.Unnamed && (c.behind != "" || c.offset != 0) { // outside every module 0 is no address
+		b = strconv.AppendUint(append(b, "0x"...), c.offset, 16)
+	}
+	return append(b, c.behind...)
+}
+
+// isNamedAs reports whether two frames have one name.
+func (c *Class) isNamedAs(other *Class) bool {
+	if c.Unnamed && c.offset != other.offset {
+		return false
+	}
+	return c.Decision == other.Decision || c.hash == other.hash && c.name == other.name && c.behind == other.behind && c.Unnamed == other.Unnamed
+}
+
+var nameSeed = maphash.MakeSeed()
 
 // Class says what part a frame has wherever it stands in a stack.
-func (r *Rules) Class(f *Frame) Class {
+func (r *Rules) Class(f *Frame) Class { return Class{r.decide(f), f.Offset} }
+
+// decide is what all frames that differ in their offsets alone have in common.
+func (r *Rules) decide(f *Frame) *Decision {
 	var name moduleName
 	if f.Module != nil {
 		name = newModuleName(f.Module.Name)
@@ -14,9 +47,12 @@ func (r *Rules) Class(f *Frame) Class {
 	}
 	from := origin(f, &name)
 	s := subject{frame: f, module: &name, function: function, origin: from.Layer}
-	c := Class{attributes: r.attributesOf(&s)}
-	c.Name, c.Unnamed = frameName(f, function)
-	c.scope = lambdaScope(c.Name)
+	c := &Decision{attributes: r.attributesOf(&s)}
+	c.name, c.behind, c.Unnamed = frameName(f, function)
+	c.hash = maphash.String(nameSeed, c.name) ^ uint64(len(c.behind))
+	if !c.Unnamed {
+		c.scope = lambdaScope(c.name)
+	}
 
 	rule := r.layerOf(&s)
 	if rule != nil && rule.layer.isOrigin() {
@@ -24,16 +60,16 @@ func (r *Rules) Class(f *Frame) Class {
 	}
 	c.Inner, c.Between, c.Outer = from, from, from
 	if rule == nil || !rule.layer.isOrigin() || rule.function.pattern == "" { // whoever names a function knows better
-		core(&c, f, &name, function)
+		core(c, f, &name, function)
 	}
 	if rule != nil {
-		rule.mark(&c)
+		rule.mark(c)
 	}
 	return c
 }
 
 // core marks what the names of functions and modules tell without the project's rules.
-func core(c *Class, f *Frame, name *moduleName, function string) {
+func core(c *Decision, f *Frame, name *moduleName, function string) {
 	switch {
 	case f.Kernel:
 		c.Inner = Mark{LayerAllocator, "alloc/kernel"}
@@ -79,22 +115,23 @@ func core(c *Class, f *Frame, name *moduleName, function string) {
 	}
 }
 
-// frameName is the name that signatures know a frame by.
-func frameName(f *Frame, function string) (name string, unnamed bool) {
+// frameName is the name that signatures know a frame by: of one without a function in two parts, between which its offset
+// stands.
+func frameName(f *Frame, function string) (name, behind string, unnamed bool) {
 	if f.Module == nil {
 		if function != "" {
-			return function, false
+			return function, "", false
 		}
-		return "<unknown>+" + f.Offset, true
+		return "<unknown>+", "", true
 	}
 	module := NormalizeModule(f.Module.Name)
 	if function == "" { // the offset means something in this build only
-		return module + "!<unknown>+" + f.Offset + "@" + f.Module.Build, true
+		return module + "!<unknown>+", "@" + f.Module.Build, true
 	}
 	if strings.HasPrefix(function, lambdaName) && f.File != "" { // no function's scope tells it from the other lambdas
-		return module + "!" + baseName(f.File) + "::" + function, false
+		return module + "!" + baseName(f.File) + "::" + function, "", false
 	}
-	return module + "!" + function, false
+	return module + "!" + function, "", false
 }
 
 // lambdaScope is the name of the function that a lambda is written in; "" for what is no lambda, or none of a function.
@@ -113,3 +150,6 @@ func lambdaScope(name string) string {
 }
 
 func (l Layer) isOrigin() bool { return l == LayerSystem || l == LayerThirdParty || l == LayerApp }
+
+// At is the class of a frame without a function that has the decision, at an offset in its module.
+func (d *Decision) At(offset uint64) Class { return Class{d, offset} }

@@ -1,7 +1,6 @@
 package blame_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -25,7 +24,7 @@ func TestClassifier(t *testing.T) {
 	for _, of := range []*blame.Rules{rules, blame.Default()} {
 		c := of.Classifier()
 		for range 5000 {
-			f := blame.Frame{Module: modules[r.IntN(len(modules))], Function: functions[r.IntN(len(functions))], File: files[r.IntN(len(files))], Offset: fmt.Sprintf("%#x", r.IntN(1<<20)), Kernel: r.IntN(8) == 0}
+			f := blame.Frame{Module: modules[r.IntN(len(modules))], Function: functions[r.IntN(len(functions))], File: files[r.IntN(len(files))], Offset: r.Uint64N(1 << 20), Kernel: r.IntN(8) == 0}
 			if got, want := c.Class(&f), of.Class(&f); !reflect.DeepEqual(got, want) {
 				t.Fatalf("%+v: %+v, want %+v", f, got, want)
 			}

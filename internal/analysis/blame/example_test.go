@@ -31,7 +31,7 @@ func Example() {
 	}
 	placed := blame.Place(stack)
 	for i, mark := range placed.Marks {
-		fmt.Printf("%-9s %-22s %s\n", mark.Layer, mark.Rule, stack[i].Name)
+		fmt.Printf("%-9s %-22s %s\n", mark.Layer, mark.Rule, stack[i].Name())
 	}
 	fmt.Println(blame.Sign("heap", stack, placed).Title)
 	fmt.Println(placed.Attributes(stack).Owner)

@@ -1,6 +1,7 @@
 package blame_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -40,7 +41,11 @@ func newProgram(rules *blame.Rules) *program {
 func (p *program) frame(text string) *blame.Frame {
 	f := &blame.Frame{}
 	if module, offset, ok := strings.Cut(text, "+0x"); ok && !strings.Contains(module, "!") {
-		f.Module, f.Offset = p.modules[module], "0x"+offset
+		at, err := strconv.ParseUint(offset, 16, 64)
+		if err != nil {
+			panic(err)
+		}
+		f.Module, f.Offset = p.modules[module], at
 		return f
 	}
 	module, function, _ := strings.Cut(text, "!")

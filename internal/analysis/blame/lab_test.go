@@ -73,7 +73,7 @@ func TestLab(t *testing.T) {
 					judged++
 					classes := classesOf(modules, append(append([]labFrame{}, prefix...), s.Frames...))
 					placed := blame.Place(classes)
-					name := classes[placed.Blame].Name
+					name := classes[placed.Blame].Name()
 					if name, _, _ = strings.Cut(name, "+0x"); name != labBlame[s.Role] {
 						t.Errorf("%s %s: %s is blamed on %s, want %s", file, run.Name, s.Role, name, labBlame[s.Role])
 					}
@@ -129,7 +129,7 @@ func classesOf(modules map[string]*blame.Module, frames []labFrame) []*blame.Cla
 			c := rules.Class(&blame.Frame{Module: modules[f.Module], Function: in.Function, File: in.File})
 			stack = append(stack, &c)
 		}
-		c := rules.Class(&blame.Frame{Module: modules[f.Module], Function: f.Function, File: f.File, Offset: "0x10"})
+		c := rules.Class(&blame.Frame{Module: modules[f.Module], Function: f.Function, File: f.File, Offset: 0x10})
 		stack = append(stack, &c)
 	}
 	return stack

@@ -84,7 +84,7 @@ func (j *judge) sign(s Stack) judged {
 	j.marks = p.Marks
 	out := judged{signature: Sign(s.Kind, j.stack, p)}
 	if p.Blame >= 0 {
-		out.blame, out.layer = j.stack[p.Blame].Name, p.Marks[p.Blame].Layer
+		out.blame, out.layer = j.stack[p.Blame].Name(), p.Marks[p.Blame].Layer
 	}
 	return out
 }

@@ -51,7 +51,7 @@ func TestPlace(t *testing.T) {
 			if i < 0 {
 				return ""
 			}
-			return stack[i].Name
+			return stack[i].Name()
 		}
 		var layers []string
 		for _, m := range placed.Marks {

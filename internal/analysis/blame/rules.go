@@ -92,7 +92,7 @@ func (r *Rules) layerOf(s *subject) *rule {
 }
 
 // mark gives the class what the rule says beyond the origin.
-func (r *rule) mark(c *Class) {
+func (r *rule) mark(c *Decision) {
 	mark := Mark{r.layer, r.id}
 	switch r.layer {
 	case LayerTool, LayerPlumbing:
@@ -103,3 +103,6 @@ func (r *rule) mark(c *Class) {
 		c.Outer = mark
 	}
 }
+
+// SayMore reports whether the rules say more of stacks than layers: an owner, a reason or a group. No rules say nothing.
+func (r *Rules) SayMore() bool { return r != nil && len(r.attributes) > 0 }

@@ -37,18 +37,18 @@ func Sign(kind string, stack []*Class, p Placed) Signature {
 	h := hasher{make([]byte, 0, 512)}
 	if p.Blame < 0 || p.Blame >= len(stack) || len(p.Marks) != len(stack) {
 		s.Title = "no stack"
-		s.ID, s.Fine, s.Leaf = h.sum("id", kind), h.sum("fine", kind), h.sum("leaf", kind)
+		s.ID, s.Fine, s.Leaf = h.sum("id", kind, nil), h.sum("fine", kind, nil), h.sum("leaf", kind, nil)
 		return s
 	}
 	s.Used = used(stack, p)
 	s.Frames = make([]string, len(s.Used))
 	for i, at := range s.Used {
-		s.Frames[i] = stack[at].Name
+		s.Frames[i] = stack[at].Name()
 		s.Provisional = s.Provisional || stack[at].Unnamed
 	}
-	s.ID = h.sum("id", kind, s.Frames...)
-	s.Leaf = h.sum("leaf", kind, s.Frames[0], stack[p.Origin].Name)
-	s.Fine = h.sum("fine", kind, fine(stack, p)...)
+	s.ID = h.sum("id", kind, stack, s.Used...)
+	s.Leaf = h.sum("leaf", kind, stack, s.Used[0], p.Origin)
+	s.Fine = h.sum("fine", kind, stack, fine(stack, p)...)
 	s.Title = title(stack, p, s.Frames[0])
 	return s
 }
@@ -57,13 +57,9 @@ func Sign(kind string, stack []*Class, p Placed) Signature {
 func ID(kind string, stack []*Class, p Placed) string {
 	h := hasher{make([]byte, 0, 512)}
 	if p.Blame < 0 || p.Blame >= len(stack) || len(p.Marks) != len(stack) {
-		return h.sum("id", kind)
+		return h.sum("id", kind, nil)
 	}
-	names := make([]string, 0, 8)
-	for _, at := range used(stack, p) {
-		names = append(names, stack[at].Name)
-	}
-	return h.sum("id", kind, names...)
+	return h.sum("id", kind, stack, used(stack, p)...)
 }
 
 // used chooses the frames that a signature is made of.
@@ -77,12 +73,17 @@ func used(stack []*Class, p Placed) []int {
 		if p.Marks[i].Layer != layer {
 			continue
 		}
-		for n := len(list); n > 0 && stack[list[n-1]].scope == stack[i].Name; n-- {
+		for n := len(list); n > 0 && stack[list[n-1]].isWithin(stack[i]); n-- {
 			list = list[:n-1]
 		}
 		list = eraseLoop(append(list, i), stack)
 	}
 	return cut(list, stack)
+}
+
+// isWithin reports whether a frame is a lambda that is written in the function of another.
+func (c *Class) isWithin(other *Class) bool {
+	return c.scope != "" && !other.Unnamed && c.scope == other.name
 }
 
 // cut keeps as many frames as a signature has. Those without a name do not count: several of them may be the allocator of
@@ -105,7 +106,7 @@ func cut(list []int, stack []*Class) []int {
 func eraseLoop(list []int, stack []*Class) []int {
 	end := len(list) - 1
 	for k := range end {
-		if stack[list[k]].Name == stack[list[end]].Name {
+		if stack[list[k]].isNamedAs(stack[list[end]]) {
 			return list[:k+1]
 		}
 	}
@@ -120,16 +121,16 @@ const maxPeriod = 64
 func foldEnd(list []int, stack []*Class) []int {
 	for period := 1; 2*period <= len(list) && period <= maxPeriod; period++ {
 		first, second := list[len(list)-2*period:len(list)-period], list[len(list)-period:]
-		if slices.EqualFunc(first, second, func(a, b int) bool { return stack[a].Name == stack[b].Name }) {
+		if slices.EqualFunc(first, second, func(a, b int) bool { return stack[a].isNamedAs(stack[b]) }) {
 			return list[:len(list)-period]
 		}
 	}
 	return list
 }
 
-// fine lists the names from the allocator's entry, malloc or realloc, to the last before the thread's start. Only what
+// fine lists the frames from the allocator's entry, malloc or realloc, to the last before the thread's start. Only what
 // repeats at once is folded: plumbing that several functions use must not hide those between.
-func fine(stack []*Class, p Placed) []string {
+func fine(stack []*Class, p Placed) []int {
 	first := 0
 	for first+1 < len(stack) && isAllocating(p.Marks[first+1].Layer) && isAllocating(p.Marks[first].Layer) {
 		first++
@@ -138,11 +139,7 @@ func fine(stack []*Class, p Placed) []string {
 	for i := first; i < len(stack) && (p.Marks[i].Layer != LayerBase || i == p.Blame); i++ {
 		list = foldEnd(append(list, i), stack)
 	}
-	names := make([]string, len(list))
-	for i, at := range list {
-		names[i] = stack[at].Name
-	}
-	return names
+	return list
 }
 
 func isAllocating(l Layer) bool {
@@ -157,16 +154,24 @@ func (h *hasher) field(s string) {
 	h.b = append(h.b, s...)
 }
 
+// name is field of a frame's name.
+func (h *hasher) name(c *Class) {
+	at := len(h.b)
+	h.b = c.appendName(binary.LittleEndian.AppendUint64(h.b, 0))
+	binary.LittleEndian.PutUint64(h.b[at:], uint64(len(h.b)-at-8))
+}
+
 // version is hashed with every signature, and begins its id.
 const version = "sig1"
 
-func (h *hasher) sum(part, kind string, names ...string) string {
+// sum is the id of the names that some frames of a stack have.
+func (h *hasher) sum(part, kind string, stack []*Class, frames ...int) string {
 	h.b = h.b[:0]
 	h.field(version)
 	h.field(part)
 	h.field(kind)
-	for _, n := range names {
-		h.field(n)
+	for _, at := range frames {
+		h.name(stack[at])
 	}
 	sum := sha256.Sum256(h.b)
 	id := make([]byte, 0, len(version)+1+32)

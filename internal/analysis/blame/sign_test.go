@@ -46,8 +46,8 @@ func TestSign(t *testing.T) {
 		}
 		stack := p.stack(c.stack)
 		for i, at := range s.Used {
-			if stack[at].Name != s.Frames[i] {
-				t.Errorf("%s: frame %d is %s", c.name, i, stack[at].Name)
+			if stack[at].Name() != s.Frames[i] {
+				t.Errorf("%s: frame %d is %s", c.name, i, stack[at].Name())
 			}
 		}
 		for _, id := range []string{s.ID, s.Fine, s.Leaf} {
@@ -126,14 +126,14 @@ func TestRecursionFolds(t *testing.T) {
 func TestSignForgetsPlaces(t *testing.T) {
 	t.Parallel()
 	rules := blame.Default()
-	sign := func(m blame.Module, file, offset string) blame.Signature {
+	sign := func(m blame.Module, file string, offset uint64) blame.Signature {
 		inner := rules.Class(&blame.Frame{Module: &m, Function: "Foo::Bar", File: file, Offset: offset})
 		outer := rules.Class(&blame.Frame{Module: &m, Function: "main", File: file, Offset: offset})
 		stack := []*blame.Class{&inner, &outer}
 		return blame.Sign("heap", stack, blame.Place(stack))
 	}
-	a := sign(blame.Module{Name: "App", Path: `C:\one\App.exe`, Own: true, Private: true, Build: "1"}, `c:\a.cpp`, "0x1")
-	b := sign(blame.Module{Name: "app", Path: `D:\two\app.exe`, Program: true, Build: "2"}, `d:\moved\b.cpp`, "0x2")
+	a := sign(blame.Module{Name: "App", Path: `C:\one\App.exe`, Own: true, Private: true, Build: "1"}, `c:\a.cpp`, 1)
+	b := sign(blame.Module{Name: "app", Path: `D:\two\app.exe`, Program: true, Build: "2"}, `d:\moved\b.cpp`, 2)
 	if a.ID != b.ID || a.Fine != b.Fine || a.Leaf != b.Leaf {
 		t.Errorf("%+v and %+v", a, b)
 	}

@@ -25,13 +25,13 @@ func title(stack []*Class, p Placed, blamed string) string {
 		return shorten(blamed, maxTitle)
 	}
 	module, _, _ := strings.Cut(blamed, "!")
-	inner := strings.TrimPrefix(escapeTitle(stack[p.Origin].Name), module+"!")
+	inner := strings.TrimPrefix(escapeTitle(stack[p.Origin].Name()), module+"!")
 	via := make([]string, 0, maxVia+1)
 	for i := p.Blame - 1; i > p.Origin; i-- { // outermost first: that is what the blamed function calls
 		if p.Marks[i].Layer != LayerPlumbing {
 			continue
 		}
-		name := strings.TrimPrefix(escapeTitle(stack[i].Name), module+"!")
+		name := strings.TrimPrefix(escapeTitle(stack[i].Name()), module+"!")
 		if name == inner || slices.Contains(via, name) {
 			continue
 		}

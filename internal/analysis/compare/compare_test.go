@@ -148,7 +148,7 @@ func TestUnion(t *testing.T) {
 				}
 			}
 		}) {
-			r.Sites = append(r.Sites, analysis.Site{Kind: "heap", Stack: stack(names), Amounts: analysis.Amounts{Outstanding: analysis.Amount{Count: sites[names], Bytes: sites[names]}}})
+			r.Sites = append(r.Sites, analysis.Site{Kind: "heap", Stack: r.AddStack(stack(names)...), Amounts: analysis.Amounts{Outstanding: analysis.Amount{Count: sites[names], Bytes: sites[names]}}})
 		}
 		return r
 	}

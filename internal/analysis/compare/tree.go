@@ -37,13 +37,14 @@ func Growth(s *analysis.Site) analysis.Amount {
 func Union(ctx context.Context, base, head *analysis.Report, measure Measure, share int64) (*Node, error) {
 	root := &Node{}
 	for side, r := range []*analysis.Report{base, head} {
+		names := make([]string, r.Stacks.FrameCount())
 		for i := range r.Sites {
 			if i%1024 == 0 && ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
 			s := &r.Sites[i]
 			if amount := measure(s); s.Kind != "heap-virtual" && amount != (analysis.Amount{}) {
-				root.add(side, s.Stack, amount)
+				root.add(side, r.Stacks, names, s.Stack, amount)
 			}
 		}
 	}
@@ -51,11 +52,14 @@ func Union(ctx context.Context, base, head *analysis.Report, measure Measure, sh
 	return root, nil
 }
 
-// add counts a stack, innermost first, on one side.
-func (n *Node) add(side int, stack []*analysis.Frame, amount analysis.Amount) {
+// add counts a stack on one side. names are those of frames, by number, as far as they were asked for.
+func (n *Node) add(side int, stacks *analysis.Stacks, names []string, stack analysis.StackRef, amount analysis.Amount) {
 	n.count(side, amount)
-	for i := len(stack) - 1; i >= 0; i-- {
-		n = n.child(stack[i].Name())
+	for _, frame := range slices.Backward(stacks.Numbers(stack)) {
+		if names[frame] == "" {
+			names[frame] = stacks.Frame(frame).Name()
+		}
+		n = n.child(names[frame])
 		n.count(side, amount)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	stdcsv "encoding/csv"
 	"encoding/json"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -28,7 +30,7 @@ func report() *analysis.Report {
 		}
 		return list
 	}
-	return &analysis.Report{
+	r := &analysis.Report{
 		Schema: analysis.Schema, Process: analysis.Process{Name: "app.exe", PID: 4242, Bits: 64},
 		Snapshots: []analysis.Snapshot{{File: "snap1.txt", TakenAt: "2025-03-04T12:10:00", Amount: analysis.Amount{Count: 10, Bytes: 2048}}, {File: "snap2.txt", LowerBound: true, Amount: analysis.Amount{Count: 120, Bytes: 1 << 20}}},
 		Totals:    analysis.Totals{Heap: amounts(120, 1<<20, 110, 1<<20-2048)},
@@ -45,13 +47,14 @@ func report() *analysis.Report {
 			{Signature: "sig1:2", Kind: "heap", Title: "plugin!<unknown>+0x2a40", Verdict: analysis.ClassCache, Amounts: amounts(20, 48576, 15, 48528), Sites: 1, Provisional: true, Frames: []string{"plugin!<unknown>+0x2a40"}},
 			{Signature: "sig1:3", Kind: "heap", Title: "no stack", Verdict: analysis.ClassStable, Amounts: amounts(0, 0, -5, -48), Sites: 1, Frames: []string{}},
 		},
-		Sites: []analysis.Site{
-			{Signature: "sig0:1", Kind: "heap", Heap: "0x1d147000000", Amounts: amounts(100, 1000000, 95, 998000), Verdict: analysis.ClassGrowing, Series: points(2000, 500000, 1000000),
-				Stack: []*analysis.Frame{alloc, leak, raw}, Aliases: [][]*analysis.Frame{{alloc, raw}}, Flags: []string{"ambiguous-stack"}, Blame: &analysis.Blame{Module: "app", Function: leak.Function, File: leak.File, Line: 12}},
-			{Signature: "sig0:2", Kind: "heap", Amounts: amounts(20, 48576, 15, 48528), Verdict: analysis.ClassGrowing, Series: points(48, 48576), Stack: []*analysis.Frame{formula}, Flags: []string{}, Blame: &analysis.Blame{Module: "app", Function: formula.Function}},
-			{Signature: "sig0:3", Kind: "heap", Amounts: amounts(0, 0, -5, -48), Verdict: analysis.ClassStable, Series: points(48, 0), Flags: []string{"no-stack"}},
-		},
 	}
+	r.Sites = []analysis.Site{
+		{Signature: "sig0:1", Kind: "heap", Heap: "0x1d147000000", Amounts: amounts(100, 1000000, 95, 998000), Verdict: analysis.ClassGrowing, Series: points(2000, 500000, 1000000),
+			Stack: r.AddStack(alloc, leak, raw), Aliases: []analysis.StackRef{r.AddStack(alloc, raw)}, Flags: []string{"ambiguous-stack"}, Blame: &analysis.Blame{Module: "app", Function: leak.Function, File: leak.File, Line: 12}},
+		{Signature: "sig0:2", Kind: "heap", Amounts: amounts(20, 48576, 15, 48528), Verdict: analysis.ClassGrowing, Series: points(48, 48576), Stack: r.AddStack(formula), Flags: []string{}, Blame: &analysis.Blame{Module: "app", Function: formula.Function}},
+		{Signature: "sig0:3", Kind: "heap", Amounts: amounts(0, 0, -5, -48), Verdict: analysis.ClassStable, Series: points(48, 0), Flags: []string{"no-stack"}},
+	}
+	return r
 }
 
 // traceReport is a small report of a trace whose process ended.
@@ -120,18 +123,49 @@ func TestCSVParses(t *testing.T) {
 func TestJSONHasTheContractsFields(t *testing.T) {
 	var r struct {
 		Schema string
+		Frames []map[string]any
+		Stacks [][]int
 		Sites  []map[string]any
 		Totals map[string]map[string]any
 	}
 	if err := json.Unmarshal([]byte(write(t, "json", export.Options{Top: 1})), &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Schema != "heapdrift.report/v1" || len(r.Sites) != 3 || r.Totals["virtual"] == nil {
+	if r.Schema != "heapdrift.report/v2" || len(r.Sites) != 3 || r.Totals["virtual"] == nil {
 		t.Errorf("%+v", r)
 	}
 	for _, key := range []string{"signature", "kind", "heap", "outstanding", "growth", "series", "verdict", "blame", "flags", "stack"} {
 		if r.Sites[0][key] == nil {
 			t.Errorf("sites lack %q", key)
+		}
+	}
+	var names []any
+	for _, number := range r.Stacks[int(r.Sites[0]["stack"].(float64))] {
+		names = append(names, r.Frames[number]["module"])
+	}
+	if fmt.Sprint(names) != "[ntdll app plugin]" || r.Sites[2]["stack"] != -1.0 {
+		t.Errorf("stack of %v, and %v where there is none", names, r.Sites[2]["stack"])
+	}
+}
+
+// A report that an older version stored reads as one of today, and is written as one.
+func TestReadsTheLayoutBefore(t *testing.T) {
+	for _, name := range []string{"report", "trace"} {
+		before, err := os.Open("testdata/" + name + ".v1.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := analysis.ReadJSON(before)
+		_ = before.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := os.ReadFile("testdata/" + name + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := writeReport(t, "json", r, export.Options{}); got != string(want) {
+			t.Errorf("%s: got\n%s", name, got)
 		}
 	}
 }

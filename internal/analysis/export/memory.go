@@ -23,7 +23,7 @@ func textReported(p *printer, r *analysis.Report, opt Options) {
 		}
 		p.line("    %s", reportedLine(l))
 		p.line("        %s", oneLine(l.Note))
-		for _, f := range l.Stack {
+		for _, f := range r.Stack(l.Stack) {
 			p.line("        %s", f.Text())
 		}
 	}
@@ -117,7 +117,7 @@ func textMemory(p *printer, r *analysis.Report, opt Options) {
 		}
 		textGroups(p, m, opt)
 		textClaims(p, m, opt)
-		textSamples(p, m.Samples, opt)
+		textSamples(p, r, m.Samples, opt)
 		textHandles(p, m.Handles)
 		for k := range m.Gaps {
 			if k == shownGaps {
@@ -285,16 +285,16 @@ func textClaims(p *printer, m *analysis.Memory, opt Options) {
 }
 
 // textSamples writes the blocks whose stacks the evidence shows.
-func textSamples(p *printer, samples []analysis.Sample, opt Options) {
+func textSamples(p *printer, r *analysis.Report, samples []analysis.Sample, opt Options) {
 	shown := 0
 	for i := range samples {
 		s := &samples[i]
-		if len(s.Stack) == 0 || opt.Top > 0 && shown == opt.Top {
+		if s.Stack == 0 || opt.Top > 0 && shown == opt.Top {
 			continue
 		}
 		shown++
 		p.line("    block %s %s %s", s.Address, known(s.Size), oneLine(s.Title+" "+s.Note))
-		for _, f := range s.Stack {
+		for _, f := range r.Stack(s.Stack) {
 			p.line("        %s", f.Text())
 		}
 	}

@@ -15,7 +15,7 @@ func TestReportedLeaksAndHeaps(t *testing.T) {
 		Verdict:   analysis.Verdict{Status: analysis.StatusInconclusive, Sentence: "The process: Application Verifier reports 12 leaks."},
 		Snapshots: []analysis.Snapshot{{File: "a.log"}},
 		Reported: []analysis.Reported{
-			{Title: "VERIFIER STOP 900", Where: "plugin!Load<int>", Amount: analysis.Amount{Count: 11, Bytes: 2048}, Addresses: []string{"0x10", "0x20"}, Note: "A heap allocation was leaked.", Stack: []*analysis.Frame{{Module: "plugin", Function: "Load<int>", Offset: "0x10"}}},
+			{Title: "VERIFIER STOP 900", Where: "plugin!Load<int>", Amount: analysis.Amount{Count: 11, Bytes: 2048}, Addresses: []string{"0x10", "0x20"}, Note: "A heap allocation was leaked."},
 			{Title: "VERIFIER STOP 901", Amount: analysis.Amount{Count: 1}, Note: "A handle | was leaked."},
 		},
 		Memory: []analysis.Memory{{File: "a.log", Memory: capture.Memory{
@@ -27,6 +27,7 @@ func TestReportedLeaksAndHeaps(t *testing.T) {
 			Groups: []capture.Group{{By: capture.BySize, Heap: 0x1000, Size: 16, Usage: capture.Usage{Count: 2, Bytes: 32}, Percent: 94.45}},
 		}}},
 	}
+	r.Reported[0].Stack = r.AddStack(&analysis.Frame{Module: "plugin", Function: "Load<int>", Offset: "0x10"})
 	for format, want := range map[string][]string{
 		"text": {
 			"leaks that Application Verifier reports\n    VERIFIER STOP 900, from plugin!Load<int>, 2.00 KB, 11 times, at 0x10, 0x20 and others\n        A heap allocation was leaked.\n        plugin!Load<int>+0x10\n    VERIFIER STOP 901\n",

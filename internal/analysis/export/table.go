@@ -24,10 +24,10 @@ func folded(p *printer, r *analysis.Report, _ Options) {
 			continue
 		}
 		names := []string{s.Kind}
-		for k := len(s.Stack) - 1; k >= 0; k-- {
-			names = append(names, safe.Replace(s.Stack[k].Name()))
+		for _, f := range slices.Backward(r.Stack(s.Stack)) {
+			names = append(names, safe.Replace(f.Name()))
 		}
-		if len(s.Stack) == 0 {
+		if s.Stack == 0 {
 			names = append(names, "[no stack]")
 		}
 		p.line("%s %d", strings.Join(names, ";"), bytes)
@@ -44,7 +44,7 @@ func csv(p *printer, r *analysis.Report, _ Options) {
 	for i := range r.Sites {
 		s := &r.Sites[i]
 		row := []string{s.Signature, s.Kind, s.Heap, string(s.Verdict), "", "", number(s.Outstanding.Bytes), number(s.Outstanding.Count),
-			"", "", "", "", strings.Join(s.Flags, " "), stackText(s.Stack)}
+			"", "", "", "", strings.Join(s.Flags, " "), stackText(r.Stack(s.Stack))}
 		if s.Growth != nil {
 			row[4], row[5] = number(s.Growth.Bytes), number(s.Growth.Count)
 		}

@@ -30,7 +30,7 @@ func text(p *printer, r *analysis.Report, opt Options) {
 	textFindings(p, r, opt)
 	shown, left := top(r, opt)
 	for i := range shown {
-		textSite(p, i+1, &shown[i])
+		textSite(p, i+1, r, &shown[i])
 	}
 	if left > 0 {
 		p.line("")
@@ -89,7 +89,7 @@ func Warning(w analysis.Warning) string {
 	return fmt.Sprintf("%s%s [%s]", place, w.Message, w.Code)
 }
 
-func textSite(p *printer, number int, s *analysis.Site) {
+func textSite(p *printer, number int, r *analysis.Report, s *analysis.Site) {
 	p.line("")
 	flags := ""
 	if len(s.Flags) > 0 {
@@ -110,12 +110,12 @@ func textSite(p *printer, number int, s *analysis.Site) {
 		}
 		p.line("    series %s", strings.Join(points, ", "))
 	}
-	for _, f := range s.Stack {
+	for _, f := range r.Stack(s.Stack) {
 		p.line("    %s", frameText(f))
 	}
 	for _, alias := range s.Aliases {
 		p.line("    or, under the same id:")
-		for _, f := range alias {
+		for _, f := range r.Stack(alias) {
 			p.line("    %s", frameText(f))
 		}
 	}

@@ -55,7 +55,7 @@ func addRivals(cases []Case, r *analysis.Report) {
 	held := make([]int64, len(cases))
 	for i := range r.Sites {
 		s := &r.Sites[i]
-		k := stackOf(s)
+		k := stackOf(r, s)
 		if k < 0 || k >= len(cases) {
 			continue
 		}
@@ -81,8 +81,8 @@ func addRivals(cases []Case, r *analysis.Report) {
 }
 
 // stackOf is the number of the stack that a site is of, −1 for none.
-func stackOf(s *analysis.Site) int {
-	for _, f := range s.Stack {
+func stackOf(r *analysis.Report, s *analysis.Site) int {
+	for _, f := range r.Stack(s.Stack) {
 		if m := stackNumber.FindStringSubmatch(f.Function); m != nil {
 			k, _ := strconv.Atoi(m[1])
 			return k

@@ -45,7 +45,9 @@ type memoryView struct {
 	ui.Frame
 	run  store.Run
 	list []analysis.Memory
-	at   int
+	// stacks are those that the list names.
+	stacks *analysis.Stacks
+	at     int
 }
 
 // memoryViewOf chooses the piece that tells the address space best, the last of several; nil where there is none.
@@ -53,7 +55,7 @@ func memoryViewOf(run store.Run, r *analysis.Report) *memoryView {
 	if len(r.Memory) == 0 {
 		return nil
 	}
-	v := &memoryView{run: run, list: r.Memory}
+	v := &memoryView{run: run, list: r.Memory, stacks: r.Stacks}
 	for i := range r.Memory {
 		if worthOf(&r.Memory[i]) >= worthOf(v.shown()) {
 			v.at = i
@@ -312,7 +314,7 @@ const shownSamples = 20
 // withStacks are the samples that have a stack.
 func withStacks(samples []analysis.Sample) (list []analysis.Sample) {
 	for _, s := range samples {
-		if len(s.Stack) > 0 && len(list) < shownSamples {
+		if s.Stack != 0 && len(list) < shownSamples {
 			list = append(list, s)
 		}
 	}

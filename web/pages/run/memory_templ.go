@@ -169,7 +169,7 @@ func memoryPage(v memoryView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if len(m.Claims) > 0 {
-					templ_7745c5c3_Err = claimsCard(m, v.run.Project).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = claimsCard(m, v.stacks, v.run.Project).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -217,7 +217,7 @@ func memoryPage(v memoryView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if list := withStacks(m.Samples); len(list) > 0 {
-					templ_7745c5c3_Err = samplesCard(list, v.run.Project).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = samplesCard(list, v.stacks, v.run.Project).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -341,7 +341,7 @@ func memoryTables(v *memoryView) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		for _, m := range v.claiming() {
-			templ_7745c5c3_Err = claimsCard(m, v.run.Project).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = claimsCard(m, v.stacks, v.run.Project).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1694,7 +1694,7 @@ func groupCards(m *analysis.Memory) templ.Component {
 	})
 }
 
-func claimsCard(m *analysis.Memory, project string) templ.Component {
+func claimsCard(m *analysis.Memory, stacks *analysis.Stacks, project string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1867,7 +1867,7 @@ func claimsCard(m *analysis.Memory, project string) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = samples(list, "").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = samples(list, stacks, "").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1889,7 +1889,7 @@ func claimsCard(m *analysis.Memory, project string) templ.Component {
 	})
 }
 
-func samples(list []analysis.Sample, project string) templ.Component {
+func samples(list []analysis.Sample, stacks *analysis.Stacks, project string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1974,7 +1974,7 @@ func samples(list []analysis.Sample, project string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = stackOf(viewOfStack(list[i].Stack), true).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = stackOf(viewOfStack(stacks.Frames(list[i].Stack)), true).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1983,7 +1983,7 @@ func samples(list []analysis.Sample, project string) templ.Component {
 	})
 }
 
-func samplesCard(list []analysis.Sample, project string) templ.Component {
+func samplesCard(list []analysis.Sample, stacks *analysis.Stacks, project string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -2008,7 +2008,7 @@ func samplesCard(list []analysis.Sample, project string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = samples(list, project).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = samples(list, stacks, project).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -2021,7 +2021,7 @@ func samplesCard(list []analysis.Sample, project string) templ.Component {
 }
 
 // reportedCard is the leaks that Application Verifier reports, each with its stack where the evidence has one.
-func reportedCard(list []analysis.Reported) templ.Component {
+func reportedCard(list []analysis.Reported, stacks *analysis.Stacks) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -2124,7 +2124,7 @@ func reportedCard(list []analysis.Reported) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if len(list[i].Stack) > 0 {
+			if list[i].Stack != 0 {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 174, "<details><summary>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -2142,7 +2142,7 @@ func reportedCard(list []analysis.Reported) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = stackOf(viewOfStack(list[i].Stack), true).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = stackOf(viewOfStack(stacks.Frames(list[i].Stack)), true).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -110,7 +110,7 @@ func runPage(v runView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if len(v.report.Reported) > 0 {
-					templ_7745c5c3_Err = reportedCard(v.report.Reported).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = reportedCard(v.report.Reported, v.report.Stacks).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -87,7 +87,7 @@ func told(t *testing.T, e *Evidence) (sites, findings map[string]string) {
 			for _, p := range s.Series {
 				series = append(series, p.Amount)
 			}
-			sites[s.Signature+" "+s.Heap] = fmt.Sprint(series, s.Stack[1].Function, s.Flags)
+			sites[s.Signature+" "+s.Heap] = fmt.Sprint(series, r.Stack(s.Stack)[1].Function, s.Flags)
 		}
 	}
 	for _, f := range r.Findings {

@@ -57,7 +57,7 @@ func byStack(r *analysis.Report) map[int]analysis.Amount {
 	sums := map[int]analysis.Amount{}
 	for i := range r.Sites {
 		s := &r.Sites[i]
-		for _, f := range s.Stack {
+		for _, f := range r.Stack(s.Stack) {
 			if m := number.FindStringSubmatch(f.Function); m != nil && s.Outstanding.Count > 0 {
 				k, _ := strconv.Atoi(m[1])
 				sums[k] = analysis.Amount{Count: sums[k].Count + s.Outstanding.Count, Bytes: sums[k].Bytes + s.Outstanding.Bytes}

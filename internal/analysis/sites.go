@@ -1,0 +1,210 @@
+package analysis
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis/score"
+)
+
+// A judgedSite is a site of a series with what it is judged by, as numbers: its text is made once it has its place in the report.
+type judgedSite struct {
+	*merged
+	Amounts
+	frames      *frames
+	signature   string
+	blamed      bool     // it has a frame to blame
+	unreachable *Amount  // blocks that no pointer was found to; nil where nobody looked
+	agreed      Amount   // of those, what several dumps say so of
+	heapHandle  string   // "" where the evidence does not name it
+	rows        []uint32 // numbers that it has in the allocation table of the trace
+	sample      sample
+	result      score.Result
+	verdict     Class
+}
+
+// fillSites makes the report's sites, most growth first, and behind them those that are in no total, and the findings that
+// they are.
+func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *capture.SiteSpans, opt *Options) ([]*judgedSite, error) {
+	made, process := make([]*frames, len(s.parts)), processIn(s.parts)
+	sites, kept := make([]*judgedSite, len(s.order)), make([]judgedSite, len(s.order))
+	for i, m := range s.order {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return nil, fmt.Errorf("analysis: %w", context.Cause(ctx))
+		}
+		f := made[m.stackOf]
+		if f == nil {
+			f = newFrames(r.table, s.keys[m.stackOf], opt, process)
+			made[m.stackOf] = f
+		}
+		site := &kept[i]
+		sites[i] = site
+		s.fill(site, m, f)
+		site.sample.spans, site.sample.followed = spans.Of(i)
+		f.gather(&f.scratch, m.stack)
+		for _, alias := range m.aliases {
+			f.gather(&f.scratch, alias)
+		}
+	}
+	if err := signSites(ctx, sites); err != nil {
+		return nil, err
+	}
+	if err := judge.all(ctx, sites); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(sites, compareSites)
+	r.Sites = make([]Site, len(sites))
+	for _, site := range sites { // in their order, so that what is shown first comes first
+		site.frames.number(site.stack)
+		for _, alias := range site.aliases {
+			site.frames.number(alias)
+		}
+	}
+	inParts(len(sites), func(from, to int) {
+		for i := from; i < to; i++ {
+			s.write(&r.Sites[i], sites[i], r.Snapshots)
+		}
+	})
+	var err error
+	r.Findings, err = s.findings(ctx, judge, sites)
+	return sites, err
+}
+
+// signSites gives sites, the rows of whose stacks are there, their signatures, on all cores. Several sites may have one stack.
+func signSites(ctx context.Context, sites []*judgedSite) error {
+	type signed struct {
+		frames *frames
+		stack  capture.StackID
+		kind   capture.SiteKind
+	}
+	var list []signed
+	const asked = "?" // until it is signed
+	for _, site := range sites {
+		for _, id := range append([]capture.StackID{site.stack}, site.aliases...) {
+			if at := &site.frames.placed[id].signatures[site.key.Kind]; *at == "" {
+				*at = asked
+				list = append(list, signed{site.frames, id, site.key.Kind})
+			}
+		}
+	}
+	// Sites of one stack that are of several kinds follow each other at times: all write the same frame to blame.
+	slices.SortStableFunc(list, func(a, b signed) int { return cmp.Compare(a.kind, b.kind) })
+	for from := 0; from < len(list); {
+		to := from
+		for to < len(list) && list[to].kind == list[from].kind {
+			to++
+		}
+		part := list[from:to]
+		inParts(len(part), func(from, to int) {
+			var scratch scratch
+			for i, at := range part[from:to] {
+				if i%256 == 0 && ctx.Err() != nil {
+					return
+				}
+				at.frames.sign(&scratch, at.stack, at.kind)
+			}
+		})
+		from = to
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("analysis: %w", context.Cause(ctx))
+	}
+	for _, site := range sites {
+		at := &site.frames.placed[site.stack]
+		site.signature, site.blamed = at.signatures[site.key.Kind], at.blame > 0
+	}
+	return nil
+}
+
+// compareSites orders sites as a report does.
+func compareSites(a, b *judgedSite) int {
+	return cmp.Or(compareKind(a, b), compareGrowth(b, a), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes), compareAllocated(b, a),
+		cmp.Compare(a.signature, b.signature), slices.Compare(a.key.Stack[:], b.key.Stack[:]), cmp.Compare(a.heapHandle, b.heapHandle))
+}
+
+// compareKind puts what heaps took from the system last: the heaps' own sites say where it went.
+func compareKind(a, b *judgedSite) int {
+	last := func(s *judgedSite) int {
+		if s.key.Kind == capture.KindHeapVirtual {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Compare(last(a), last(b))
+}
+
+// compareGrowth orders by growth; where a process ended, by that of the instant before.
+func compareGrowth(a, b *judgedSite) int {
+	x, y := a.BeforeExit(), b.BeforeExit()
+	return cmp.Or(cmp.Compare(x.Bytes, y.Bytes), cmp.Compare(x.Count, y.Count))
+}
+
+// compareAllocated orders the sites of traces by what they allocated.
+func compareAllocated(a, b *judgedSite) int {
+	if a.Lifetimes == nil || b.Lifetimes == nil {
+		return 0
+	}
+	return cmp.Or(cmp.Compare(a.Allocated.Bytes, b.Allocated.Bytes), cmp.Compare(a.Allocated.Count, b.Allocated.Count))
+}
+
+// fill takes the figures of a site.
+func (s *series) fill(site *judgedSite, m *merged, f *frames) {
+	*site = judgedSite{merged: m, frames: f, Amounts: amounts(m.usage), agreed: Amount{m.agreed.Count, m.agreed.Bytes}, sample: sample{kind: m.key.Kind, usage: m.usage}}
+	if m.key.Heap != capture.NoHeap {
+		site.heapHandle = hexNumber(s.heaps[m.key.Heap])
+	}
+	if s.looked {
+		site.unreachable = &Amount{m.unreachable.Count, m.unreachable.Bytes}
+	}
+	if len(m.lives) > 0 {
+		site.takeLives(m, s.parts[m.part].Trace)
+	} else {
+		site.sample.amounts = site.Amounts
+	}
+}
+
+// write makes the text of a site, whose stack is numbered.
+func (s *series) write(out *Site, site *judgedSite, snapshots []Snapshot) {
+	m, f := site.merged, site.frames
+	*out = Site{
+		Signature: site.signature, Kind: m.key.Kind.String(), Heap: site.heapHandle, Amounts: site.Amounts, Unreachable: site.unreachable, Key: m.key, Flags: []string{},
+		Series: make([]Point, len(m.usage)), Verdict: site.verdict, Blame: f.blamed(m.stack), Stack: f.placed[m.stack].ref, Rows: site.rows,
+	}
+	if site.result.Class != ClassUnknown {
+		out.Score = new(site.result.Score)
+	}
+	for i, u := range m.usage {
+		out.Series[i] = Point{snapshots[i].AtNS, Amount{u.Count, u.Bytes}}
+	}
+	for _, trace := range m.traces {
+		out.Traces = append(out.Traces, strings.ToUpper(strconv.FormatUint(trace, 16)))
+	}
+	for _, alias := range m.aliases {
+		out.Aliases = append(out.Aliases, f.placed[alias].ref)
+	}
+	if len(out.Aliases) > 0 {
+		out.Flags = append(out.Flags, FlagAmbiguous)
+	}
+	if f.isTruncated(m.stack) {
+		out.Flags = append(out.Flags, FlagTruncated)
+	}
+	if out.Stack == 0 {
+		out.Flags = append(out.Flags, FlagNoStack)
+	}
+}
+
+// isTruncated reports whether a stack ends because no more return addresses were recorded. At the old limit only a stack that does
+// not end in the start of a thread counts.
+func (f *frames) isTruncated(id capture.StackID) bool {
+	depth := len(f.keys.capture.Stacks.Stack(id))
+	if depth != oldDepthLimit {
+		return depth >= depthLimit
+	}
+	rows := f.table.Numbers(f.placed[id].ref)
+	return f.table.marks[f.table.rows[rows[len(rows)-1]].mark].Layer != LayerBase
+}
