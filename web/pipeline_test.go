@@ -86,7 +86,7 @@ func TestPipeline(t *testing.T) {
 	if err := json.Unmarshal([]byte(answer), &verdict); err != nil || status != http.StatusOK || verdict.Gate != "inconclusive" || !strings.Contains(verdict.Sentence, "snapshots") {
 		t.Errorf("verdict: %d %s %v\n%s", status, answer, err, log.text())
 	}
-	for format, want := range map[string]string{"json": `"schema":"heapdrift.report/v1"`, "text": "INCONCLUSIVE", "markdown": "**inconclusive**", "csv": "signature,kind", "folded": "heap;"} {
+	for format, want := range map[string]string{"json": `"schema":"heapdrift.report/v2"`, "text": "INCONCLUSIVE", "markdown": "**inconclusive**", "csv": "signature,kind", "folded": "heap;"} {
 		if status, answer := call("GET", "/api/v1/runs/1/report?format="+format, ""); status != http.StatusOK || !strings.Contains(answer, want) {
 			t.Errorf("%s: %d %.300s", format, status, answer)
 		}

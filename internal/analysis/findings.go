@@ -38,8 +38,21 @@ func (s *series) findings(ctx context.Context, j *judge, sites []*judgedSite) ([
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("analysis: %w", context.Cause(ctx))
 	}
-	slices.SortStableFunc(list, func(a, b Finding) int { return CompareFindings(&a, &b) })
-	return list, nil
+	return sortedFindings(list), nil
+}
+
+// sortedFindings is findings, no two of one signature, the gravest first. They are too large to be moved about.
+func sortedFindings(list []Finding) []Finding {
+	order := make([]*Finding, len(list))
+	for i := range list {
+		order[i] = &list[i]
+	}
+	slices.SortFunc(order, CompareFindings)
+	sorted := make([]Finding, len(list))
+	for i, f := range order {
+		sorted[i] = *f
+	}
+	return sorted
 }
 
 // tell fills in what names say of the first findings: whatever is said of a stack that it is not judged by.
@@ -178,7 +191,7 @@ func takeWitness(r, other *Report) {
 		}
 		r.Findings = append(r.Findings, only)
 	}
-	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return CompareFindings(&a, &b) })
+	r.Findings = sortedFindings(r.Findings)
 }
 
 // witnessWarnings are what limits what a witness says. The report's own evidence has its own symbols, and what a witness lost makes

@@ -118,12 +118,20 @@ func newFrames(table *frameTable, keys *stackKeys, opt *Options, process capture
 	return f
 }
 
+// expect makes room for the frames of so many stacks.
+func (f *frames) expect(stacks int) {
+	c := &f.keys.capture.Stacks
+	n := min(c.FrameCount(), stacks*depthLimit)
+	f.table.rows, f.table.classes, f.table.modules = slices.Grow(f.table.rows, n), slices.Grow(f.table.classes, n), slices.Grow(f.table.modules, n)
+	f.table.list = slices.Grow(f.table.list, min(stacks, c.Count())*depthLimit)
+}
+
 // rowsOf are the rows of a return address, which is made unless it is there. Their layers are not known yet.
 func (f *frames) rowsOf(id capture.FrameID) calls {
 	c := f.calls[id]
 	if c.count == 0 {
 		c.first = uint32(len(f.table.rows))
-		f.make(f.keys.capture.Stacks.Frame(id))
+		f.make(id)
 		c.count = uint32(len(f.table.rows)) - c.first
 		f.calls[id] = c
 	}
@@ -135,11 +143,8 @@ func (f *frames) rowsOf(id capture.FrameID) calls {
 func inKernel(address uint64) bool { return address >= 0xFFFF800000000000 }
 
 // make adds the rows of a return address.
-func (f *frames) make(from capture.Frame) {
-	module := -1
-	if from.Address != 0 {
-		module = f.keys.find(from.Address)
-	}
+func (f *frames) make(id capture.FrameID) {
+	from, module := f.keys.capture.Stacks.Frame(id), int(f.keys.within[id])
 	if module >= 0 && f.images[module] != nil {
 		if named := f.images[module].Frames(uint32(from.Address - f.keys.modules[module].Base)); len(named) > 0 {
 			f.addNamed(named, module, from.Address)

@@ -19,6 +19,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 		return errors.New("analysis: write report: it was made for a few findings to be shown (Options.Shown), so the others lack what names say of them")
 	}
 	head := *r
+	head.Schema = Schema
 	head.Findings, head.Sites = nil, nil
 	text, err := json.Marshal(&head)
 	if err != nil {

@@ -1,10 +1,12 @@
 package analysis
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Schema1 is the layout that came before Schema: each site held its frames. ReadJSON converts it.
@@ -13,7 +15,7 @@ const Schema1 = "heapdrift.report/v1"
 // ReadJSON reads what WriteJSON wrote, in this version or in the one before.
 func ReadJSON(r io.Reader) (*Report, error) {
 	d := json.NewDecoder(r)
-	in := reportReader{report: &Report{Stacks: newStacks()}, fields: map[string]json.RawMessage{}}
+	in := reportReader{report: &Report{Stacks: newStacks()}, fields: map[string]json.RawMessage{}, early: map[string]json.RawMessage{}}
 	if err := in.read(d); err != nil {
 		return nil, fmt.Errorf("analysis: read report: %w", err)
 	}
@@ -24,8 +26,12 @@ func ReadJSON(r io.Reader) (*Report, error) {
 type reportReader struct {
 	report *Report
 	schema string
-	fields map[string]json.RawMessage // but for the long lists
+	fields map[string]json.RawMessage // but for the lists of listFields
+	early  map[string]json.RawMessage // lists that came before what they are read by: a database keeps no order of fields
 }
+
+// listFields are the long lists, each of which is read row by row, by those before it.
+var listFields = []string{"frames", "stacks", "sites"}
 
 func (in *reportReader) read(d *json.Decoder) error {
 	if t, err := d.Token(); err != nil {
@@ -45,53 +51,64 @@ func (in *reportReader) read(d *json.Decoder) error {
 	if _, err := d.Token(); err != nil { // }
 		return err
 	}
+	if in.schema != Schema && in.schema != Schema1 {
+		return fmt.Errorf("schema %q, want %q", in.schema, Schema)
+	}
+	for _, name := range listFields {
+		if text, ok := in.early[name]; ok {
+			if err := in.list(json.NewDecoder(bytes.NewReader(text)), name); err != nil {
+				return fmt.Errorf("field %s: %w", name, err)
+			}
+		}
+	}
 	head, err := json.Marshal(in.fields)
 	if err != nil {
 		return err
 	}
-	switch in.schema {
-	case Schema:
-		if err := json.Unmarshal(head, in.report); err != nil {
-			return err
-		}
-	case Schema1:
-		if err := in.headV1(head); err != nil {
-			return err
-		}
-	default:
-		return fmt.Errorf("schema %q, want %q", in.schema, Schema)
+	if in.schema == Schema1 {
+		err = in.headV1(head)
+	} else {
+		err = json.Unmarshal(head, in.report)
+	}
+	if err != nil {
+		return err
 	}
 	in.report.Schema = Schema
 	return in.check()
 }
 
 func (in *reportReader) field(d *json.Decoder, name string) error {
-	switch name {
-	case "schema":
-		if err := d.Decode(&in.schema); err != nil {
-			return err
+	if name == "schema" {
+		return d.Decode(&in.schema)
+	}
+	fields := in.fields
+	if slices.Contains(listFields, name) {
+		if in.schema != "" && (name != "stacks" || in.report.Stacks.FrameCount() > 0) {
+			return in.list(d, name)
 		}
-		return nil
-	case "frames":
-		return each(d, func() error { return in.frame(d) })
-	case "stacks":
-		return each(d, func() error { return in.stack(d) })
-	case "sites":
-		in.report.Sites = []Site{}
-		switch in.schema {
-		case Schema:
-			return each(d, func() error { return in.site(d) })
-		case Schema1:
-			return each(d, func() error { return in.siteV1(d) })
-		}
-		return errors.New("it comes before the schema")
+		fields = in.early
 	}
 	var value json.RawMessage
-	if err := d.Decode(&value); err != nil {
-		return err
+	err := d.Decode(&value)
+	fields[name] = value
+	return err
+}
+
+// list reads one of listFields.
+func (in *reportReader) list(d *json.Decoder, name string) error {
+	row := in.site
+	switch {
+	case name == "frames":
+		row = in.frame
+	case name == "stacks":
+		row = in.stack
+	case in.schema == Schema1:
+		row = in.siteV1
 	}
-	in.fields[name] = value
-	return nil
+	if name == "sites" {
+		in.report.Sites = []Site{}
+	}
+	return each(d, func() error { return row(d) })
 }
 
 // each reads a list, or null.

@@ -45,7 +45,8 @@ type stackKeys struct {
 	modules []capture.Module // the capture's, behind them those that lend gave
 	places  *capture.ModuleMap
 	lend    func(address uint64) *capture.Module // of addresses outside the capture's modules; nil where nobody knows more
-	lent    map[uint64]int                       // by address: index into modules, or −1
+	lent    map[uint64]int                       // what it gave, by address: index into modules, or −1
+	within  []int32                              // by FrameID: index into modules, −1 for none
 	frames  []Key                                // by FrameID
 	stacks  []Key                                // by StackID; zero until asked for
 	// Of each of modules, in lower case.
@@ -54,13 +55,29 @@ type stackKeys struct {
 }
 
 func newStackKeys(c *capture.Capture, lend func(address uint64) *capture.Module) *stackKeys {
-	k := &stackKeys{capture: c, places: capture.NewModuleMap(c.Modules), lend: lend, lent: map[uint64]int{}, frames: make([]Key, c.Stacks.FrameCount()), stacks: make([]Key, c.Stacks.Count())}
+	n := c.Stacks.FrameCount()
+	k := &stackKeys{capture: c, places: capture.NewModuleMap(c.Modules), lend: lend, lent: map[uint64]int{}, within: make([]int32, n), frames: make([]Key, n), stacks: make([]Key, c.Stacks.Count())}
 	for i := range c.Modules {
 		k.list(&c.Modules[i])
 	}
-	for id := range k.frames {
-		k.frames[id] = k.frame(c.Stacks.Frame(capture.FrameID(id)))
+	inParts(n, func(from, to int) {
+		for id := from; id < to; id++ {
+			k.within[id] = int32(k.places.Find(c.Stacks.Frame(capture.FrameID(id)).Address))
+		}
+	})
+	if lend != nil {
+		for id, at := range k.within {
+			if at < 0 {
+				k.within[id] = int32(k.borrow(c.Stacks.Frame(capture.FrameID(id)).Address))
+			}
+		}
 	}
+	inParts(n, func(from, to int) {
+		var h hasher
+		for id := from; id < to; id++ {
+			k.frames[id] = k.frame(&h, capture.FrameID(id))
+		}
+	})
 	return k
 }
 
@@ -70,11 +87,10 @@ func (k *stackKeys) list(m *capture.Module) {
 	k.lowerPaths = append(k.lowerPaths, strings.ToLower(m.Path))
 }
 
-// find is the index of the module at an address, or −1. No module is added once the keys of all frames are made.
-func (k *stackKeys) find(address uint64) int {
-	at := k.places.Find(address)
-	if at >= 0 || k.lend == nil || address == 0 {
-		return at
+// borrow is the index of the module that others show at an address outside the capture's own, or −1.
+func (k *stackKeys) borrow(address uint64) int {
+	if address == 0 {
+		return -1
 	}
 	at, ok := k.lent[address]
 	if ok {
@@ -94,25 +110,26 @@ func (k *stackKeys) find(address uint64) int {
 	return at
 }
 
-func (k *stackKeys) frame(f capture.Frame) Key {
+func (k *stackKeys) frame(h *hasher, id capture.FrameID) Key {
+	f := k.capture.Stacks.Frame(id)
 	text := k.capture.Stacks.Text(f)
-	module := k.find(f.Address)
+	module := k.within[id]
 	switch {
 	case text != nil && (text.Function != "" || f.Address == 0):
-		k.h.string("text")
-		k.h.string(strings.ToLower(text.Module))
-		k.h.string(text.Function)
-		k.h.uint(text.Offset)
+		h.string("text")
+		h.string(strings.ToLower(text.Module))
+		h.string(text.Function)
+		h.uint(text.Offset)
 	case module >= 0:
-		k.h.string("rva")
-		k.h.string(k.lowerNames[module])
-		k.h.uint(k.modules[module].Size) // another size is another build: its offsets mean other code
-		k.h.uint(f.Address - k.modules[module].Base)
+		h.string("rva")
+		h.string(k.lowerNames[module])
+		h.uint(k.modules[module].Size) // another size is another build: its offsets mean other code
+		h.uint(f.Address - k.modules[module].Base)
 	default:
-		k.h.string("address")
-		k.h.uint(f.Address)
+		h.string("address")
+		h.uint(f.Address)
 	}
-	return k.h.key()
+	return h.key()
 }
 
 // stack returns the key of a stack; NoStack has the zero key.
@@ -133,7 +150,7 @@ func (k *stackKeys) own(stack []capture.FrameID) []capture.FrameID {
 	end := len(stack)
 	for i, id := range slices.Backward(stack) {
 		f := k.capture.Stacks.Frame(id)
-		name := k.moduleName(f)
+		name := k.moduleName(id)
 		if k.capture.Process.Bits == 32 && f.Address > math.MaxUint32 || blame.RunsWOW64(name) {
 			end = i
 		} else if name != "ntdll" || f.Address != 0 { // without an address that may be the 64-bit one, in which such a thread starts
@@ -147,11 +164,11 @@ func (k *stackKeys) own(stack []capture.FrameID) []capture.FrameID {
 }
 
 // moduleName is the module of a frame in lower case, "" where it lies in none.
-func (k *stackKeys) moduleName(f capture.Frame) string {
-	if text := k.capture.Stacks.Text(f); text != nil && text.Module != "" {
+func (k *stackKeys) moduleName(id capture.FrameID) string {
+	if text := k.capture.Stacks.Text(k.capture.Stacks.Frame(id)); text != nil && text.Module != "" {
 		return strings.ToLower(text.Module)
 	}
-	if module := k.find(f.Address); module >= 0 {
+	if module := k.within[id]; module >= 0 {
 		return k.lowerNames[module]
 	}
 	return ""

@@ -3,6 +3,8 @@ package analysis
 import (
 	"cmp"
 	"fmt"
+	"math/bits"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -131,9 +133,9 @@ func countFrames(r *Report, t *frameTable) {
 }
 
 // A returnSet holds return addresses as any evidence tells them: by module, function and offset. Most have no function, and are
-// one number then.
+// one number then, in a table of numbers at places that input cannot choose.
 type returnSet struct {
-	packed map[uint64]struct{}
+	slots  []uint64 // 1 + a number; 0 is free
 	others map[returned]struct{}
 }
 
@@ -143,20 +145,31 @@ type returned struct {
 	offset   uint64
 }
 
+var returnSeed = rand.Uint64() | 1
+
 func newReturnSet(size int) *returnSet {
-	return &returnSet{make(map[uint64]struct{}, size), map[returned]struct{}{}}
+	return &returnSet{make([]uint64, 1<<bits.Len(uint(2*size))), map[returned]struct{}{}}
 }
 
-// add reports whether the address was not there.
+// add reports whether the address was not there. No more may be added than the set was made for.
 func (s *returnSet) add(module int32, function uint32, offset uint64) bool {
 	const offsetBits = 40
-	before := len(s.packed) + len(s.others)
-	if function == 0 && offset < 1<<offsetBits && module < 1<<(64-offsetBits) {
-		s.packed[uint64(module)<<offsetBits|offset] = struct{}{}
-	} else {
+	if function != 0 || offset >= 1<<offsetBits || module >= 1<<(63-offsetBits) {
+		before := len(s.others)
 		s.others[returned{module, function, offset}] = struct{}{}
+		return len(s.others) > before
 	}
-	return len(s.packed)+len(s.others) > before
+	key := uint64(module)<<offsetBits | offset + 1
+	high, low := bits.Mul64(key^returnSeed, returnSeed)
+	for at := high ^ low; ; at++ {
+		switch slot := &s.slots[at&uint64(len(s.slots)-1)]; *slot {
+		case key:
+			return false
+		case 0:
+			*slot = key
+			return true
+		}
+	}
 }
 
 // symbolWarnings says once how much memory stands under frames without names, with what would name most of it, and

@@ -33,6 +33,10 @@ type judgedSite struct {
 func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *capture.SiteSpans, opt *Options) ([]*judgedSite, error) {
 	made, process := make([]*frames, len(s.parts)), processIn(s.parts)
 	sites, kept := make([]*judgedSite, len(s.order)), make([]judgedSite, len(s.order))
+	from := make([]int, len(s.parts)) // by part: how many sites have their stack from it
+	for _, m := range s.order {
+		from[m.stackOf]++
+	}
 	for i, m := range s.order {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, fmt.Errorf("analysis: %w", context.Cause(ctx))
@@ -40,6 +44,7 @@ func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *
 		f := made[m.stackOf]
 		if f == nil {
 			f = newFrames(r.table, s.keys[m.stackOf], opt, process)
+			f.expect(from[m.stackOf])
 			made[m.stackOf] = f
 		}
 		site := &kept[i]
@@ -57,7 +62,7 @@ func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *
 	if err := judge.all(ctx, sites); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(sites, compareSites)
+	slices.SortFunc(sites, compareSites)
 	r.Sites = make([]Site, len(sites))
 	for _, site := range sites { // in their order, so that what is shown first comes first
 		site.frames.number(site.stack)
@@ -124,7 +129,7 @@ func signSites(ctx context.Context, sites []*judgedSite) error {
 // compareSites orders sites as a report does.
 func compareSites(a, b *judgedSite) int {
 	return cmp.Or(compareKind(a, b), compareGrowth(b, a), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes), compareAllocated(b, a),
-		cmp.Compare(a.signature, b.signature), slices.Compare(a.key.Stack[:], b.key.Stack[:]), cmp.Compare(a.heapHandle, b.heapHandle))
+		cmp.Compare(a.signature, b.signature), slices.Compare(a.key.Stack[:], b.key.Stack[:]), cmp.Compare(a.heapHandle, b.heapHandle), cmp.Compare(a.place, b.place))
 }
 
 // compareKind puts what heaps took from the system last: the heaps' own sites say where it went.

@@ -214,6 +214,7 @@ func TestOrderOfRenamingDoesNotCount(t *testing.T) {
 						at[name] = 1
 						r.Findings = append(r.Findings, one.Findings...)
 					}
+					one.Sites[0].Stack = r.AddStack(one.Stack(one.Sites[0].Stack)...)
 					r.Sites = append(r.Sites, one.Sites...)
 				}
 				versions[v][run] = r

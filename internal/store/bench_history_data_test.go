@@ -26,7 +26,7 @@ var historySQL = []string{
 	`insert into builds (project_id, name, sequence, place) select 1, (1000 + i)::text, 1000 + i, '\x00' from generate_series(1, @runs / 2) i`,
 	`insert into scenarios (project_id, name) values (1, 'soak'), (1, 'smoke')`,
 	`insert into runs (build_id, scenario_id, name, completed_at, input_rev, report_rev, analysed_at, report_key, summary, status, sentence, site_count)
-		select (i + 1) / 2, 1 + i % 2, '1', now(), 2, 2, now(), 'key', jsonb_build_object('schema', 'heapdrift.report/v1', 'sentence', repeat('x', 20000)), 'leak',
+		select (i + 1) / 2, 1 + i % 2, '1', now(), 2, 2, now(), 'key', jsonb_build_object('schema', 'heapdrift.report/v2', 'sentence', repeat('x', 20000)), 'leak',
 			'app.exe leaks 8.1 MB in 2,041 blocks from Worker (worker.cpp:88)', @sites from generate_series(1, @runs) i`,
 	// As many frames as a run has whose signatures share few.
 	`update runs set seen = (select string_agg(int8send(hashtextextended('f' || i, 0)), '') from generate_series(1, @sites + 5000) i)`,

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -21,7 +23,7 @@ import (
 	"heapdrift/web/problem"
 )
 
-// jsonFormat is the format of the stored report; it is sent as it is.
+// jsonFormat is the format of the stored report; it is sent as it is, unless an older version stored it in the layout before.
 const jsonFormat = "json"
 
 // maxWindow bounds what unpacking a stored report may take, in bytes; it is written with a window of 1 MB.
@@ -85,11 +87,12 @@ func (a *API) runReport(c echo.Context) error {
 }
 
 // reportTag is the ETag of a report. The key is the digest of the stored report, so the same tag means the same bytes of the same format.
+// The version of the layout tells what is sent apart from what an older version sent.
 func reportTag(run *store.Run, format export.Format, top int, window *capture.Window) string {
 	if window != nil {
-		return fmt.Sprintf(`"%s-%s-%d-%d-%d"`, path.Base(run.ReportKey), format.Name, top, window.From, window.To)
+		return fmt.Sprintf(`"%s-%s-%s-%d-%d-%d"`, path.Base(run.ReportKey), path.Base(analysis.Schema), format.Name, top, window.From, window.To)
 	}
-	return fmt.Sprintf(`"%s-%s-%d"`, path.Base(run.ReportKey), format.Name, top)
+	return fmt.Sprintf(`"%s-%s-%s-%d"`, path.Base(run.ReportKey), path.Base(analysis.Schema), format.Name, top)
 }
 
 // runWithReport returns a run, or a problem where it has no report yet.
@@ -122,7 +125,7 @@ func (a *API) sendConverted(c echo.Context, report func() (*analysis.Report, err
 	return format.Write(c.Response(), made, opt)
 }
 
-// sendReport sends a stored report: as JSON as it lies there.
+// sendReport sends a stored report: as JSON as it lies there, if it is of today's layout.
 func (a *API) sendReport(c echo.Context, key string, format export.Format, opt export.Options) error {
 	ctx := c.Request().Context()
 	if format.Name != jsonFormat {
@@ -133,8 +136,15 @@ func (a *API) sendReport(c echo.Context, key string, format export.Format, opt e
 		return err
 	}
 	defer func() { _ = stored.Close() }() // read only
-	return c.Stream(http.StatusOK, format.ContentType, stored)
+	text := bufio.NewReaderSize(stored, 64<<10)
+	if start, _ := text.Peek(firstFields); bytes.Contains(start, []byte(strconv.Quote(analysis.Schema1))) { // a failure to read is met again below
+		return a.sendConverted(c, func() (*analysis.Report, error) { return analysis.ReadJSON(text) }, format, opt)
+	}
+	return c.Stream(http.StatusOK, format.ContentType, text)
 }
+
+// firstFields is how much of a stored report names its layout, in bytes.
+const firstFields = 64
 
 // openReport opens a stored report for reading as plain JSON.
 func (a *API) openReport(ctx context.Context, key string) (io.ReadCloser, error) {

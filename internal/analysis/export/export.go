@@ -21,7 +21,9 @@ type Format struct {
 	Name        string
 	ContentType string
 	Extension   string
-	write       func(*printer, *analysis.Report, Options)
+	// Brief says that no more than Options.Top sites and findings are written.
+	Brief bool
+	write func(*printer, *analysis.Report, Options)
 }
 
 // Write writes the report.
@@ -39,11 +41,11 @@ func (f Format) Write(w io.Writer, r *analysis.Report, opt Options) error {
 
 // Formats are the formats this version writes, the first is the default of the command line.
 var Formats = []Format{
-	{"text", "text/plain; charset=utf-8", ".txt", text},
-	{"json", "application/json", ".json", nil},
-	{"markdown", "text/markdown; charset=utf-8", ".md", markdown},
-	{"folded", "text/plain; charset=utf-8", ".folded", folded},
-	{"csv", "text/csv; charset=utf-8", ".csv", csv},
+	{"text", "text/plain; charset=utf-8", ".txt", true, text},
+	{"json", "application/json", ".json", false, nil},
+	{"markdown", "text/markdown; charset=utf-8", ".md", true, markdown},
+	{"folded", "text/plain; charset=utf-8", ".folded", false, folded},
+	{"csv", "text/csv; charset=utf-8", ".csv", false, csv},
 }
 
 // later are formats that the command line names but this version does not write yet.

@@ -167,6 +167,20 @@ func TestReadsTheLayoutBefore(t *testing.T) {
 		if got := writeReport(t, "json", r, export.Options{}); got != string(want) {
 			t.Errorf("%s: got\n%s", name, got)
 		}
+		var fields map[string]json.RawMessage // in the order of their names, as a database may have them
+		if err := json.Unmarshal(want, &fields); err != nil {
+			t.Fatal(err)
+		}
+		disordered, err := json.Marshal(fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err = analysis.ReadJSON(bytes.NewReader(disordered)); err != nil {
+			t.Fatal(err)
+		}
+		if got := writeReport(t, "json", r, export.Options{}); got != string(want) {
+			t.Errorf("%s, its fields in another order: got\n%s", name, got)
+		}
 	}
 }
 
