@@ -3,21 +3,22 @@ package umdh
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 )
 
 const (
-	bufferSize = 256 << 10
+	pieceSize = 256 << 10
 	// maxLine bounds a line in bytes. UMDH's own are shorter than 40 KiB even where a path is as long as Windows allows.
 	maxLine = 64 << 10
 )
 
-// lines cuts a log into lines that end with LF, CR LF, CR CR LF or CR. It holds one buffer and no more of the log.
+// lines cuts a log into lines that end with LF, CR LF, CR CR LF or CR. It holds a few pieces and no more of the log.
 type lines struct {
-	ctx    context.Context //nolint:containedctx // lives as long as one call of Read
 	src    *decoded
+	pieces *pieces
+	piece  *piece // that buf is the text of, nil where it begins with the end of the one before
 	buf    []byte
+	glued  []byte
 	at     int   // buf[at:] is still to be read
 	number int64 // of the line read last, from 1
 	end    bool  // of the source
@@ -25,46 +26,53 @@ type lines struct {
 	long   tally // lines that were too long and are left out
 }
 
-func newLines(ctx context.Context, r io.Reader) *lines {
-	l, size := &lines{ctx: ctx, src: newDecoded(r)}, bufferSize
-	if most := l.src.most(); most >= 0 {
-		size = min(size, most+16) // never full, so that the end is seen
-	}
-	l.buf = make([]byte, 0, size)
-	return l
+func newLines(ctx context.Context, r io.Reader, size int) *lines {
+	src := newDecoded(r)
+	return &lines{src: src, pieces: newPieces(ctx, src, size)}
 }
 
-// rest is what the buffer still holds, to be looked at without a copy; pass skips what was understood of it.
+// close ends the reading of the source.
+func (l *lines) close() { l.pieces.close() }
+
+// rest is what is left of the buffer.
 func (l *lines) rest() []byte { return l.buf[l.at:] }
 
+// pass skips what was understood of the buffer.
 func (l *lines) pass(n int, lines int64) {
 	l.at += n
 	l.number += lines
 }
 
-// fill moves what is left to the front of the buffer and reads behind it.
-func (l *lines) fill() {
-	l.buf = l.buf[:copy(l.buf, l.buf[l.at:])]
-	l.at = 0
-	for tries := 0; !l.end && len(l.buf) < cap(l.buf); tries++ {
-		if l.ctx.Err() != nil {
-			l.end, l.err = true, context.Cause(l.ctx)
-			return
-		}
-		n, err := l.src.Read(l.buf[len(l.buf):cap(l.buf)])
-		l.buf = l.buf[:len(l.buf)+n]
-		switch {
-		case errors.Is(err, io.EOF):
-			l.end = true
-		case err != nil:
-			l.end, l.err = true, err
-		case n == 0 && tries == 100:
-			l.end, l.err = true, io.ErrNoProgress
-		}
-		if n > 0 {
-			return
-		}
+// run is the run that the place to be read is in or begins, nil where it is in none.
+func (l *lines) run() *run {
+	if l.piece == nil {
+		return nil
 	}
+	for len(l.piece.runs) > 0 {
+		r := &l.piece.runs[0]
+		if l.at < r.to {
+			if l.at < r.from {
+				return nil
+			}
+			return r
+		}
+		l.piece.runs = l.piece.runs[1:]
+	}
+	return nil
+}
+
+// fill takes the next piece behind what is left of the last.
+func (l *lines) fill() {
+	rest := l.rest()
+	if len(rest) > 0 { // not behind a line end
+		l.glued = append(l.glued[:0], rest...)
+	}
+	next := l.pieces.next()
+	if l.piece, l.buf = next, next.text; len(rest) > 0 {
+		l.glued = append(l.glued, next.text...)
+		l.piece, l.buf = nil, l.glued
+	}
+	l.at, l.end, l.err = 0, next.last, next.err
 }
 
 // next returns the next line without its end, good until the call after. ended is false for a last line that the

@@ -17,7 +17,7 @@ type snapshot struct {
 	gathering *gathering
 	ids       table // BackTrace id → index into traces
 	traces    []trace
-	places    table // BackTrace id as characters, and heap → index into sites
+	places    table // BackTrace id and heap → index into sites
 	sites     []site
 	heaps     table  // handle → index into c.Heaps
 	heap      int32  // that entries belong to now; capture.NoHeap outside
@@ -25,9 +25,7 @@ type snapshot struct {
 	addresses uint64 // all of them or'ed: how wide they are
 	bound     int64  // no sum over the log exceeds it
 	texts     bool   // some frames came with names
-
-	lastText uint64 // characters of the last entry's id, 0 for none that scan may use again
-	near     near
+	touched   uint32 // keeps the compiler from leaving look-ups out that come early
 
 	stray      int64 // line of the first entry outside the data of any heap
 	conflict   tally // stacks printed again, and differently
@@ -50,7 +48,7 @@ type site struct {
 }
 
 func newSnapshot(c *capture.Capture, g *gathering) *snapshot {
-	return &snapshot{c: c, gathering: g, heap: capture.NoHeap, last: none, ids: newTable(), places: newTable(), heaps: newTable(), near: newNear()}
+	return &snapshot{c: c, gathering: g, heap: capture.NoHeap, last: none, ids: newTable(), places: newTable(), heaps: newTable()}
 }
 
 // begun reports whether anything but a header was there.
@@ -75,11 +73,7 @@ func (s *snapshot) block(at uint32, requested, overhead, address uint64) {
 
 // siteOf finds or makes the site of an id in the current heap.
 func (s *snapshot) siteOf(id uint64, line int64) uint32 {
-	text, tag := idText(id), uint32(s.heap)
-	if id >= 1<<32 {
-		text, tag = id, tag^1<<31 // too long for characters
-	}
-	at, known := s.places.intern(text, tag, uint32(len(s.sites)))
+	at, known := s.places.intern(id, uint32(s.heap), uint32(len(s.sites)))
 	if known {
 		return at
 	}
@@ -92,16 +86,6 @@ func (s *snapshot) siteOf(id uint64, line int64) uint32 {
 		s.stray = line
 	}
 	return at
-}
-
-// idText is an id of up to 32 bits as scan loads it: its digits, the first in the lowest byte.
-func idText(id uint64) (text uint64) {
-	for {
-		text = text<<8 | uint64("0123456789ABCDEF"[id&0xF])
-		if id >>= 4; id == 0 {
-			return text
-		}
-	}
 }
 
 // fits reports whether n more bytes, or blocks, leave every sum inside 63 bits. The bound is coarse, as scan counts
@@ -128,7 +112,7 @@ func (s *snapshot) entry(e entry, line int64) bool {
 	}
 	s.endStack()
 	at := s.siteOf(e.trace, line)
-	s.last, s.lastText = at, 0
+	s.last = at
 	if e.unit == 0 {
 		s.block(at, e.requested, e.overhead, e.address)
 		return true
@@ -207,7 +191,7 @@ func (s *snapshot) begin(handle uint64) {
 // leave ends the stack of the last entry; what follows is in another heap.
 func (s *snapshot) leave() {
 	s.endStack()
-	s.last, s.lastText = none, 0
+	s.last = none
 }
 
 func (s *snapshot) heapAt(handle uint64) int32 {

@@ -11,6 +11,7 @@ import (
 
 // A reader decides for each line what it is and whose. The draft does the rest.
 type reader struct {
+	ctx   context.Context //nolint:containedctx // lives as long as one call of Read
 	opt   Options
 	in    *lines
 	draft *draft
@@ -18,15 +19,16 @@ type reader struct {
 }
 
 func newReader(ctx context.Context, r io.Reader, opt Options) *reader {
-	in := newLines(ctx, r)
-	return &reader{opt: opt, in: in, draft: newDraft(in)}
+	in := newLines(ctx, r, pieceSize)
+	return &reader{ctx: ctx, opt: opt, in: in, draft: newDraft(in)}
 }
 
 func (r *reader) read() ([]*capture.Capture, error) {
+	defer r.in.close()
 	cut := false
 	for {
 		if raw := r.draft.raw; raw != nil && !r.draft.path {
-			r.in.pass(raw.scan(r.in.rest(), r.in.number))
+			r.runs(raw)
 		}
 		line, ended, ok := r.in.next()
 		if !ok {
@@ -43,12 +45,13 @@ func (r *reader) read() ([]*capture.Capture, error) {
 		}
 		r.line(line)
 	}
+	r.in.close()
 	r.draft.lastLineCut = cut || r.in.src.torn
 	r.draft.unread = r.in.err != nil
 	r.close()
 	r.done = join(r.done)
 	switch {
-	case r.in.err != nil && r.in.ctx.Err() != nil:
+	case r.in.err != nil && r.ctx.Err() != nil:
 		return r.done, r.in.err
 	case r.in.err != nil:
 		return r.done, &evidence.Error{Code: CodeReadFailed, Message: "reading the log failed", Line: r.in.number, Offset: r.in.src.offset, Err: r.in.err}
@@ -56,6 +59,19 @@ func (r *reader) read() ([]*capture.Capture, error) {
 		return nil, &evidence.Error{Code: CodeNoData, Message: "nothing that UMDH writes was found", Do: "upload the text file that umdh -f wrote", Line: r.in.number, Offset: r.in.src.offset}
 	}
 	return r.done, nil
+}
+
+// runs takes the runs of lines that scan has read, as far as the snapshot takes them from where the log is read.
+func (r *reader) runs(s *snapshot) {
+	for run := r.in.run(); run != nil && s.fits(int64(run.to-run.from)<<32); run = r.in.run() { // below 4 GiB a line, and far fewer lines than bytes
+		to, lines, all := s.take(r.in.piece, run, r.in.at, r.in.number)
+		if to > r.in.at {
+			r.draft.inModules = false
+		}
+		if r.in.pass(to-r.in.at, lines); !all {
+			return
+		}
+	}
 }
 
 // restart closes the draft and begins another one.

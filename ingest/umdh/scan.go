@@ -1,6 +1,9 @@
 package umdh
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // Words of an entry as they are compared in the buffer, eight characters at once.
 var (
@@ -45,39 +48,77 @@ func lineEndAt(p *[lineRoom]byte, at uint) uint {
 	return at + 1
 }
 
-// scan takes entries, addresses of stacks and blank lines off the front of b while they have exactly the form
-// that UMDH writes. It returns how many bytes and lines that were; any other line is for the careful reading.
-func (s *snapshot) scan(b []byte, line int64) (taken int, lines int64) {
-	if !s.fits(int64(len(b)) << 32) { // below 4 GiB a line, and far fewer lines than bytes
-		return 0, 0 // the careful reading checks every sum
-	}
-	for ; taken+lineRoom <= len(b); lines++ {
-		p := (*[lineRoom]byte)(b[taken:])
-		var end uint
-		switch p[0] {
-		case '\t':
-			address, at, bad := hexField(p, 1)
-			if end = lineEndAt(p, at); at == 1 || bad != 0 || end == 0 || !s.frame(address) {
-				return taken, lines
-			}
-		case '\r', '\n':
-			end = lineEndAt(p, 0)
-		default:
-			end = s.scanEntry(p, line+lines+1)
-		}
-		if end == 0 {
-			return taken, lines
-		}
-		taken += int(end)
-	}
-	return taken, lines
+// A scanner reads the lines of a piece that have exactly the form that UMDH writes. It knows nothing of what is before the
+// piece: whether the lines count, and for which heap, is for who takes the runs.
+type scanner struct {
+	p    *piece
+	run  run
+	near near
 }
 
-// scanEntry takes the entry that p begins with, and returns its length with the line's end, or 0.
+// scan finds the runs of a piece.
+func (p *piece) scan() {
+	p.runs, p.entries, p.stacks, p.frames = p.runs[:0], p.entries[:0], p.stacks[:0], p.frames[:0]
+	room := p.text[:len(p.text):cap(p.text)]
+	room = room[:min(cap(room), len(room)+lineRoom)] // what lies behind the text is behind a line end, and not read as a number
+	s := scanner{p: p, near: newNear()}
+	for at := 0; at < len(p.text); {
+		s.run = run{from: at, entries: len(p.entries), stacks: len(p.stacks)}
+		if at = s.lines(room, at); s.run.lines > 0 {
+			s.run.to, s.run.entriesEnd, s.run.stacksEnd = at, len(p.entries), len(p.stacks)
+			p.runs = append(p.runs, s.run)
+		}
+		next := bytes.IndexByte(p.text[at:], '\n') // the line that is not taken
+		if next < 0 {
+			return
+		}
+		at += next + 1
+	}
+}
+
+// lines takes entries, addresses of stacks and blank lines from a place on while they have their form, and returns the place
+// behind them.
+func (s *scanner) lines(room []byte, at int) int {
+	for p := s.p; at+lineRoom <= len(room) && at < len(p.text); s.run.lines++ {
+		line := (*[lineRoom]byte)(room[at:])
+		var end uint
+		switch line[0] {
+		case '\t':
+			address, digits, bad := hexField(line, 1)
+			if end = lineEndAt(line, digits); digits == 1 || bad != 0 || end == 0 {
+				return at
+			}
+			s.frame(address)
+		case '\r', '\n':
+			end = lineEndAt(line, 0)
+		default:
+			end = s.entry(line, at)
+		}
+		if end == 0 || at+int(end) > len(p.text) {
+			return at
+		}
+		at += int(end)
+	}
+	return at
+}
+
+// frame adds an address to the stack of the last entry of the run, or of the one before the run.
+func (s *scanner) frame(address uint64) {
+	p := s.p
+	p.frames = append(p.frames, address)
+	n := len(p.stacks)
+	if n == s.run.stacks || p.stacks[n-1].entries != len(p.entries) {
+		p.stacks = append(p.stacks, listedStack{entries: len(p.entries), from: len(p.frames) - 1})
+		n++
+	}
+	p.stacks[n-1].to = len(p.frames)
+}
+
+// entry takes the entry that p begins with, and returns its length with the line's end, or 0.
 //
 // Its speed is that of the chain of places in the line, each of which depends on the length of the field before
 // it. So lengths are guessed where they rarely change, and checked beside the chain.
-func (s *snapshot) scanEntry(p *[lineRoom]byte, line int64) uint {
+func (s *scanner) entry(p *[lineRoom]byte, place int) uint {
 	x := binary.LittleEndian.Uint64(p[:])
 	at := hexLength(x)
 	var requested, overhead, address uint64
@@ -134,41 +175,21 @@ func (s *snapshot) scanEntry(p *[lineRoom]byte, line int64) uint {
 	if n == 8 && p[at+8] == '\r' && p[at+9] == '\n' {
 		end = at + 10
 	} else {
-		if x &= 1<<(8*n) - 1; n == 0 {
+		if n == 0 {
 			return 0
 		}
 		if end = lineEndAt(p, at+n); end == 0 {
 			return 0
 		}
 	}
-	if ok&isPair == 0 || bad != 0 {
+	id, worse := hexNibbles(x, n)
+	if ok&isPair == 0 || bad|worse != 0 {
 		return 0
 	}
-	site := s.last
-	if x != s.lastText {
-		known := false
-		if site, known = s.places.find(x, uint32(s.heap)); !known {
-			if site, known = s.siteOfText(x, n, line); !known {
-				return 0
-			}
-		}
-		s.lastText = x
-	}
-	s.block(site, requested, overhead, address)
+	s.p.entries = append(s.p.entries, listedEntry{
+		id: uint32(packed(id)), requested: uint32(requested), overhead: uint32(overhead), address: address, at: uint32(place), line: uint32(s.run.lines + 1),
+	})
 	return end
-}
-
-// siteOfText finds or makes the site of an id given as n characters. ok is false if they are no number.
-func (s *snapshot) siteOfText(text uint64, n uint, line int64) (at uint32, ok bool) {
-	var spelled [8]byte
-	binary.LittleEndian.PutUint64(spelled[:], text)
-	id, ok := hexAll(spelled[:n])
-	if !ok {
-		return 0, false
-	}
-	at = s.siteOf(id, line)
-	s.places.intern(text, uint32(s.heap), at) // where it is not spelled as siteOf would
-	return at, true
 }
 
 // A near is what the addresses of neighbours share: all digits but the last four.

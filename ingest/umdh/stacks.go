@@ -20,7 +20,10 @@ type gathering struct {
 }
 
 // room reports whether the stack may have one more frame.
-func (g *gathering) room() bool { return len(g.frames)+len(g.addresses) < maxDepth }
+func (g *gathering) room() bool { return g.left() > 0 }
+
+// left is how many frames more the stack may have.
+func (g *gathering) left() int { return maxDepth - len(g.frames) - len(g.addresses) }
 
 // empty reports whether the stack has no frame yet.
 func (g *gathering) empty() bool { return len(g.frames)|len(g.addresses) == 0 }

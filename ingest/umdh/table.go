@@ -41,14 +41,19 @@ func (t *table) intern(key uint64, tag, index uint32) (found uint32, known bool)
 
 // at is the slot of a key, or the free one where it would go.
 func (t *table) at(key uint64, tag uint32) *slot {
-	high, low := bits.Mul64(key^t.seed, 0x9E3779B97F4A7C15^uint64(tag)<<32)
 	mask := uint(len(t.slots) - 1)
-	for at := uint(high ^ low); ; at++ {
+	for at := t.home(key, tag); ; at++ {
 		s := &t.slots[at&mask]
 		if s.key == key && s.tag == tag || s.index == 0 {
 			return s
 		}
 	}
+}
+
+// home is the place where the search for a key begins.
+func (t *table) home(key uint64, tag uint32) uint {
+	high, low := bits.Mul64(key^t.seed, 0x9E3779B97F4A7C15^uint64(tag)<<32)
+	return uint(high^low) & uint(len(t.slots)-1)
 }
 
 // newTable makes an empty table.
