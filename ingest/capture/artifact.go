@@ -98,15 +98,5 @@ func (c *Capture) check() error {
 			return fmt.Errorf("%w: site %d points outside the capture", ErrArtifact, i)
 		}
 	}
-	n := 0
-	for b := range c.Blocks.All() {
-		if int(b.Site) >= len(c.Sites) {
-			return fmt.Errorf("%w: block %d names site %d of %d", ErrArtifact, n, b.Site, len(c.Sites))
-		}
-		n++
-	}
-	if n != c.Blocks.n {
-		return fmt.Errorf("%w: %d blocks of %d", ErrArtifact, n, c.Blocks.n)
-	}
 	return nil
 }

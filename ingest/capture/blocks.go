@@ -1,11 +1,6 @@
 package capture
 
-import (
-	"encoding/binary"
-	"iter"
-	"math/bits"
-	"slices"
-)
+import "iter"
 
 // A Block is one outstanding allocation.
 type Block struct {
@@ -14,91 +9,114 @@ type Block struct {
 	Size    uint64 // requested bytes
 }
 
-// Blocks is a compact list of blocks in the order of the evidence: about seven bytes a block, because neighbours in a
-// heap are near each other. The zero value is empty.
-//
-// A block is one byte that says how long its three numbers are, and the numbers, little-endian in as few bytes as they
-// need: the change of the site (1 to 4 bytes: bits 0–1 of the first byte hold the length − 1), the change of the address
-// (1 to 8: bits 2–4) and the size (1 to 8: bits 5–7). Changes are zigzag, against the block before.
+// Blocks is a list of blocks in the order of the evidence, as columns: twelve bytes a block, because the blocks of a page
+// are mostly within 4 GiB. The zero value is empty.
 type Blocks struct {
-	log  []byte
-	n    int
-	last Block
+	pages  []*blockPage // all but the last are full
+	n      int
+	last   uint64 // address
+	breaks []int  // blocks before which addresses do not ascend; no more than mostBreaks + 1
 }
 
-// maxBlock is the longest that a block can be in the log, with room for the last number to be written as a whole word.
-const maxBlock = 1 + 4 + 8 + 8 + 8
+// pageBlocks is how many blocks a page holds.
+const pageBlocks = 1 << 13
+
+// mostBreaks bounds the places that are kept at which the addresses of a list begin anew: a heap has a few.
+const mostBreaks = 1 << 10
+
+// A blockPage is the columns of neighbouring blocks. They have one length and one capacity.
+type blockPage struct {
+	base  uint64 // address that near counts from
+	sites []uint32
+	near  []uint32 // address less base
+	sizes []uint32 // their low halves
+	far   []uint64 // addresses, where one of them is not near; else nil
+	high  []uint32 // high halves of sizes, where one of them has any; else nil
+}
 
 // Len is the number of blocks.
 func (b *Blocks) Len() int { return b.n }
 
-// Grow makes room for n more blocks as they mostly are.
-func (b *Blocks) Grow(n int) {
-	const mostly = 8 // bytes of a block
-	b.log = slices.Grow(b.log, mostly*n)
-}
-
 // Add appends a block.
 func (b *Blocks) Add(block Block) {
-	if cap(b.log)-len(b.log) < maxBlock {
-		b.log = slices.Grow(b.log, max(1<<16, len(b.log)/2))
+	if b.n%pageBlocks == 0 {
+		b.turn(block.Address)
 	}
-	site := uint64(zigzag32(int32(block.Site - b.last.Site)))
-	address := zigzag(int64(block.Address - b.last.Address))
-	siteLen, addressLen, sizeLen := byteLen(site), byteLen(address), byteLen(block.Size)
-	at := len(b.log)
-	log := b.log[at : at+maxBlock]
-	log[0] = byte(siteLen-1) | byte(addressLen-1)<<2 | byte(sizeLen-1)<<5
-	// Whole words are written; what is too much is written over by the next number.
-	binary.LittleEndian.PutUint64(log[1:], site)
-	binary.LittleEndian.PutUint64(log[1+siteLen:], address)
-	binary.LittleEndian.PutUint64(log[1+siteLen+addressLen:], block.Size)
-	b.log = b.log[:at+1+siteLen+addressLen+sizeLen]
-	b.last = block
+	p := b.pages[len(b.pages)-1]
+	at := len(p.sites)
+	if at == cap(p.sites) {
+		p.grow()
+	}
+	near := block.Address - p.base
+	p.sites, p.near, p.sizes = p.sites[:at+1], p.near[:at+1], p.sizes[:at+1]
+	p.sites[at], p.near[at], p.sizes[at] = block.Site, uint32(near), uint32(block.Size)
+	if p.far != nil || near>>32 != 0 {
+		p.addFar(block.Address)
+	}
+	if p.high != nil || block.Size>>32 != 0 {
+		p.addHigh(uint32(block.Size >> 32))
+	}
+	if block.Address <= b.last && b.n > 0 && len(b.breaks) <= mostBreaks {
+		b.breaks = append(b.breaks, b.n)
+	}
+	b.last = block.Address
 	b.n++
 }
 
-// byteLen is how many bytes a number needs, at least one.
-func byteLen(v uint64) int { return (bits.Len64(v|1) + 7) / 8 }
+// turn begins a page. Addresses on both sides of its first are near.
+func (b *Blocks) turn(first uint64) {
+	p := &blockPage{base: first - 1<<31}
+	if b.n > 0 {
+		p.room(pageBlocks)
+	}
+	b.pages = append(b.pages, p)
+}
 
-// zigzag maps small numbers of either sign to small numbers.
-func zigzag(v int64) uint64   { return uint64(v)<<1 ^ uint64(v>>63) }
-func zigzag32(v int32) uint32 { return uint32(v)<<1 ^ uint32(v>>31) }
+// grow makes room for more blocks in the first page, which may be the only one and have few.
+func (p *blockPage) grow() { p.room(min(pageBlocks, max(16, 2*len(p.sites)))) }
 
-// unzigzag undoes zigzag, of either width.
-func unzigzag(v uint64) uint64 { return v>>1 ^ -(v & 1) }
+func (p *blockPage) room(n int) {
+	column := func(c []uint32) []uint32 { return append(make([]uint32, 0, n), c...) }
+	p.sites, p.near, p.sizes = column(p.sites), column(p.near), column(p.sizes)
+}
+
+// addFar adds the address of the block that is added last, and makes the column where there is none.
+func (p *blockPage) addFar(address uint64) {
+	if p.far == nil {
+		p.far = make([]uint64, 0, pageBlocks)
+		for _, near := range p.near[:len(p.near)-1] {
+			p.far = append(p.far, p.base+uint64(near))
+		}
+	}
+	p.far = append(p.far, address)
+}
+
+// addHigh does the same for the high half of its size.
+func (p *blockPage) addHigh(half uint32) {
+	if p.high == nil {
+		p.high = make([]uint32, len(p.sizes)-1, pageBlocks)
+	}
+	p.high = append(p.high, half)
+}
+
+// at is a block of the page.
+func (p *blockPage) at(i int) Block {
+	b := Block{p.sites[i], p.address(i), uint64(p.sizes[i])}
+	if p.high != nil {
+		b.Size |= uint64(p.high[i]) << 32
+	}
+	return b
+}
 
 // All yields the blocks in the order they were added.
 func (b *Blocks) All() iter.Seq[Block] {
 	return func(yield func(Block) bool) {
-		var at Block
-		for log := b.log; len(log) > 0; {
-			var ok bool
-			if log, ok = next(log, &at); !ok || !yield(at) {
-				return
+		for _, p := range b.pages {
+			for i := range p.sites {
+				if !yield(p.at(i)) {
+					return
+				}
 			}
 		}
 	}
-}
-
-// next decodes the block at the head of log on top of the block before it; ok is false where the log ends inside it.
-func next(log []byte, at *Block) (rest []byte, ok bool) {
-	lengths := log[0]
-	siteEnd := 2 + int(lengths&3)
-	addressEnd := siteEnd + 1 + int(lengths>>2&7)
-	end := addressEnd + 1 + int(lengths>>5)
-	if end > len(log) {
-		return nil, false
-	}
-	at.Site += uint32(unzigzag(number(log[1:siteEnd])))
-	at.Address += unzigzag(number(log[siteEnd:addressEnd]))
-	at.Size = number(log[addressEnd:end])
-	return log[end:], true
-}
-
-func number(b []byte) (v uint64) {
-	for i := len(b) - 1; i >= 0; i-- {
-		v = v<<8 | uint64(b[i])
-	}
-	return v
 }

@@ -41,14 +41,27 @@ func rowIn(slot *uint64) uint32 { return uint32(*slot&rowBits) - 1 }
 // fill enters a row into the free slot that find returned for the hash.
 func (x *index) fill(slot *uint64, hash uint32, row uint32) {
 	*slot = uint64(hash)<<32 | uint64(row) + 1
-	if x.used++; x.used*2 < len(x.slots) {
-		return
+	if x.used++; x.used*8 >= len(x.slots)*5 {
+		x.grow()
 	}
-	old := x.slots
-	x.slots = make([]uint64, 4*len(old))
+}
+
+// grow makes room for more: fast while it is small, and by as little as may be where it is large.
+func (x *index) grow() {
+	const large = 1 << 18
+	old, times := x.slots, 4
+	if len(old) >= large {
+		times = 2
+	}
+	x.slots = make([]uint64, times*len(old))
+	mask := uint64(len(x.slots) - 1)
 	for _, entered := range old {
 		if entered != 0 {
-			*x.find(uint32(entered>>32), func(uint32) bool { return false }) = entered
+			at := entered >> 32 & mask
+			for x.slots[at] != 0 {
+				at = (at + 1) & mask
+			}
+			x.slots[at] = entered
 		}
 	}
 }

@@ -181,17 +181,6 @@ func (c *Capture) takeSites(d *decoder) {
 	}
 }
 
-func (c *Capture) putBlocks(e *encoder) {
-	e.uint(uint64(c.Blocks.n))
-	e.b = append(e.b, c.Blocks.log...)
-}
-
-func (c *Capture) takeBlocks(d *decoder) {
-	c.Blocks = Blocks{n: d.count(4), log: d.b}
-	for c.Blocks.last = range c.Blocks.All() { // to the last one, so that Add can go on
-	}
-}
-
 func (c *Capture) putWarnings(e *encoder) {
 	e.uint(uint64(len(c.Warnings)))
 	for _, w := range c.Warnings {

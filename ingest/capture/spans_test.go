@@ -1,6 +1,7 @@
 package capture_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -100,6 +101,16 @@ func TestSpansAreThoseOfSets(t *testing.T) {
 					list = append(list, b)
 				}
 				sets[i][b] = true
+			}
+			if r.IntN(2) == 0 { // one block at each address, in stretches that ascend
+				slices.SortFunc(list, func(a, b capture.Block) int { return cmp.Compare(a.Address, b.Address) })
+				list = slices.CompactFunc(list, func(a, b capture.Block) bool { return a.Address == b.Address })
+				clear(sets[i])
+				for _, b := range list {
+					sets[i][b] = true
+				}
+				turn := r.IntN(len(list) + 1)
+				list = append(slices.Clone(list[turn:]), list[:turn]...)
 			}
 			captures[i] = snapshotOf(sites, list...)
 		}

@@ -89,8 +89,13 @@ func (s *Stacks) AddAddresses(ids []FrameID, addresses []uint64) []FrameID {
 // Text holds on to the strings it is given.
 func (s *Stacks) AddText(text Text, address uint64) FrameID {
 	if s.textIDs == nil {
-		s.textIDs = map[Text]uint32{}
-		s.texts = append(s.texts[:0], Text{})
+		s.textIDs = make(map[Text]uint32, len(s.texts))
+		if len(s.texts) == 0 {
+			s.texts = append(s.texts, Text{})
+		}
+		for id := 1; id < len(s.texts); id++ {
+			s.textIDs[s.texts[id]] = uint32(id)
+		}
 	}
 	id, ok := s.textIDs[text]
 	if !ok {
@@ -101,10 +106,37 @@ func (s *Stacks) AddText(text Text, address uint64) FrameID {
 	return s.add(Frame{Address: address, Text: id})
 }
 
+// Trim gives back what only adding needs, which is more than what frames and stacks take. What is added later costs as much as all before
+// it, once.
+func (s *Stacks) Trim() { s.frameIDs, s.stackIDs, s.textIDs = index{}, index{}, nil }
+
+// reindex undoes Trim.
+func (s *Stacks) reindex() {
+	for row, f := range s.frames {
+		hash := hashFrame(f)
+		s.frameIDs.fill(s.frameIDs.find(hash, func(uint32) bool { return false }), hash, uint32(row))
+	}
+	for id := StackID(1); int(id) < s.Count(); id++ {
+		hash := hashStack(s.Stack(id))
+		s.stackIDs.fill(s.stackIDs.find(hash, func(uint32) bool { return false }), hash, uint32(id))
+	}
+}
+
+func hashStack(frames []FrameID) uint32 {
+	sum := uint64(len(frames))
+	for _, f := range frames {
+		sum = mix(sum ^ uint64(f))
+	}
+	return uint32(sum)
+}
+
 // hashFrame keeps address and text apart by a number that is not known, else an address could make up for a text.
 func hashFrame(f Frame) uint32 { return uint32(mix(f.Address ^ uint64(f.Text)*salt)) }
 
 func (s *Stacks) add(f Frame) FrameID {
+	if s.frameIDs.slots == nil && len(s.frames) > 0 {
+		s.reindex()
+	}
 	hash := hashFrame(f)
 	slot := s.frameIDs.find(hash, func(row uint32) bool { return s.frames[row] == f })
 	if *slot != 0 {
@@ -122,12 +154,10 @@ func (s *Stacks) AddStack(frames []FrameID) StackID {
 	}
 	if len(s.ends) == 0 {
 		s.ends = append(s.ends, 0)
+	} else if s.stackIDs.slots == nil {
+		s.reindex()
 	}
-	sum := uint64(len(frames))
-	for _, f := range frames {
-		sum = mix(sum ^ uint64(f))
-	}
-	hash := uint32(sum)
+	hash := hashStack(frames)
 	slot := s.stackIDs.find(hash, func(row uint32) bool { return slices.Equal(s.Stack(StackID(row)), frames) })
 	if *slot != 0 {
 		return StackID(rowIn(slot))

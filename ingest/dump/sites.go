@@ -38,7 +38,6 @@ func (b *builder) takeSites(ctx context.Context) error {
 			}
 		}
 	}
-	b.c.Blocks.Grow(b.blocks.n)
 	n := 0
 	for ordinal, at := range b.blocks.all() {
 		if n++; n%65536 == 0 && ctx.Err() != nil {

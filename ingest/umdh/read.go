@@ -50,6 +50,9 @@ func (r *reader) read() ([]*capture.Capture, error) {
 	r.draft.unread = r.in.err != nil
 	r.close()
 	r.done = join(r.done)
+	for _, c := range r.done {
+		c.Stacks.Trim()
+	}
 	switch {
 	case r.in.err != nil && r.ctx.Err() != nil:
 		return r.done, r.in.err

@@ -1,0 +1,31 @@
+package capture_test
+
+import (
+	"fmt"
+	"testing"
+
+	"heapdrift/ingest/capture"
+)
+
+// Trimming changes no number that frames and stacks have or get.
+func TestTrim(t *testing.T) {
+	fill := func(trim func(s *capture.Stacks)) string {
+		var s capture.Stacks
+		ids := ""
+		for i := range 300 {
+			if i%100 == 50 {
+				trim(&s)
+			}
+			a, b := s.AddAddress(uint64(i%70)), s.AddText(capture.Text{Function: fmt.Sprint("f", i%90)}, uint64(i%3))
+			if i%100 == 51 {
+				trim(&s)
+			}
+			ids += fmt.Sprint(a, b, s.AddStack([]capture.FrameID{a, b}), " ")
+		}
+		return ids + fmt.Sprint(s.FrameCount(), s.Count())
+	}
+	want := fill(func(*capture.Stacks) {})
+	if got := fill((*capture.Stacks).Trim); got != want {
+		t.Errorf("trimmed\n%s\nwant\n%s", got, want)
+	}
+}
