@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -27,6 +26,7 @@ const formatParquet = "parquet"
 type evidenceFiles struct {
 	inputs   []analysis.Input
 	readings []*ingest.Reading // by input
+	given    [][]*evidenceFile // by input: the files that it was read from
 	files    []*evidenceFile
 }
 
@@ -34,22 +34,39 @@ type evidenceFiles struct {
 type evidenceFile struct {
 	analysis.File
 	content *os.File
-	digest  chan error // one, when SHA256 is set or cannot be
+	digest  chan struct{} // closed when SHA256 is set or cannot be
+	failed  error         // why it cannot
 }
 
 func (f *evidenceFile) source() ingest.Source {
 	return ingest.Source{Name: f.Name, ReaderAt: f.content, Size: f.Bytes}
 }
 
+// mostDigests is how many files' digests may still be in the making while the next file is read.
+const mostDigests = 4
+
 // readEvidence reads the files in the order given; those that are traces are one trace. What it returns must be closed,
 // beside an error too.
 func readEvidence(ctx context.Context, paths []string, opt ingest.Options, s streams) (e *evidenceFiles, err error) {
 	e = &evidenceFiles{}
+	if err := e.readAll(ctx, paths, opt, s); err != nil {
+		return e, err
+	}
+	return e, e.finish()
+}
+
+// readAll reads the files; their digests may not be there yet.
+func (e *evidenceFiles) readAll(ctx context.Context, paths []string, opt ingest.Options, s streams) error {
 	var traces []*evidenceFile
-	for _, path := range paths {
+	for i, path := range paths {
+		if i >= mostDigests {
+			if err := e.files[i-mostDigests].finish(); err != nil {
+				return err
+			}
+		}
 		f, err := openEvidence(ctx, path)
 		if err != nil {
-			return e, err
+			return err
 		}
 		e.files = append(e.files, f)
 		if len(paths) > 1 {
@@ -62,17 +79,17 @@ func readEvidence(ctx context.Context, paths []string, opt ingest.Options, s str
 			opt.Progress = progress
 			return ingest.Read(ctx, f.source(), opt)
 		}); err != nil {
-			return e, err
+			return err
 		}
 	}
 	if len(traces) == 0 {
-		return e, nil
+		return nil
 	}
 	sources := make([]ingest.Source, len(traces))
 	for i, f := range traces {
 		sources[i] = f.source()
 	}
-	return e, e.read(s, traces, func(progress func(done, total int64)) (*ingest.Reading, error) {
+	return e.read(s, traces, func(progress func(done, total int64)) (*ingest.Reading, error) {
 		return ingest.ReadTogether(ctx, sources, ingest.Options{Progress: progress})
 	})
 }
@@ -88,8 +105,11 @@ func openEvidence(ctx context.Context, path string) (*evidenceFile, error) {
 		_ = file.Close() // read only
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	f := &evidenceFile{File: analysis.File{Name: filepath.Base(path), Bytes: info.Size()}, content: file, digest: make(chan error, 1)}
-	go func() { f.digest <- f.sum(ctx) }()
+	f := &evidenceFile{File: analysis.File{Name: filepath.Base(path), Bytes: info.Size()}, content: file, digest: make(chan struct{})}
+	go func() {
+		defer close(f.digest)
+		f.failed = f.sum(ctx)
+	}()
 	return f, nil
 }
 
@@ -114,19 +134,30 @@ func (f *evidenceFile) sum(ctx context.Context) error {
 }
 
 // finish waits for the digest.
-func (f *evidenceFile) finish() error { return <-f.digest }
+func (f *evidenceFile) finish() error {
+	<-f.digest
+	return f.failed
+}
+
+// finish waits for all digests.
+func (e *evidenceFiles) finish() error {
+	for i, files := range e.given {
+		for _, f := range files {
+			if err := f.finish(); err != nil {
+				return err
+			}
+			e.inputs[i].Files = append(e.inputs[i].Files, f.File)
+		}
+	}
+	return nil
+}
 
 // read adds an input that read gives for some files.
 func (e *evidenceFiles) read(s streams, files []*evidenceFile, read func(progress func(done, total int64)) (*ingest.Reading, error)) error {
 	bar := newProgressBar(s.err, files[0].Name)
 	defer bar.clear()
 	r, err := read(bar.set)
-	in := analysis.Input{Captures: r.Captures}
-	for _, f := range files {
-		err = cmp.Or(err, f.finish())
-		in.Files = append(in.Files, f.File)
-	}
-	e.inputs, e.readings = append(e.inputs, in), append(e.readings, r)
+	e.inputs, e.readings, e.given = append(e.inputs, analysis.Input{Captures: r.Captures}), append(e.readings, r), append(e.given, files)
 	return err
 }
 
