@@ -43,16 +43,23 @@ func (s *series) findings(ctx context.Context, j *judge, sites []*judgedSite) ([
 
 // sortedFindings is findings, no two of one signature, the gravest first. They are too large to be moved about.
 func sortedFindings(list []Finding) []Finding {
-	order := make([]*Finding, len(list))
-	for i := range list {
-		order[i] = &list[i]
+	order := make([]int32, len(list)) // by place: who comes there
+	for i := range order {
+		order[i] = int32(i)
 	}
-	slices.SortFunc(order, CompareFindings)
-	sorted := make([]Finding, len(list))
-	for i, f := range order {
-		sorted[i] = *f
+	slices.SortFunc(order, func(a, b int32) int { return CompareFindings(&list[a], &list[b]) })
+	for first := range list { // each round of places that change with each other
+		if order[first] < 0 {
+			continue
+		}
+		moved, at := list[first], int32(first)
+		for from := order[at]; from != int32(first); from = order[at] {
+			list[at], order[at] = list[from], -1
+			at = from
+		}
+		list[at], order[at] = moved, -1
 	}
-	return sorted
+	return list
 }
 
 // tell fills in what names say of the first findings: whatever is said of a stack that it is not judged by.
@@ -79,7 +86,7 @@ func (f *Finding) tell(scratch *scratch) {
 		return
 	}
 	t := f.from.frames.tell(scratch, f.from.stack, f.from.key.Kind)
-	f.Title, f.Origin, f.Frames, f.Fine, f.Leaf, f.Provisional, f.Outline = t.Title, t.origin, t.Frames, t.Fine, t.Leaf, t.Provisional, t.outline
+	f.Title, f.Blame, f.Origin, f.Frames, f.Fine, f.Leaf, f.Provisional, f.Outline = t.Title, f.from.frames.blamed(f.from.stack), t.origin, t.Frames, t.Fine, t.Leaf, t.Provisional, t.outline
 	f.Owner, f.Known, f.Group = t.Owner, t.Known, t.Group
 	f.from = nil
 }
@@ -89,7 +96,7 @@ func (f *Finding) tell(scratch *scratch) {
 func findingOf(j *judge, evidence string, sites []*judgedSite) Finding {
 	first := sites[0]
 	f := Finding{
-		Signature: first.signature, Kind: first.key.Kind.String(), Sites: len(sites), Blame: first.frames.blamed(first.stack), Amounts: first.Amounts, from: first,
+		Signature: first.signature, Kind: first.key.Kind.String(), Sites: len(sites), Amounts: first.Amounts, from: first,
 	}
 	var agreed Amount
 	for _, site := range sites {
@@ -128,7 +135,7 @@ func findingOf(j *judge, evidence string, sites []*judgedSite) Finding {
 	default:
 		f.Clauses = j.explain(gravest)
 	}
-	f.judgeUnreferenced(agreed)
+	f.judgeUnreferenced(first.blamed, agreed)
 	f.Witnesses = []Witness{{Kind: evidence, Verdict: f.Verdict, Score: f.Score, Amounts: f.Amounts}}
 	return f
 }

@@ -69,6 +69,7 @@ type scratch struct {
 	rows    []uint32
 	classes []*blame.Class
 	marks   []blame.Mark
+	signer  blame.Signer
 }
 
 func newFrames(table *frameTable, keys *stackKeys, opt *Options, process capture.Process) *frames {
@@ -268,7 +269,7 @@ func (f *frames) sign(s *scratch, id capture.StackID, kind capture.SiteKind) {
 	if p.Blame < 0 {
 		at.blame = -1
 	}
-	at.signatures[kind] = blame.ID(kind.String(), s.classes, p)
+	at.signatures[kind] = s.signer.ID(kind.String(), s.classes, p)
 }
 
 // number adds a stack to the table.
@@ -330,6 +331,12 @@ func (f *frames) blamed(id capture.StackID) *Blame {
 		return nil
 	}
 	return f.table.blame(f.table.Numbers(at.ref)[at.blame-1])
+}
+
+// isUnnamed reports whether the frame that the memory of a stack, which is placed, is counted against has no function.
+func (f *frames) isUnnamed(id capture.StackID) bool {
+	at := &f.placed[id]
+	return at.blame > 0 && f.table.rows[f.table.Numbers(at.ref)[at.blame-1]].function == 0
 }
 
 // blame names a frame as what memory is counted against.

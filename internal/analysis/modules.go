@@ -175,18 +175,11 @@ func (s *returnSet) add(module int32, function uint32, offset uint64) bool {
 // symbolWarnings says once how much memory stands under frames without names, with what would name most of it, and
 // names the modules whose symbols do not fit.
 func symbolWarnings(r *Report) []Warning {
-	var unnamed Amount
-	for i := range r.Sites {
-		if b := r.Sites[i].Blame; b != nil && b.Function == "" {
-			unnamed.Count++
-			unnamed.Bytes += r.Sites[i].Outstanding.Bytes
-		}
-	}
 	var list []Warning
-	if unnamed.Count > 0 {
-		list = append(list, Warning{Code: capture.NoSymbols, Count: unnamed.Count, Message: fmt.Sprintf(
+	if r.unnamed.Count > 0 {
+		list = append(list, Warning{Code: capture.NoSymbols, Count: r.unnamed.Count, Message: fmt.Sprintf(
 			"%s of %s have no function name: the evidence holds addresses, so frames print as module+0xRVA; they hold %s%s",
-			Count(unnamed.Count), Plural(int64(len(r.Sites)), "site"), Bytes(unnamed.Bytes), missing(r.Modules))})
+			Count(r.unnamed.Count), Plural(int64(len(r.Sites)), "site"), Bytes(r.unnamed.Bytes), missing(r.Modules))})
 	}
 	var unproven []string
 	for i := range r.Modules {

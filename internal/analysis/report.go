@@ -44,6 +44,7 @@ type Report struct {
 	Sites  []Site  `json:"sites"` // merged by stack, heap and kind; most growth first, heap-virtual last
 
 	table        *frameTable // while the report is made
+	unnamed      Amount      // sites whose frame to blame has no function, and what they hold
 	untold       int         // findings at the end of Findings that lack what names say of them
 	listsNothing bool        // the evidence has no sites, and says so
 	listsChanged bool        // the evidence lists only stacks that changed

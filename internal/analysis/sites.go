@@ -62,17 +62,27 @@ func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *
 	if err := judge.all(ctx, sites); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(sites, compareSites)
-	r.Sites = make([]Site, len(sites))
+	sites = inOrderOfSites(sites)
 	for _, site := range sites { // in their order, so that what is shown first comes first
 		site.frames.number(site.stack)
 		for _, alias := range site.aliases {
 			site.frames.number(alias)
 		}
+		if site.frames.isUnnamed(site.stack) {
+			r.unnamed = sum(r.unnamed, Amount{1, site.Outstanding.Bytes})
+		}
 	}
+	shown := len(sites)
+	if opt.Shown > 0 {
+		shown = min(shown, opt.Shown)
+	}
+	r.Sites = make([]Site, len(sites))
 	inParts(len(sites), func(from, to int) {
 		for i := from; i < to; i++ {
-			s.write(&r.Sites[i], sites[i], r.Snapshots)
+			r.Sites[i] = sites[i].figures()
+			if i < shown {
+				s.write(&r.Sites[i], sites[i], r.Snapshots)
+			}
 		}
 	})
 	var err error
@@ -126,37 +136,6 @@ func signSites(ctx context.Context, sites []*judgedSite) error {
 	return nil
 }
 
-// compareSites orders sites as a report does.
-func compareSites(a, b *judgedSite) int {
-	return cmp.Or(compareKind(a, b), compareGrowth(b, a), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes), compareAllocated(b, a),
-		cmp.Compare(a.signature, b.signature), slices.Compare(a.key.Stack[:], b.key.Stack[:]), cmp.Compare(a.heapHandle, b.heapHandle), cmp.Compare(a.place, b.place))
-}
-
-// compareKind puts what heaps took from the system last: the heaps' own sites say where it went.
-func compareKind(a, b *judgedSite) int {
-	last := func(s *judgedSite) int {
-		if s.key.Kind == capture.KindHeapVirtual {
-			return 1
-		}
-		return 0
-	}
-	return cmp.Compare(last(a), last(b))
-}
-
-// compareGrowth orders by growth; where a process ended, by that of the instant before.
-func compareGrowth(a, b *judgedSite) int {
-	x, y := a.BeforeExit(), b.BeforeExit()
-	return cmp.Or(cmp.Compare(x.Bytes, y.Bytes), cmp.Compare(x.Count, y.Count))
-}
-
-// compareAllocated orders the sites of traces by what they allocated.
-func compareAllocated(a, b *judgedSite) int {
-	if a.Lifetimes == nil || b.Lifetimes == nil {
-		return 0
-	}
-	return cmp.Or(cmp.Compare(a.Allocated.Bytes, b.Allocated.Bytes), cmp.Compare(a.Allocated.Count, b.Allocated.Count))
-}
-
 // fill takes the figures of a site.
 func (s *series) fill(site *judgedSite, m *merged, f *frames) {
 	*site = judgedSite{merged: m, frames: f, Amounts: amounts(m.usage), agreed: Amount{m.agreed.Count, m.agreed.Bytes}, sample: sample{kind: m.key.Kind, usage: m.usage}}
@@ -173,16 +152,19 @@ func (s *series) fill(site *judgedSite, m *merged, f *frames) {
 	}
 }
 
-// write makes the text of a site, whose stack is numbered.
+// figures are what a site counts for, without text.
+func (s *judgedSite) figures() Site {
+	out := Site{Signature: s.signature, Kind: s.key.Kind.String(), Amounts: s.Amounts, Unreachable: s.unreachable, Key: s.key, Verdict: s.verdict, Stack: s.frames.placed[s.stack].ref, Rows: s.rows}
+	if s.result.Class != ClassUnknown {
+		out.Score = &s.result.Score
+	}
+	return out
+}
+
+// write adds the text of a site, whose stack is numbered.
 func (s *series) write(out *Site, site *judgedSite, snapshots []Snapshot) {
 	m, f := site.merged, site.frames
-	*out = Site{
-		Signature: site.signature, Kind: m.key.Kind.String(), Heap: site.heapHandle, Amounts: site.Amounts, Unreachable: site.unreachable, Key: m.key, Flags: []string{},
-		Series: make([]Point, len(m.usage)), Verdict: site.verdict, Blame: f.blamed(m.stack), Stack: f.placed[m.stack].ref, Rows: site.rows,
-	}
-	if site.result.Class != ClassUnknown {
-		out.Score = new(site.result.Score)
-	}
+	out.Heap, out.Flags, out.Series, out.Blame = site.heapHandle, []string{}, make([]Point, len(m.usage)), f.blamed(m.stack)
 	for i, u := range m.usage {
 		out.Series[i] = Point{snapshots[i].AtNS, Amount{u.Count, u.Bytes}}
 	}

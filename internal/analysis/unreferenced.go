@@ -28,13 +28,14 @@ func isUnreferenced(class Class, blamed bool, unreachable *Amount) bool {
 	return unreachable != nil && unreachable.Count >= leastUnreferenced && blamed && class.Gravity() < ClassUnreferenced.Gravity()
 }
 
-// judgeUnreferenced makes a finding one of blocks that no pointer reaches, if it is nothing graver; agreed are those that dumpsToAgree
+// judgeUnreferenced makes a finding one of blocks that no pointer reaches, if it is nothing graver; blamed says that its stack has
+// a frame to blame, agreed are those that dumpsToAgree
 // dumps say so of.
-func (f *Finding) judgeUnreferenced(agreed Amount) {
+func (f *Finding) judgeUnreferenced(blamed bool, agreed Amount) {
 	if f.Unreachable == nil || f.Unreachable.Count == 0 {
 		return
 	}
-	if isUnreferenced(f.Verdict, f.Blame != nil, f.Unreachable) {
+	if isUnreferenced(f.Verdict, blamed, f.Unreachable) {
 		f.Verdict, f.Certain = ClassUnreferenced, agreed.Count >= leastUnreferenced
 	}
 	if !f.Verdict.IsSuspect() {
@@ -119,7 +120,7 @@ func tallyUnreferenced(r *Report) (t unreferencedTally, ok bool) {
 		}
 		t.total = sum(t.total, *f.Unreachable)
 		ok = ok || f.Verdict == ClassUnreferenced
-		if f.Blame != nil && (t.top == nil || f.Unreachable.Bytes > t.top.Unreachable.Bytes) {
+		if f.hasBlame() && (t.top == nil || f.Unreachable.Bytes > t.top.Unreachable.Bytes) {
 			t.top = f
 		}
 	}

@@ -172,7 +172,7 @@ func what(r *Report, t *tally) string {
 func most(findings []Finding, total Amount) string {
 	var top *Finding
 	for i := range findings {
-		if f := &findings[i]; f.Blame != nil && (top == nil || f.Outstanding.Bytes > top.Outstanding.Bytes) {
+		if f := &findings[i]; f.hasBlame() && (top == nil || f.Outstanding.Bytes > top.Outstanding.Bytes) {
 			top = f
 		}
 	}

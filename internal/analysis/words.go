@@ -10,7 +10,15 @@ import (
 func (s *Site) Where() string { return where(s.Blame, s.Kind) }
 
 // Where names a finding in a sentence, as that of a site.
-func (f *Finding) Where() string { return where(f.Blame, f.Kind) }
+func (f *Finding) Where() string { return where(f.blamed(), f.Kind) }
+
+// blamed is Blame, of a finding that is not told yet too.
+func (f *Finding) blamed() *Blame {
+	if f.from != nil {
+		return f.from.frames.blamed(f.from.stack)
+	}
+	return f.Blame
+}
 
 func where(b *Blame, kind string) string {
 	if b == nil && kind == capture.KindVirtual.String() {
@@ -76,3 +84,6 @@ func Bytes(n int64) string {
 	}
 	return sign + strconv.FormatFloat(v, 'f', decimals, 64) + " " + [...]string{"B", "KB", "MB", "GB", "TB"}[unit]
 }
+
+// hasBlame reports whether there is a frame to blame.
+func (f *Finding) hasBlame() bool { return f.Blame != nil || f.from != nil && f.from.blamed }

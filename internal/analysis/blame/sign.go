@@ -40,7 +40,7 @@ func Sign(kind string, stack []*Class, p Placed) Signature {
 		s.ID, s.Fine, s.Leaf = h.sum("id", kind, nil), h.sum("fine", kind, nil), h.sum("leaf", kind, nil)
 		return s
 	}
-	s.Used = used(stack, p)
+	s.Used = appendUsed(make([]int, 0, 16), stack, p)
 	s.Frames = make([]string, len(s.Used))
 	for i, at := range s.Used {
 		s.Frames[i] = stack[at].Name()
@@ -53,22 +53,30 @@ func Sign(kind string, stack []*Class, p Placed) Signature {
 	return s
 }
 
-// ID is that of Sign alone, for the many stacks of which nobody asks more.
-func ID(kind string, stack []*Class, p Placed) string {
-	h := hasher{make([]byte, 0, 512)}
-	if p.Blame < 0 || p.Blame >= len(stack) || len(p.Marks) != len(stack) {
-		return h.sum("id", kind, nil)
-	}
-	return h.sum("id", kind, stack, used(stack, p)...)
+// ID is that of Sign alone.
+func ID(kind string, stack []*Class, p Placed) string { return new(Signer).ID(kind, stack, p) }
+
+// A Signer makes the ids of many stacks of which nobody asks more, in memory of its own. It is for one goroutine.
+type Signer struct {
+	h    hasher
+	used []int
 }
 
-// used chooses the frames that a signature is made of.
-func used(stack []*Class, p Placed) []int {
+// ID is ID.
+func (s *Signer) ID(kind string, stack []*Class, p Placed) string {
+	if p.Blame < 0 || p.Blame >= len(stack) || len(p.Marks) != len(stack) {
+		return s.h.sum("id", kind, nil)
+	}
+	s.used = appendUsed(s.used[:0], stack, p)
+	return s.h.sum("id", kind, stack, s.used...)
+}
+
+// appendUsed chooses the frames that a signature is made of, in a list that is empty.
+func appendUsed(list []int, stack []*Class, p Placed) []int {
 	layer := p.Marks[p.Blame].Layer
 	if !layer.isOrigin() {
-		return []int{p.Blame}
+		return append(list, p.Blame)
 	}
-	list := make([]int, 0, 16)
 	for i := p.Blame; i < len(stack); i++ {
 		if p.Marks[i].Layer != layer {
 			continue
