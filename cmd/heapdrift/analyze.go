@@ -112,9 +112,7 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 	if opt.Names, err = resolve(ctx, library, evidence.inputs, s); err != nil {
 		return exitInput, err
 	}
-	if format.Brief {
-		opt.Shown = f.top
-	}
+	opt.Shown = format.Shown(export.Options{Top: f.top})
 	report, err := analysis.Analyze(ctx, evidence.inputs, opt)
 	if err != nil {
 		return exitInput, err

@@ -65,6 +65,10 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 	}
 	r.Verdict = decide(r)
 	if r.table.repeats {
+		for i := range r.Sites {
+			r.write(i, &r.Sites[i])
+		}
+		r.write = nil
 		r.Stacks = r.Stacks.only(r.stackRefs())
 	}
 	r.table = nil

@@ -62,9 +62,9 @@ func sortedFindings(list []Finding) []Finding {
 	return list
 }
 
-// tell fills in what names say of the first findings: whatever is said of a stack that it is not judged by.
+// tell fills in what names say of the first findings: whatever is said of a stack that it is not judged by. Of the others it is told
+// when they are written.
 func (r *Report) tell(ctx context.Context, first int) error {
-	r.untold = len(r.Findings) - first
 	list := r.Findings[:first]
 	inParts(len(list), func(from, to int) {
 		var scratch scratch

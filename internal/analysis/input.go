@@ -48,8 +48,8 @@ type Options struct {
 	Own map[string]bool
 	// WorkUnit is what Input.Work counts, as in "document".
 	WorkUnit string
-	// Shown is how many findings somebody will look at; 0 for all. Of the others the report has the figures and not what names say
-	// of their stacks: it cannot be written as JSON.
+	// Shown is how many findings and sites somebody will look at; 0 for all. Of the others the report has the figures, and not what
+	// names say of their stacks, which JSON gets when it is written.
 	Shown int
 }
 

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -15,9 +14,6 @@ import (
 
 // WriteJSON writes a report as one JSON document in the layout of Schema, row by row, so that memory does not grow with it.
 func (r *Report) WriteJSON(w io.Writer) error {
-	if r.untold > 0 {
-		return errors.New("analysis: write report: it was made for a few findings to be shown (Options.Shown), so the others lack what names say of them")
-	}
 	head := *r
 	head.Schema = Schema
 	head.Findings, head.Sites = nil, nil
@@ -28,14 +24,26 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	const end = `"findings":null,"sites":null}` // the last fields
 	out := rowWriter{w: bufio.NewWriterSize(w, 64<<10), parts: make([]rowPart, runtime.GOMAXPROCS(0))}
 	out.text(string(bytes.TrimSuffix(text, []byte(end))))
-	out.list("findings", len(r.Findings), func(b []byte, i int) ([]byte, error) { return appendJSON(b, &r.Findings[i]) })
+	out.list("findings", len(r.Findings), func(b []byte, i int, s *scratch) ([]byte, error) {
+		f := r.Findings[i]
+		f.tell(s)
+		return appendJSON(b, &f)
+	})
 	out.text(",")
 	quoted := r.Stacks.quoted()
-	out.list("frames", r.Stacks.FrameCount(), func(b []byte, i int) ([]byte, error) { return r.Stacks.appendFrame(b, i, quoted), nil })
+	out.list("frames", r.Stacks.FrameCount(), func(b []byte, i int, _ *scratch) ([]byte, error) { return r.Stacks.appendFrame(b, i, quoted), nil })
 	out.text(",")
-	out.list("stacks", r.Stacks.Count(), func(b []byte, i int) ([]byte, error) { return appendNumbers(b, r.Stacks.Numbers(StackRef(i+1))), nil })
+	out.list("stacks", r.Stacks.Count(), func(b []byte, i int, _ *scratch) ([]byte, error) {
+		return appendNumbers(b, r.Stacks.Numbers(StackRef(i+1))), nil
+	})
 	out.text(",")
-	out.list("sites", len(r.Sites), func(b []byte, i int) ([]byte, error) { return appendJSON(b, &r.Sites[i]) })
+	out.list("sites", len(r.Sites), func(b []byte, i int, _ *scratch) ([]byte, error) {
+		site := r.Sites[i]
+		if r.write != nil {
+			r.write(i, &site)
+		}
+		return appendJSON(b, &site)
+	})
 	out.text("}\n")
 	if err := out.flush(); err != nil {
 		return fmt.Errorf("analysis: write report: %w", err)
@@ -52,17 +60,21 @@ type rowWriter struct {
 
 // A rowPart is what one core makes of a list.
 type rowPart struct {
-	text []byte
-	err  error
+	text    []byte
+	err     error
+	scratch scratch
 }
+
+// A rowOf appends a row of a list to b.
+type rowOf func(b []byte, i int, s *scratch) ([]byte, error)
 
 // rowsAtOnce is how many rows a core makes before they are written.
 const rowsAtOnce = 512
 
 func (w *rowWriter) text(s string) { _, _ = w.w.WriteString(s) } // bufio keeps the error for flush
 
-// list writes a field that is a list of n rows, of which add appends one to b.
-func (w *rowWriter) list(name string, n int, add func(b []byte, i int) ([]byte, error)) {
+// list writes a field that is a list of n rows.
+func (w *rowWriter) list(name string, n int, add rowOf) {
 	w.text(strconv.Quote(name) + ":[")
 	round := len(w.parts) * rowsAtOnce
 	for from := 0; from < n && w.err == nil; from += round {
@@ -80,13 +92,13 @@ func (w *rowWriter) list(name string, n int, add func(b []byte, i int) ([]byte, 
 	w.text("]")
 }
 
-func (p *rowPart) make(from, to int, add func(b []byte, i int) ([]byte, error)) {
+func (p *rowPart) make(from, to int, add rowOf) {
 	p.text = p.text[:0]
 	for i := from; i < to && p.err == nil; i++ {
 		if i > 0 {
 			p.text = append(p.text, ",\n"...)
 		}
-		p.text, p.err = add(p.text, i)
+		p.text, p.err = add(p.text, i, &p.scratch)
 	}
 }
 

@@ -43,13 +43,13 @@ type Report struct {
 	Stacks *Stacks `json:"-"`
 	Sites  []Site  `json:"sites"` // merged by stack, heap and kind; most growth first, heap-virtual last
 
-	table        *frameTable // while the report is made
-	unnamed      Amount      // sites whose frame to blame has no function, and what they hold
-	untold       int         // findings at the end of Findings that lack what names say of them
-	listsNothing bool        // the evidence has no sites, and says so
-	listsChanged bool        // the evidence lists only stacks that changed
-	judged       []Snapshot  // those that findings are judged by: of the longest life of the process
-	doubted      *Warning    // why the process or the order of the evidence is not certain; nil where both are
+	table        *frameTable            // while the report is made
+	unnamed      Amount                 // sites whose frame to blame has no function, and what they hold
+	write        func(i int, out *Site) // adds the text of a site, unless it has it
+	listsNothing bool                   // the evidence has no sites, and says so
+	listsChanged bool                   // the evidence lists only stacks that changed
+	judged       []Snapshot             // those that findings are judged by: of the longest life of the process
+	doubted      *Warning               // why the process or the order of the evidence is not certain; nil where both are
 }
 
 // ListsAll reports whether the evidence lists all that was outstanding, or all that was allocated in its time. Of a report that was read from JSON that is

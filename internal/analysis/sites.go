@@ -85,6 +85,11 @@ func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *
 			}
 		}
 	})
+	r.write = func(i int, out *Site) {
+		if i >= shown {
+			s.write(out, sites[i], r.Snapshots)
+		}
+	}
 	var err error
 	r.Findings, err = s.findings(ctx, judge, sites)
 	return sites, err

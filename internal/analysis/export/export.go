@@ -21,9 +21,20 @@ type Format struct {
 	Name        string
 	ContentType string
 	Extension   string
-	// Brief says that no more than Options.Top sites and findings are written.
-	Brief bool
-	write func(*printer, *analysis.Report, Options)
+	brief       bool // no more than Options.Top sites and findings are written
+	write       func(*printer, *analysis.Report, Options)
+}
+
+// Shown is how many findings and sites of a report the format looks at, for analysis.Options; 0 for all. JSON looks at them as it
+// writes them.
+func (f Format) Shown(opt Options) int {
+	switch {
+	case f.write == nil:
+		return 1
+	case f.brief:
+		return opt.Top
+	}
+	return 0
 }
 
 // Write writes the report.
