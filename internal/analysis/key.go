@@ -47,7 +47,7 @@ type stackKeys struct {
 	lend    func(address uint64) *capture.Module // of addresses outside the capture's modules; nil where nobody knows more
 	lent    map[uint64]int                       // what it gave, by address: index into modules, or −1
 	within  []int32                              // by FrameID: index into modules, −1 for none
-	frames  []Key                                // by FrameID
+	frames  []Key                                // by FrameID; gone once the stacks have their keys
 	stacks  []Key                                // by StackID; zero until asked for
 	// Of each of modules, in lower case.
 	lowerNames, lowerPaths []string

@@ -15,7 +15,7 @@ type series struct {
 	keys     []*stackKeys // by part
 	lives    []int        // by part: which process life it shows
 	heaps    []uint64     // handle of each heap slot, as in the last part that has it
-	sites    map[SiteKey]*merged
+	sites    map[SiteKey]*merged // until all are merged
 	order    []*merged // by first appearance
 	places   [][]int32 // by part and site of its capture: place in order
 	warnings []Warning
@@ -70,6 +70,10 @@ func merge(ctx context.Context, parts []part) (*series, error) {
 			s.places[p][i] = s.add(p, &parts[p].Sites[i], first, ids[s.lives[p]], slots[p])
 		}
 		first += len(parts[p].Snapshots)
+	}
+	s.sites = nil // from here on sites go by their place
+	for _, k := range s.keys {
+		k.frames = nil
 	}
 	return s, nil
 }
