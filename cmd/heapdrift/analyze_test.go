@@ -20,7 +20,7 @@ import (
 func cli(t *testing.T, args ...string) (out, errOut string, code int) {
 	t.Helper()
 	var o, e bytes.Buffer
-	code = run(t.Context(), args, streams{strings.NewReader(""), &o, &e})
+	code = run(t.Context(), args, streams{in: strings.NewReader(""), out: &o, err: &e})
 	return o.String(), e.String(), code
 }
 

@@ -10,6 +10,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+
+	"heapdrift/internal/memory"
 )
 
 // Exit codes that scripts rely on.
@@ -26,6 +28,8 @@ type streams struct {
 	in  io.Reader
 	out io.Writer
 	err io.Writer
+	// budget is what the command may take of memory.
+	budget *memory.Budget
 }
 
 // A command is one subcommand. run returns the exit code; an error is printed and ends with exitInput unless it
@@ -33,23 +37,24 @@ type streams struct {
 type command struct {
 	name, arguments, summary string
 	run                      func(ctx context.Context, args []string, s streams) (int, error)
+	server                   bool // each of its jobs has the budget, instead of the command
 }
 
 // commands is a function because help refers to it.
 func commands() []command {
 	return []command{
-		{"analyze", "[flags] FILE…", "analyse evidence here, without a server", analyze},
-		{"etl census", "[--format json] FILE…", "count what is in a trace, for bug reports; several files are one trace", etlCensus},
-		{"symbols add", "[--url U] DIR|FILE…", "send PDBs, images and archives of them to a server", symbolsAdd},
-		{"symbols lookup", "PDB|PE [ADDR…]", "print what a PDB or image says about addresses (RVAs, hexadecimal)", symbolsLookup},
-		{"symbols undname", "[flags] [NAME…]", "undecorate C++ names", symbolsUndname},
-		{"up", "[--demo]", "run everything on this machine: web, worker, private PostgreSQL, Redis", up},
-		{"serve", "", "run the web server against HEAPDRIFT_DATABASE_URL, _REDIS_URL, _BLOB_URL", serve},
-		{"work", "", "run a worker against the same", work},
-		{"migrate", "", "bring the database to this version", migrate},
-		{"health", "", "ask the server on HEAPDRIFT_LISTEN whether it is alive; for containers", health},
-		{"version", "", "print the version", version},
-		{"help", "[env]", "print this, or the environment variables", help},
+		{"analyze", "[flags] FILE…", "analyse evidence here, without a server", analyze, false},
+		{"etl census", "[--format json] FILE…", "count what is in a trace, for bug reports; several files are one trace", etlCensus, false},
+		{"symbols add", "[--url U] DIR|FILE…", "send PDBs, images and archives of them to a server", symbolsAdd, false},
+		{"symbols lookup", "PDB|PE [ADDR…]", "print what a PDB or image says about addresses (RVAs, hexadecimal)", symbolsLookup, false},
+		{"symbols undname", "[flags] [NAME…]", "undecorate C++ names", symbolsUndname, false},
+		{"up", "[--demo]", "run everything on this machine: web, worker, private PostgreSQL, Redis", up, true},
+		{"serve", "", "run the web server against HEAPDRIFT_DATABASE_URL, _REDIS_URL, _BLOB_URL", serve, true},
+		{"work", "", "run a worker against the same", work, true},
+		{"migrate", "", "bring the database to this version", migrate, false},
+		{"health", "", "ask the server on HEAPDRIFT_LISTEN whether it is alive; for containers", health, false},
+		{"version", "", "print the version", version, false},
+		{"help", "[env]", "print this, or the environment variables", help, false},
 	}
 }
 
@@ -78,7 +83,7 @@ func run(ctx context.Context, args []string, s streams) int {
 		if len(args) < len(words) || !slices.Equal(args[:len(words)], words) {
 			continue
 		}
-		code, err := c.run(ctx, args[len(words):], s)
+		code, err := c.within(ctx, args[len(words):], s)
 		var usage *usageError
 		switch {
 		case errors.Is(err, flag.ErrHelp):
@@ -99,6 +104,31 @@ func run(ctx context.Context, args []string, s streams) int {
 	fmt.Fprintf(s.err, "heapdrift: no command %q; heapdrift help lists them\n", strings.Join(args[:min(len(args), nameWords(args[0]))], " "))
 	return exitUsage
 }
+
+// within runs the command within its budget of memory.
+func (c *command) within(ctx context.Context, args []string, s streams) (code int, err error) {
+	var limit memory.Size
+	if text := os.Getenv(memoryEnv); text != "" {
+		if err := limit.Set(text); err != nil {
+			return exitUsage, &usageError{memoryEnv + ": " + err.Error()}
+		}
+	}
+	s.budget = memory.NewBudget(limit)
+	watched, stop := context.WithCancel(ctx)
+	defer stop()
+	go s.budget.Watch(watched)
+	if c.server {
+		return c.run(ctx, args, s)
+	}
+	err = s.budget.Do(ctx, func(ctx context.Context) (err error) {
+		code, err = c.run(ctx, args, s)
+		return err
+	})
+	return code, err
+}
+
+// memoryEnv is the variable of the budget.
+const memoryEnv = "HEAPDRIFT_MEMORY"
 
 func help(_ context.Context, args []string, s streams) (int, error) {
 	if len(args) == 1 && args[0] == "env" {
@@ -128,6 +158,13 @@ func buildVersion() string {
 // parse parses flags that may stand before, between and behind the other arguments, which it returns.
 func parse(flags *flag.FlagSet, args []string, s streams) ([]string, error) {
 	flags.SetOutput(s.err)
+	var limit memory.Size
+	flags.Var(&limit, "memory", "most memory that the command takes, as in `512M`; past it the command ends with exit code 3; three quarters of the machine's, at most 4G, when neither this nor HEAPDRIFT_MEMORY is given")
+	defer func() {
+		if limit != 0 && s.budget != nil {
+			s.budget.SetLimit(limit)
+		}
+	}()
 	var rest []string
 	for {
 		if err := flags.Parse(args); err != nil {

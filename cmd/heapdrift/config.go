@@ -7,6 +7,8 @@ import (
 	"reflect"
 
 	"github.com/caarlos0/env/v11"
+
+	"heapdrift/internal/memory"
 )
 
 // config is what the environment sets. heapdrift help env prints the table.
@@ -23,9 +25,11 @@ type config struct {
 	SymbolMap     string `env:"HEAPDRIFT_SYMBOL_MAP" help:"where Windows directories of symbol paths lie here, as C:\\Symbols=/mnt/symbols with semicolons between"`
 	SymbolCache   string `env:"HEAPDRIFT_SYMBOL_CACHE" help:"where files from symbol servers are kept; heapdrift/symbols in the user's cache folder when empty"`
 	Concurrency   int    `env:"HEAPDRIFT_CONCURRENCY" envDefault:"2" help:"jobs at once on one worker"`
-	URL           string `env:"HEAPDRIFT_URL" help:"server that symbols add sends to; the one on HEAPDRIFT_LISTEN when empty"`
-	TrustProxy    bool   `env:"HEAPDRIFT_TRUST_PROXY" help:"take client addresses from X-Forwarded-For of a proxy in a private network"`
-	LogFormat     string `env:"HEAPDRIFT_LOG" envDefault:"text" help:"text or json, on the standard error"`
+	// Memory is read before the configuration is: see command.within.
+	Memory     memory.Size `env:"HEAPDRIFT_MEMORY" help:"most memory that a command, or all jobs of a worker together, take, as in 2G; a job that needs more ends with a sentence (default three quarters of the machine's, at most 4G)"`
+	URL        string      `env:"HEAPDRIFT_URL" help:"server that symbols add sends to; the one on HEAPDRIFT_LISTEN when empty"`
+	TrustProxy bool        `env:"HEAPDRIFT_TRUST_PROXY" help:"take client addresses from X-Forwarded-For of a proxy in a private network"`
+	LogFormat  string      `env:"HEAPDRIFT_LOG" envDefault:"text" help:"text or json, on the standard error"`
 }
 
 func loadConfig() (config, error) {

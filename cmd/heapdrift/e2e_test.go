@@ -16,6 +16,7 @@ import (
 	cdp "github.com/chromedp/chromedp"
 
 	"heapdrift/internal/embedded"
+	"heapdrift/internal/memory"
 	"heapdrift/internal/store"
 	"heapdrift/internal/testdb"
 )
@@ -32,7 +33,7 @@ func startServer(t *testing.T) string {
 	t.Cleanup(redis.Stop)
 	c := config{DatabaseURL: testdb.New(t), RedisURL: "redis://" + redis.Addr(), BlobURL: "file://" + t.TempDir(), Listen: "127.0.0.1:0", MaxUpload: 1 << 30, Concurrency: 2}
 	r := role{web: true, work: true, freshBroker: true}
-	p, err := openParts(t.Context(), c, r, slog.New(slog.DiscardHandler))
+	p, err := openParts(t.Context(), c, r, memory.NewBudget(0), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
+	"heapdrift/internal/memory"
 	"heapdrift/internal/queue"
 	"heapdrift/internal/store"
 	"heapdrift/web"
@@ -36,7 +37,7 @@ type role struct {
 }
 
 // openParts connects to everything. The database must be migrated.
-func openParts(ctx context.Context, c config, r role, log *slog.Logger) (*parts, error) {
+func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log *slog.Logger) (*parts, error) {
 	p := &parts{config: c, log: log}
 	var err error
 	if p.store, err = store.Open(ctx, c.DatabaseURL); err != nil {
@@ -53,7 +54,7 @@ func openParts(ctx context.Context, c config, r role, log *slog.Logger) (*parts,
 			p.store.Close()
 			return nil, err
 		}
-		handlers = (&worker.Worker{Store: p.store, Blobs: p.blobs, Symbols: library, Remote: c.remoteBlobs()}).Handlers()
+		handlers = withinBudget(budget, (&worker.Worker{Store: p.store, Blobs: p.blobs, Symbols: library, Remote: c.remoteBlobs()}).Handlers())
 	}
 	p.node, err = queue.New(p.store, handlers, queue.Options{RedisURL: c.RedisURL, Concurrency: c.Concurrency, FreshBroker: r.freshBroker, Log: log})
 	if err != nil {
@@ -61,6 +62,22 @@ func openParts(ctx context.Context, c config, r role, log *slog.Logger) (*parts,
 		return nil, err
 	}
 	return p, nil
+}
+
+// withinBudget ends jobs that use a worker's memory up. One that was not alone is tried again.
+func withinBudget(budget *memory.Budget, handlers map[string]queue.Handler) map[string]queue.Handler {
+	bounded := make(map[string]queue.Handler, len(handlers))
+	for kind, handler := range handlers {
+		bounded[kind] = func(ctx context.Context, job *queue.Job) error {
+			err := budget.Do(ctx, func(ctx context.Context) error { return handler(ctx, job) })
+			var exceeded *memory.Exceeded
+			if errors.As(err, &exceeded) {
+				return &queue.Error{Code: memory.Code, Message: exceeded.Error(), Final: exceeded.Alone}
+			}
+			return err
+		}
+	}
+	return bounded
 }
 
 // remoteBlobs reports whether the blob store is not a disk of this machine.
@@ -114,7 +131,7 @@ func runRole(ctx context.Context, args []string, s streams, r role) (int, error)
 	if err != nil {
 		return exitUsage, err
 	}
-	p, err := openParts(ctx, c, r, c.logger(s.err))
+	p, err := openParts(ctx, c, r, s.budget, c.logger(s.err))
 	if err != nil {
 		return exitInput, err
 	}

@@ -46,7 +46,7 @@ func TestSymbolsUndname(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	if code := run(t.Context(), []string{"symbols", "undname"}, streams{strings.NewReader("?f@@YAXXZ\nmain\n"), &out, &out}); code != exitOK || out.String() != "f\nmain\n" {
+	if code := run(t.Context(), []string{"symbols", "undname"}, streams{in: strings.NewReader("?f@@YAXXZ\nmain\n"), out: &out, err: &out}); code != exitOK || out.String() != "f\nmain\n" {
 		t.Errorf("%d %q", code, out.String())
 	}
 }

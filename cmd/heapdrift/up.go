@@ -39,7 +39,7 @@ func up(ctx context.Context, args []string, s streams) (int, error) {
 		return exitInput, err
 	}
 	r := role{web: true, work: true, freshBroker: own.redis != nil}
-	p, err := openParts(ctx, c, r, log)
+	p, err := openParts(ctx, c, r, s.budget, log)
 	if err != nil {
 		return exitInput, err
 	}

@@ -1,0 +1,131 @@
+// Package memory keeps a program within a budget of memory: work that needs more ends with a sentence, before the system ends
+// the program without one.
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"runtime/metrics"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A Budget bounds what all work of the program takes together. Memory is what the Go runtime has from the system and has not given
+// back: pages of mapped files are the system's, which takes them back by itself.
+type Budget struct {
+	limit atomic.Int64
+	mu    sync.Mutex
+	works []*work // by the time of their begin
+}
+
+type work struct {
+	cancel context.CancelCauseFunc
+	ended  bool // its context is
+}
+
+// Exceeded is the cause of a context that ended because the budget was used up.
+type Exceeded struct {
+	Limit Size
+	// Alone says that no other work was running: to try again gives the same.
+	Alone bool
+}
+
+// Code is the stable code of Exceeded.
+const Code = "memory-exceeded"
+
+func (e *Exceeded) Error() string {
+	if !e.Alone {
+		return fmt.Sprintf("memory: the budget of %s (HEAPDRIFT_MEMORY) is used up by several jobs at once; this one is tried again", e.Limit)
+	}
+	return fmt.Sprintf("memory: the work needs more than its budget of %s; give it more (--memory or HEAPDRIFT_MEMORY), fewer files at once, or one process of a trace", e.Limit)
+}
+
+// NewBudget makes a budget; 0 is Default.
+func NewBudget(limit Size) *Budget {
+	b := &Budget{}
+	b.SetLimit(limit)
+	return b
+}
+
+// SetLimit changes the budget; 0 is Default.
+func (b *Budget) SetLimit(limit Size) {
+	if limit == 0 {
+		limit = Default()
+	}
+	b.limit.Store(int64(limit))
+}
+
+// Limit is how much the budget is.
+func (b *Budget) Limit() Size { return Size(b.limit.Load()) }
+
+// Do does work whose context ends when the budget is used up and no younger work is running. Its error is *Exceeded then.
+func (b *Budget) Do(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	w := &work{cancel: cancel}
+	b.mu.Lock()
+	b.works = append(b.works, w)
+	b.mu.Unlock()
+	defer func() {
+		if isExceeded(ctx) {
+			debug.FreeOSMemory() // while the work still counts as one that ends, so that no other has to
+		}
+		b.mu.Lock()
+		b.works = slices.DeleteFunc(b.works, func(other *work) bool { return other == w })
+		b.mu.Unlock()
+		cancel(nil)
+	}()
+	err := do(ctx)
+	if err != nil && isExceeded(ctx) {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// isExceeded reports whether a context ended because the budget was used up.
+func isExceeded(ctx context.Context) bool {
+	var exceeded *Exceeded
+	return errors.As(context.Cause(ctx), &exceeded)
+}
+
+// interval is how often Watch looks: a core that writes new memory all the time takes some ten MB in it.
+const interval = 5 * time.Millisecond
+
+// Watch keeps to the budget until ctx is done. The collector works harder from nine tenths of it on.
+func (b *Budget) Watch(ctx context.Context) {
+	before := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(before)
+	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for known := int64(0); ; {
+		if limit := b.limit.Load(); limit != known {
+			known = limit
+			debug.SetMemoryLimit(limit / 10 * 9)
+		}
+		metrics.Read(samples)
+		if int64(samples[0].Value.Uint64()-samples[1].Value.Uint64()) > known {
+			b.endYoungest()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// endYoungest ends the work that began last, unless one that was ended has not stopped yet: that gives its memory back first.
+func (b *Budget) endYoungest() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.works) == 0 || slices.ContainsFunc(b.works, func(w *work) bool { return w.ended }) {
+		return
+	}
+	last := b.works[len(b.works)-1]
+	last.ended = true
+	last.cancel(&Exceeded{Limit: b.Limit(), Alone: len(b.works) == 1})
+}

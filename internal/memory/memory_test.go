@@ -1,0 +1,126 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestSizes(t *testing.T) {
+	for text, want := range map[string]Size{"512M": 512 << 20, "4GiB": 4 << 30, "1.5g": 3 << 29, "1073741824": 1 << 30, " 64 MB": 64 << 20, "16M": 16 << 20, "2T": 2 << 40} {
+		var s Size
+		if err := s.Set(text); err != nil || s != want {
+			t.Errorf("%q: %d, %v; want %d", text, s, err, want)
+		}
+		var again Size
+		if err := again.Set(s.String()); err != nil || again != s {
+			t.Errorf("%q prints as %q, which reads as %d, %v", text, s.String(), again, err)
+		}
+	}
+	for _, text := range []string{"", "M", "-1G", "15M", "4X", "1e30", "NaN", "much", "B", "9999999999T"} {
+		var s Size
+		if err := s.Set(text); err == nil || s != 0 {
+			t.Errorf("%q is taken as %d", text, s)
+		}
+	}
+}
+
+func TestDefault(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	if got := ofMachine(file("meminfo", "MemFree: 1 kB\nMemTotal:       1000 kB\n")); got != 1000<<10 {
+		t.Errorf("machine: %d", got)
+	}
+	if got := ofMachine(filepath.Join(dir, "none")); got != math.MaxInt64 {
+		t.Errorf("nobody knows: %d", got)
+	}
+	file("two/a/memory.max", "2000\n")
+	file("two/a/b/memory.max", "max\n")
+	file("one/memory/x/memory.limit_in_bytes", "3000\n")
+	for name, test := range map[string]struct {
+		self, root string
+		want       int64
+	}{
+		"version 2, by the group above": {"0::/a/b\n", "two", 2000},
+		"version 2, no limit":           {"0::/c\n", "two", math.MaxInt64},
+		"version 1":                     {"4:cpu,cpuacct:/x\n5:memory:/x\n", "one", 3000},
+		"nothing readable":              {"what\n", "one", math.MaxInt64},
+	} {
+		if got := ofGroup(file("self", test.self), filepath.Join(dir, test.root)); got != test.want {
+			t.Errorf("%s: %d, want %d", name, got, test.want)
+		}
+	}
+	if d := Default(); d < least || d > most {
+		t.Errorf("%d", d)
+	}
+}
+
+// take takes memory, which it keeps, until its context ends.
+func take(ctx context.Context) error {
+	var kept [][]byte
+	for ctx.Err() == nil {
+		page := make([]byte, 1<<20)
+		for i := 0; i < len(page); i += 4096 {
+			page[i] = 1
+		}
+		kept = append(kept, page)
+		time.Sleep(100 * time.Microsecond)
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	return ctx.Err()
+}
+
+func TestBudget(t *testing.T) {
+	b := NewBudget(128 << 20)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go b.Watch(ctx)
+	var exceeded *Exceeded
+	if err := b.Do(ctx, take); !errors.As(err, &exceeded) || !exceeded.Alone || !strings.Contains(err.Error(), "128M") {
+		t.Fatalf("work that takes all: %v", err)
+	}
+	if err := b.Do(ctx, func(ctx context.Context) error { return ctx.Err() }); err != nil {
+		t.Errorf("small work behind it: %v", err)
+	}
+	// Of two the younger ends, to be tried again; the older goes on.
+	older, younger := make(chan error, 1), make(chan error, 1)
+	done, began := make(chan struct{}), make(chan struct{})
+	go func() {
+		older <- b.Do(ctx, func(ctx context.Context) error {
+			close(began)
+			<-done
+			return ctx.Err()
+		})
+	}()
+	<-began
+	go func() { younger <- b.Do(ctx, take) }()
+	if err := <-younger; !errors.As(err, &exceeded) || exceeded.Alone {
+		t.Errorf("the younger: %v", err)
+	}
+	close(done)
+	if err := <-older; err != nil {
+		t.Errorf("the older: %v", err)
+	}
+	// What ends for another reason says so.
+	ended, end := context.WithCancelCause(ctx)
+	end(errors.New("enough"))
+	if err := b.Do(ended, take); errors.As(err, &exceeded) {
+		t.Errorf("ended by its caller: %v", err)
+	}
+}
