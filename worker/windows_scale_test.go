@@ -124,10 +124,7 @@ func startLarge(t testing.TB, rows, sites int) *largeTrace {
 // table writes the allocation table into the blob store.
 func (l *largeTrace) table(t testing.TB, rows, sites int, meta *allocations.Meta) store.Table {
 	t.Helper()
-	spool, err := allocations.NewSpool()
-	if err != nil {
-		t.Fatal(err)
-	}
+	spool := allocations.NewSpool()
 	defer func() { _ = spool.Close() }()
 	if err := largeRows(rows, sites, spool.Rows); err != nil {
 		t.Fatal(err)

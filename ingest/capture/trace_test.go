@@ -14,10 +14,7 @@ import (
 // twoProcesses are the captures of one trace: the first has a heap and virtual memory, the second one block.
 func twoProcesses(t testing.TB) ([]*capture.Capture, *allocations.Spool) {
 	t.Helper()
-	rows, err := allocations.NewSpool()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := allocations.NewSpool()
 	t.Cleanup(func() { _ = rows.Close() })
 	const heap, virtual, other = 0, 1, 2
 	never := allocations.Never

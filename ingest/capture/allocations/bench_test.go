@@ -3,6 +3,7 @@ package allocations
 import (
 	"bufio"
 	"context"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -123,4 +124,28 @@ func BenchmarkAsk(b *testing.B) {
 			b.ReportMetric(float64(table.Len())*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 		})
 	}
+}
+
+// BenchmarkSpool writes and reads rows of a program.
+func BenchmarkSpool(b *testing.B) {
+	rows := usual(rand.New(rand.NewPCG(1, 2)), 1<<20)
+	var bytes int
+	for b.Loop() {
+		s := NewSpool()
+		if err := s.Rows(rows); err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Scan(b.Context(), 0, 0, &counter{}); err != nil {
+			b.Fatal(err)
+		}
+		bytes = 0
+		for _, c := range s.chunks {
+			bytes += c.size
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(bytes)/float64(len(rows)), "bytes/row")
+	b.ReportMetric(float64(len(rows))*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }

@@ -11,13 +11,9 @@ import (
 // A trace is read into a spool, written as a table, and asked about a window.
 func Example() {
 	ctx := context.Background()
-	spool, err := allocations.NewSpool()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	spool := allocations.NewSpool()
 	defer spool.Close()
-	err = spool.Rows([]allocations.Row{
+	err := spool.Rows([]allocations.Row{
 		{AllocTime: 100, FreeTime: 900, Size: 64, Site: 0, End: allocations.EndFree},
 		{AllocTime: 200, FreeTime: 300, Size: 4096, Site: 1, End: allocations.EndFree},
 		{AllocTime: 250, FreeTime: allocations.Never, Size: 16, Site: 1},
@@ -54,11 +50,7 @@ func Example() {
 // What a site allocated in a second, what was left of it, and how long the rest lived.
 func ExampleQuestion_Pick() {
 	ctx := context.Background()
-	spool, err := allocations.NewSpool()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	spool := allocations.NewSpool()
 	defer spool.Close()
 	for i := range int64(10) {
 		row := allocations.Row{AllocTime: i * 100e6, FreeTime: allocations.Never, Size: 64}

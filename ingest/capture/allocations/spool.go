@@ -5,68 +5,132 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"sync"
 )
 
-// spoolChunk is how many rows are written and read at a time: 1 MB.
-const spoolChunk = 16 << 10
+// spoolMemory is how many bytes of packed rows are kept in memory; those beyond go to temporary disk.
+const spoolMemory = 128 << 20
 
-// A Spool keeps rows on temporary disk, 64 bytes each, in the order in which they came. It is a Sink for one goroutine,
-// and, between calls of Rows, a Scanner for any number.
+// maxSpoolSites bounds the numbers of sites: who counts them from 0 comes nowhere near.
+const maxSpoolSites = 1 << 28
+
+// A Spool keeps rows, some 20 bytes each, in the order in which they came: in memory first, then on temporary disk. A row's site
+// stands for its process, heap, stack and kind: all rows of a site must have the same. It is a Sink for one goroutine, and,
+// between calls of Rows, a Scanner for any number.
 type Spool struct {
-	mu      sync.Mutex // guards what follows but for the file's content
-	file    *os.File   // nil after Close
-	path    string     // to remove at Close, where an open file cannot be
-	buffer  []byte     // rows that are not in the file yet
-	written int64      // rows in the file
-	err     error      // of the first write that failed: rows are missing
+	mu      sync.Mutex // guards what follows but for the content of chunks
+	packer  *packer    // rows that are in no chunk yet; nil after Close
+	owners  []owner    // by site
+	chunks  []spoolChunk
+	rows    int64    // in chunks
+	memory  int64    // bytes of chunks that may still be kept in memory
+	file    *os.File // nil while all rows fit into memory
+	written int64    // bytes in the file
+	path    string   // to remove at Close, where an open file cannot be
+	err     error    // of the first write that failed: rows are missing
 	sites   []uint32
 	stacks  []uint32
+	scratch []byte
 }
 
-// NewSpool makes an empty spool in the directory for temporary files.
-func NewSpool() (*Spool, error) {
-	file, err := os.CreateTemp("", "heapdrift-rows-*")
-	if err != nil {
-		return nil, failure(CodeDisk, err, "no temporary file for rows")
-	}
-	s := &Spool{file: file, buffer: make([]byte, 0, spoolChunk*recordSize)}
-	if os.Remove(file.Name()) != nil {
-		s.path = file.Name()
-	}
-	return s, nil
+// An owner is what a site stands for.
+type owner struct {
+	heap           uint64
+	process, stack uint32
+	kind           Kind
+	known          bool
 }
+
+// A spoolChunk is rows that were packed together.
+type spoolChunk struct {
+	packed []byte // nil where they are in the file
+	at     int64
+	size   int
+	rows   int
+}
+
+// NewSpool makes an empty spool.
+func NewSpool() *Spool { return &Spool{packer: new(packer), memory: spoolMemory} }
 
 // Rows adds rows: a Spool is a Sink.
 func (s *Spool) Rows(rows []Row) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.packer == nil {
+		return failure(CodeClosed, nil, "the spool of rows is closed")
+	}
 	for i := range rows {
-		if len(s.buffer) == cap(s.buffer) {
+		r := &rows[i]
+		if err := s.own(r); err != nil {
+			return err
+		}
+		if s.packer.add(r); s.packer.n == packRows {
 			if err := s.flush(); err != nil {
 				return err
 			}
 		}
-		at := len(s.buffer)
-		s.buffer = s.buffer[:at+recordSize]
-		rows[i].put((*[recordSize]byte)(s.buffer[at:]))
 	}
 	return nil
 }
 
+// own remembers what the site of a row stands for.
+func (s *Spool) own(r *Row) error {
+	if int64(r.Site) >= int64(len(s.owners)) {
+		if r.Site >= maxSpoolSites {
+			return failure(CodeSite, nil, "a row of site %d, and numbers below %d are kept", r.Site, maxSpoolSites)
+		}
+		more := int(r.Site) + 1 - len(s.owners)
+		s.owners = slices.Grow(s.owners, more)[:len(s.owners)+more]
+	}
+	is, o := owner{r.Heap, r.Process, r.Stack, r.Kind, true}, &s.owners[r.Site]
+	if *o == is {
+		return nil
+	}
+	if o.known {
+		return failure(CodeSite, nil, "a row of site %d is of another process, heap, stack or kind than one before it", r.Site)
+	}
+	*o = is
+	return nil
+}
+
+// flush makes a chunk of the rows that are in none.
 func (s *Spool) flush() error {
-	if s.file == nil {
+	if s.packer == nil {
 		return failure(CodeClosed, nil, "the spool of rows is closed")
 	}
-	if s.err != nil || len(s.buffer) == 0 {
+	if s.err != nil || s.packer.n == 0 {
 		return s.err
 	}
-	if _, err := s.file.WriteAt(s.buffer, s.written*recordSize); err != nil {
-		s.err = failure(CodeDisk, err, "rows cannot be written to temporary disk")
+	c := spoolChunk{rows: s.packer.n}
+	s.scratch = s.packer.pack(slices.Grow(s.scratch[:0], packMost))
+	if c.size = len(s.scratch); int64(c.size) <= s.memory {
+		s.memory -= int64(c.size)
+		c.packed = slices.Clone(s.scratch)
+	} else if s.err = s.write(&c); s.err != nil {
 		return s.err
 	}
-	s.written += int64(len(s.buffer) / recordSize)
-	s.buffer = s.buffer[:0]
+	s.rows += int64(c.rows)
+	s.chunks = append(s.chunks, c)
+	return nil
+}
+
+// write puts the chunk that was packed into the file.
+func (s *Spool) write(c *spoolChunk) error {
+	if s.file == nil {
+		file, err := os.CreateTemp("", "heapdrift-rows-*")
+		if err != nil {
+			return failure(CodeDisk, err, "no temporary file for rows")
+		}
+		if s.file = file; os.Remove(file.Name()) != nil {
+			s.path = file.Name()
+		}
+	}
+	c.at = s.written
+	if _, err := s.file.WriteAt(s.scratch, c.at); err != nil {
+		return failure(CodeDisk, err, "rows cannot be written to temporary disk")
+	}
+	s.written += int64(c.size)
 	return nil
 }
 
@@ -74,7 +138,10 @@ func (s *Spool) flush() error {
 func (s *Spool) Len() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.written + int64(len(s.buffer)/recordSize)
+	if s.packer == nil {
+		return s.rows
+	}
+	return s.rows + int64(s.packer.n)
 }
 
 // Renumber sets what rows that are read from now on have for Site, and for Stack and FreeStack, by the number that they
@@ -89,19 +156,20 @@ func (s *Spool) Renumber(sites, stacks []uint32) {
 func (s *Spool) Scan(ctx context.Context, _, _ int64, sinks ...Sink) error {
 	s.mu.Lock()
 	err := s.flush()
-	r := spoolReader{file: s.file, rows: s.written, sites: s.sites, stacks: s.stacks}
+	r := spoolReader{file: s.file, chunks: s.chunks, owners: s.owners, sites: s.sites, stacks: s.stacks}
 	s.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	r.pool.New = func() any { return &spoolPage{} }
-	return deal(ctx, (r.rows+spoolChunk-1)/spoolChunk, sinks, r.chunk)
+	r.pool.New = func() any { return new(spoolPage) }
+	return deal(ctx, int64(len(r.chunks)), sinks, r.chunk)
 }
 
-// Close gives the disk space back. A Scan after it, or at the time, is an error.
+// Close gives memory and disk space back. A Scan after it, or at the time, is an error.
 func (s *Spool) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.packer, s.chunks, s.owners, s.scratch = nil, nil, nil, nil
 	if s.file == nil {
 		return nil
 	}
@@ -109,7 +177,7 @@ func (s *Spool) Close() error {
 	if s.path != "" {
 		err = errors.Join(err, os.Remove(s.path))
 	}
-	s.file, s.buffer = nil, nil
+	s.file = nil
 	if err != nil {
 		return failure(CodeDisk, err, "the temporary file of rows cannot be removed")
 	}
@@ -119,35 +187,40 @@ func (s *Spool) Close() error {
 // A spoolReader is one scan.
 type spoolReader struct {
 	file          *os.File
-	rows          int64
+	chunks        []spoolChunk
+	owners        []owner
 	sites, stacks []uint32
 	pool          sync.Pool // of *spoolPage
 }
 
 // A spoolPage is what one goroutine reads into.
 type spoolPage struct {
-	bytes [spoolChunk * recordSize]byte
-	rows  [512]Row
+	bytes    []byte
+	unpacker unpacker
+	rows     [unpackRows]Row
 }
 
 func (r *spoolReader) chunk(number int64, sink Sink) error {
 	page := r.pool.Get().(*spoolPage)
 	defer r.pool.Put(page)
-	first := number * spoolChunk
-	bytes := page.bytes[:min(spoolChunk, r.rows-first)*recordSize]
-	if n, err := r.file.ReadAt(bytes, first*recordSize); n < len(bytes) {
-		if err == nil || errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
+	c := &r.chunks[number]
+	packed := c.packed
+	if packed == nil {
+		page.bytes = slices.Grow(page.bytes[:0], c.size)[:c.size]
+		if n, err := r.file.ReadAt(page.bytes, c.at); n < c.size {
+			if err == nil || errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return failure(CodeDisk, err, "rows cannot be read from temporary disk at offset %d", c.at)
 		}
-		return failure(CodeDisk, err, "rows from %d on cannot be read from temporary disk", first)
+		packed = page.bytes
 	}
-	for len(bytes) > 0 {
-		rows := page.rows[:min(len(page.rows), len(bytes)/recordSize)]
-		for i := range rows {
-			rows[i].get((*[recordSize]byte)(bytes[i*recordSize:]))
-		}
-		bytes = bytes[len(rows)*recordSize:]
-		if err := r.renumber(rows); err != nil {
+	page.unpacker.open(packed, c.rows)
+	for left := c.rows; left > 0; {
+		rows := page.rows[:min(len(page.rows), left)]
+		left -= len(rows)
+		page.unpacker.next(rows)
+		if err := r.number(rows); err != nil {
 			return err
 		}
 		if err := sink.Rows(rows); err != nil {
@@ -157,23 +230,25 @@ func (r *spoolReader) chunk(number int64, sink Sink) error {
 	return nil
 }
 
-func (r *spoolReader) renumber(rows []Row) error {
-	if r.sites != nil {
-		for i := range rows {
-			if uint64(rows[i].Site) >= uint64(len(r.sites)) {
-				return failure(CodeSite, nil, "a row of site %d, and %d have new numbers", rows[i].Site, len(r.sites))
-			}
-			rows[i].Site = r.sites[rows[i].Site]
-		}
-	}
-	if r.stacks == nil {
-		return nil
-	}
+// number fills in what the rows' sites stand for, and gives the rows their numbers.
+func (r *spoolReader) number(rows []Row) error {
 	for i := range rows {
-		if n := max(rows[i].Stack, rows[i].FreeStack); uint64(n) >= uint64(len(r.stacks)) {
+		row := &rows[i]
+		o := &r.owners[row.Site]
+		row.Heap, row.Process, row.Stack, row.Kind = o.heap, o.process, o.stack, o.kind
+		if r.sites != nil {
+			if uint64(row.Site) >= uint64(len(r.sites)) {
+				return failure(CodeSite, nil, "a row of site %d, and %d have new numbers", row.Site, len(r.sites))
+			}
+			row.Site = r.sites[row.Site]
+		}
+		if r.stacks == nil {
+			continue
+		}
+		if n := max(row.Stack, row.FreeStack); uint64(n) >= uint64(len(r.stacks)) {
 			return failure(CodeStack, nil, "a row of stack %d, and %d have new numbers", n, len(r.stacks))
 		}
-		rows[i].Stack, rows[i].FreeStack = r.stacks[rows[i].Stack], r.stacks[rows[i].FreeStack]
+		row.Stack, row.FreeStack = r.stacks[row.Stack], r.stacks[row.FreeStack]
 	}
 	return nil
 }

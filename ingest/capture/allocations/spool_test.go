@@ -3,7 +3,9 @@ package allocations
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -20,10 +22,7 @@ func (c *collect) Rows(rows []Row) error {
 
 func spoolOf(t testing.TB, rows []Row) *Spool {
 	t.Helper()
-	s, err := NewSpool()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := NewSpool()
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -35,30 +34,65 @@ func spoolOf(t testing.TB, rows []Row) *Spool {
 	return s
 }
 
-// extremes are rows with the least and the greatest of every field.
-func extremes() []Row {
+// extremes are rows with the least and the greatest of every field, of the sites from first on.
+func extremes(first uint32) []Row {
 	m := uint64(math.MaxUint64)
 	n := uint32(math.MaxUint32)
 	return []Row{
-		{},
-		{BeforeTrace, Never, m, m, m, n, n, n, n, n, KindHeapVirtual, EndLost, true, true},
-		{AllocTime: BeforeTrace + 1, FreeTime: Never - 1, Kind: KindVirtual, End: EndRealloc, Part: true},
-		{AllocTime: -1, FreeTime: -1, Address: 1 << 63, Size: 1 << 63, Heap: 1 << 63, Site: 1 << 31, Unknown: true, End: EndExit},
-		{AllocTime: BeforeTrace, FreeTime: 5, End: EndDestroy},
-		{AllocTime: 7, FreeTime: Never},
+		{Site: first},
+		{BeforeTrace, Never, m, m, m, first + 3, n, n, n, n, KindHeapVirtual, EndLost, true, true},
+		{AllocTime: BeforeTrace + 1, FreeTime: Never - 1, Site: first + 1, Kind: KindVirtual, End: EndRealloc, Part: true},
+		{AllocTime: -1, FreeTime: -1, Address: 1 << 63, Size: 1 << 63, Heap: 1 << 63, Site: first + 2, Unknown: true, End: EndExit},
+		{AllocTime: BeforeTrace, FreeTime: 5, Site: first, End: EndDestroy},
+		{AllocTime: 7, FreeTime: Never, Site: first},
+		{AllocTime: Never - 1, FreeTime: BeforeTrace + 1, Site: first},
 	}
 }
 
-func TestSpoolKeepsRows(t *testing.T) {
-	var want []Row
-	for len(want) < spoolChunk+700 {
-		want = append(want, extremes()...)
+// usual are rows as of a program: times that follow each other, few sizes, and now and then something else.
+func usual(rng *rand.Rand, n int) []Row {
+	rows, at := make([]Row, n), int64(0)
+	for i := range rows {
+		at += rng.Int64N(10_000)
+		site := uint32(rng.IntN(100))
+		r := Row{
+			AllocTime: at - rng.Int64N(1<<rng.IntN(40)), FreeTime: at, Address: 0x1D000000000 + uint64(rng.Uint32())*16, Size: uint64(rng.IntN(4096)),
+			Site: site, Heap: uint64(site%3) << 16, Process: site % 2, Stack: site * 7, Thread: uint32(rng.IntN(5)) * 4, End: EndFree,
+		}
+		switch rng.IntN(400) {
+		case 0:
+			r.AllocTime = BeforeTrace
+		case 1:
+			r.FreeTime, r.End = Never, EndNone
+		}
+		rows[i] = r
 	}
-	s := spoolOf(t, want)
-	if s.Len() != int64(len(want)) {
-		t.Errorf("%d rows, want %d", s.Len(), len(want))
+	return rows
+}
+
+func TestSpoolKeepsRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var mixed []Row
+	for len(mixed) < packRows+700 {
+		mixed = append(mixed, extremes(0)...)
+	}
+	for name, want := range map[string][]Row{"extreme": mixed, "alike": make([]Row, packRows), "usual": usual(rng, 5*packRows+1)} {
+		for _, memory := range []int64{spoolMemory, 100_000, 0} { // all in memory, some on disk, all on disk
+			t.Run(fmt.Sprintf("%s, %d bytes of memory", name, memory), func(t *testing.T) { checkSpool(t, want, memory) })
+		}
+	}
+}
+
+func checkSpool(t *testing.T, want []Row, memory int64) {
+	s := spoolOf(t, nil)
+	s.memory = memory
+	if err := s.Rows(want); err != nil {
+		t.Fatal(err)
 	}
 	for range 2 {
+		if s.Len() != int64(len(want)) {
+			t.Errorf("%d rows, want %d", s.Len(), len(want))
+		}
 		var got collect
 		if err := s.Scan(context.Background(), BeforeTrace, Never, &got); err != nil {
 			t.Fatal(err)
@@ -66,8 +100,8 @@ func TestSpoolKeepsRows(t *testing.T) {
 		if !slices.Equal(got.rows, want) {
 			t.Fatal("one sink has other rows")
 		}
-		want = append(want, want[1])
-		if err := s.Rows(want[1:2]); err != nil {
+		want = append(slices.Clone(want), want[0])
+		if err := s.Rows(want[:1]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -77,6 +111,15 @@ func TestSpoolKeepsRows(t *testing.T) {
 	}
 	if got := len(a.rows) + len(b.rows) + len(c.rows); got != len(want) {
 		t.Errorf("three sinks have %d rows, want %d", got, len(want))
+	}
+}
+
+func TestSpoolSites(t *testing.T) {
+	s := spoolOf(t, []Row{{Site: 1, Stack: 2}})
+	for _, r := range []Row{{Site: 1, Stack: 3}, {Site: 1, Stack: 2, Heap: 1}, {Site: 1, Stack: 2, Process: 1}, {Site: 1, Stack: 2, Kind: KindVirtual}, {Site: maxSpoolSites}} {
+		if got := code(s.Rows([]Row{r})); got != CodeSite {
+			t.Errorf("%+v is taken: %q", r, got)
+		}
 	}
 }
 
@@ -123,7 +166,7 @@ func TestSpoolClosed(t *testing.T) {
 	if got := code(s.Scan(context.Background(), 0, 0, &collect{})); got != CodeClosed {
 		t.Errorf("a scan after Close: %q", got)
 	}
-	if got := code(s.Rows(make([]Row, 2*spoolChunk))); got != CodeClosed {
+	if got := code(s.Rows(make([]Row, 2*packRows))); got != CodeClosed {
 		t.Errorf("rows after Close: %q", got)
 	}
 }
@@ -141,8 +184,8 @@ func (f *failing) Rows(rows []Row) error {
 }
 
 func TestScanEnds(t *testing.T) {
-	s := spoolOf(t, make([]Row, 5*spoolChunk))
-	if err := s.Scan(context.Background(), 0, 0, &failing{spoolChunk + 1}, &failing{1000}); !errors.Is(err, errSink) {
+	s := spoolOf(t, make([]Row, 5*packRows))
+	if err := s.Scan(context.Background(), 0, 0, &failing{packRows + 1}, &failing{1000}); !errors.Is(err, errSink) {
 		t.Errorf("an error of a sink: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -94,10 +94,7 @@ func (c *counter) Rows(rows []Row) error {
 
 func BenchmarkWrite(b *testing.B) {
 	g := trace{1_000_000, 20_000, 1}
-	s, err := NewSpool()
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := NewSpool()
 	defer s.Close()
 	if err := g.Scan(b.Context(), 0, 0, s); err != nil {
 		b.Fatal(err)

@@ -82,10 +82,7 @@ func TestWindowLaws(t *testing.T) {
 // checkPeak compares with the sum at every instant of the window.
 func checkPeak(t *testing.T, rows []allocations.Row, sites int, from, to int64) {
 	t.Helper()
-	spool, err := allocations.NewSpool()
-	if err != nil {
-		t.Fatal(err)
-	}
+	spool := allocations.NewSpool()
 	defer func() { _ = spool.Close() }()
 	if err := spool.Rows(rows); err != nil {
 		t.Fatal(err)

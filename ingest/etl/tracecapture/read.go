@@ -45,10 +45,7 @@ func Read(ctx context.Context, sources []etl.Source, opt Options) (_ *Result, er
 	if err != nil {
 		return nil, err
 	}
-	rows, err := allocations.NewSpool()
-	if err != nil {
-		return nil, err
-	}
+	rows := allocations.NewSpool()
 	defer func() {
 		if err != nil {
 			_ = rows.Close() // the first error says more
