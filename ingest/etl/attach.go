@@ -13,6 +13,13 @@ func (j *joiner) attach(ctx context.Context, e *Event) error {
 	kernel := e.Kind == KindStackKeyKernel
 	var use *keyUse
 	if e.Kind != KindStackWalk {
+		if j.until == nil {
+			until, err := j.wholeUntil(ctx)
+			if err != nil {
+				return err
+			}
+			j.until = until
+		}
 		key, ok := e.StackKey()
 		if !ok {
 			j.out.Malformed++
@@ -30,13 +37,10 @@ func (j *joiner) attach(ctx context.Context, e *Event) error {
 		known := j.walker.walk(e)
 		stack, kernel = known.id, known.kernel
 	} else {
-		if !j.surveyed {
-			j.surveyed = true
-			if err := j.survey(ctx); err != nil {
-				return err
-			}
+		var err error
+		if stack, err = j.resolve(ctx, use); err != nil {
+			return err
 		}
-		stack = j.resolve(use)
 	}
 	if kernel {
 		w.kernel = stack

@@ -24,9 +24,10 @@
 //
 // A stack is an event of its own behind the one it belongs to, and names that by time stamp and thread. It comes in two
 // parts, of the kernel and of the process, either of which may be only a key, which a later event defines and after
-// which it is used again. Operations therefore wait until their stack has come, at most 5 seconds of the trace; and
-// where they have keys, a pass of its own finds out before what each stands for at any time, so that memory is bounded
-// by distinct stacks. A cut file lacks definitions at its end: keys whose definition may be missing stand for nothing.
+// which it is used again. Operations therefore wait until their stack has come, at most 5 seconds of the trace; a key is
+// a stack whose addresses come later. Where keys are defined while the trace goes on, as the session's cache of stacks is
+// full, a pass of its own finds out what each stands for at any time, so that memory is bounded by distinct stacks. A cut
+// file lacks definitions at its end: keys whose definition may be missing stand for nothing.
 //
 // # Goroutines
 //

@@ -45,7 +45,9 @@ type joiner struct {
 	trace     *Trace
 	walker    walker
 	keys      keys
-	surveyed  bool // the keys' stacks are known
+	until     []int64 // by file: time stamp from which on definitions of keys do not count; nil before the first key
+	defined   bool    // a key was
+	surveyed  bool    // the keys' stacks are known
 	keyed     int64
 	also      KindSet
 	stacked   KindSet // kinds that have stacks: those of which one had, and those that mostly do
@@ -82,7 +84,7 @@ func (t *Trace) OperationBatches(ctx context.Context, opt JoinOptions, fn func([
 		shelf:     shelf{open: map[imageKey]int{}, identities: map[imageKey][]identity{}},
 		queue:     newQueue(stackWindow * int64(t.clock.frequency)),
 		trace:     t,
-		keys:      keys{},
+		keys:      newKeys(),
 		also:      opt.Also,
 		stacked:   Kinds(KindHeapAlloc, KindHeapReAlloc, KindVirtualAlloc),
 		ready:     newHandover(ctx),
@@ -98,6 +100,9 @@ func (t *Trace) OperationBatches(ctx context.Context, opt JoinOptions, fn func([
 	}
 	if slices.ContainsFunc(t.Info().Files, func(f File) bool { return f.Losses.inside() }) {
 		j.out.KeysDoubtful = j.keyed
+	}
+	for i := range j.keys.uses {
+		j.out.KeysLost += int64(j.keys.uses[i].uses)
 	}
 	j.finish()
 	return j.out, err

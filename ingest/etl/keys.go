@@ -1,8 +1,8 @@
 package etl
 
 import (
-	"context"
-	"math"
+	"math/bits"
+	"math/rand/v2"
 )
 
 // A stackKey is a reference to a stack that is defined later. Keys are addresses in the session's cache: unique at one
@@ -15,33 +15,75 @@ type stackKey struct {
 
 // A keyUse follows a key through the trace.
 type keyUse struct {
-	stacks  []StackID // that it stands for, one after the other, as far as a survey has shown
-	next    int       // of them, what it stands for now
+	stackKey
 	pending bool      // it was referred to since its last definition
-	lost    StackID   // what it stands for where no definition comes any more, or NoStack
+	stack   StackID   // what it stands for since then, or NoStack where nobody has asked
+	uses    uint32    // operations that have it, and wait for the definition
+	next    uint32    // definitions that came
+	stacks  []StackID // what it stands for, by definition, as far as a survey has shown
 }
 
-// keys are all keys that events referred to.
-type keys map[stackKey]*keyUse
+// keys are all keys that events referred to: open addressing over numbers plus one.
+type keys struct {
+	uses  []keyUse
+	index []uint32 // a power of two
+	seed  uint64
+	salt  uint64
+}
 
-// refer takes in a reference.
-func (ks keys) refer(k stackKey) *keyUse {
-	use := ks[k]
-	if use == nil {
-		use = new(keyUse)
-		ks[k] = use
+func newKeys() keys {
+	return keys{index: make([]uint32, 1<<8), seed: rand.Uint64(), salt: rand.Uint64() | 1}
+}
+
+// slot is where a key is, or where it belongs.
+func (ks *keys) slot(k stackKey) *uint32 {
+	part := uint64(k.source) << 1
+	if k.user {
+		part |= 1
 	}
+	// The trace chooses the keys, but not which of them fall together.
+	high, low := bits.Mul64(k.key^ks.seed^part<<47, ks.salt)
+	mask := uint64(len(ks.index) - 1)
+	for i := (high ^ low) & mask; ; i = (i + 1) & mask {
+		if n := ks.index[i]; n == 0 || ks.uses[n-1].stackKey == k {
+			return &ks.index[i]
+		}
+	}
+}
+
+// find returns what is known of a key, nil for nothing. It is good until the next refer.
+func (ks *keys) find(k stackKey) *keyUse {
+	if n := *ks.slot(k); n != 0 {
+		return &ks.uses[n-1]
+	}
+	return nil
+}
+
+// refer takes in a reference. What it returns is good until the next one.
+func (ks *keys) refer(k stackKey) *keyUse {
+	slot := ks.slot(k)
+	if *slot == 0 {
+		ks.uses = append(ks.uses, keyUse{stackKey: k})
+		if *slot = uint32(len(ks.uses)); 2*len(ks.uses) > len(ks.index) {
+			ks.index = make([]uint32, 2*len(ks.index))
+			for i := range ks.uses {
+				*ks.slot(ks.uses[i].stackKey) = uint32(i + 1)
+			}
+		}
+		slot = ks.slot(k)
+	}
+	use := &ks.uses[*slot-1]
 	use.pending = true
 	return use
 }
 
 // define takes in a definition. It returns nil where nothing has referred to the key since the last one.
-func (ks keys) define(k stackKey, pointer uint8) *keyUse {
-	use := ks[k]
+func (ks *keys) define(k stackKey, pointer uint8) *keyUse {
+	use := ks.find(k)
 	if (use == nil || !use.pending) && pointer == 4 {
 		// With /3GB, programs reach into the upper half: where nothing of the kernel waits for the key, a process does.
 		k.user = !k.user
-		use = ks[k]
+		use = ks.find(k)
 	}
 	if use == nil || !use.pending {
 		return nil
@@ -49,84 +91,4 @@ func (ks keys) define(k stackKey, pointer uint8) *keyUse {
 	use.pending = false
 	use.next++
 	return use
-}
-
-// survey finds out what every key of the trace stands for at any time, in a pass of its own: definitions come as late as
-// at the end, and operations cannot wait for that. Both passes see the same events in the same order.
-func (j *joiner) survey(ctx context.Context) error {
-	until, err := j.wholeUntil(ctx)
-	if err != nil {
-		return err
-	}
-	all, w := keys{}, walker{stacks: j.out.Stacks}
-	err = j.trace.events(ctx, j.also|joinKinds, definitionKinds, new(pass), func(e *Event) error {
-		switch key, ok := e.StackKey(); {
-		case !ok || e.Stamp >= until[e.Source]:
-		case e.Kind == KindStackKeyKernel || e.Kind == KindStackKeyUser:
-			all.refer(stackKey{key, e.Source, e.Kind == KindStackKeyUser})
-		case definitionKinds.Has(e.Kind):
-			known := w.walk(e)
-			if use := all.define(stackKey{key, e.Source, !known.kernel}, e.Pointer); use != nil {
-				use.stacks = append(use.stacks, known.id)
-			}
-		}
-		return nil
-	})
-	for k, use := range all {
-		if mine := j.keys[k]; mine != nil {
-			mine.stacks = use.stacks
-		} else {
-			j.keys[k] = &keyUse{stacks: use.stacks}
-		}
-	}
-	return err
-}
-
-// wholeUntil returns the time stamp, by source, from which on events are missing at the end of a file that was cut.
-// Definitions behind it may be those of a later use of their key.
-func (j *joiner) wholeUntil(ctx context.Context) ([]int64, error) {
-	until, cut := make([]int64, len(j.trace.sources)), false
-	for i := range until {
-		until[i] = math.MaxInt64
-		cut = cut || j.trace.info.Files[i].Losses.cut()
-	}
-	if !cut {
-		return until, nil
-	}
-	p := pass{streams: map[stream]int64{}}
-	if err := j.trace.events(ctx, 0, 0, &p, func(*Event) error { return nil }); err != nil {
-		return nil, err
-	}
-	for s, last := range p.streams {
-		if j.trace.info.Files[s.source].Losses.cut() {
-			until[s.source] = min(until[s.source], last)
-		}
-	}
-	return until, nil
-}
-
-// definitionKinds are the events that say what a key stands for.
-var definitionKinds = Kinds(KindStackKeyCreate, KindStackKeyDelete, KindStackKeyRundown)
-
-// resolve returns the stack that a key stands for now.
-func (j *joiner) resolve(use *keyUse) StackID {
-	if use.next < len(use.stacks) {
-		j.keyed++
-		return use.stacks[use.next]
-	}
-	j.out.KeysLost++
-	if use.lost == NoStack {
-		use.lost = j.out.Stacks.unknown()
-	}
-	return use.lost
-}
-
-// define takes in the definition of a key.
-func (j *joiner) define(e *Event) {
-	key, ok := e.StackKey()
-	if !ok {
-		j.out.Malformed++
-		return
-	}
-	j.keys.define(stackKey{key, e.Source, !inKernel(j.walker.addresses(e), e.Pointer)}, e.Pointer)
 }

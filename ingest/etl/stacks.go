@@ -16,15 +16,16 @@ const NoStack StackID = 0
 // A stackNode is what an id stands for.
 type stackNode struct {
 	form stackForm
-	a, b uint32 // addresses: the numbers of the first in Stacks.flat and of the one behind the last; pair: kernel and user part
+	a, b uint32 // addresses: the numbers of the first in Stacks.flat and of the one behind the last; pair: kernel and user part; alias: a alone
 }
 
 type stackForm uint8
 
 const (
 	formAddresses stackForm = iota
-	formUnknown             // of a key that was not defined
+	formUnknown             // of a key that was not defined yet
 	formPair
+	formAlias // a: another stack, which has the same addresses
 )
 
 // Stacks holds the stacks of a trace, equal ones once. Addresses are return addresses, innermost first.
@@ -60,6 +61,8 @@ func (s *Stacks) Append(to []uint64, id StackID) []uint64 {
 		return to
 	case formPair:
 		return s.Append(s.Append(to, StackID(n.a)), StackID(n.b))
+	case formAlias:
+		return s.Append(to, StackID(n.a))
 	default:
 		for b := s.addresses(n); len(b) > 0; b = b[addressSize:] {
 			to = append(to, le.Uint64(b))
@@ -90,17 +93,44 @@ func (s *Stacks) intern(b []byte) StackID {
 	if len(b) == 0 {
 		return NoStack
 	}
-	hash := maphash.Bytes(s.seed, b)
-	mask := len(s.slots) - 1
-	at := int(hash) & mask
-	for ; s.slots[at].id != NoStack; at = (at + 1) & mask {
-		if s.slots[at].tag == uint32(hash>>32) && s.holds(s.slots[at].id, b) {
-			return s.slots[at].id
-		}
+	at, hash := s.find(b)
+	if id := s.slots[at].id; id != NoStack {
+		return id
 	}
+	s.nodes = append(s.nodes, s.keep(b))
+	return s.put(at, hash, StackID(len(s.nodes)-1))
+}
+
+// find returns the slot of a stack, free where it is not known.
+func (s *Stacks) find(b []byte) (at int, hash uint64) {
+	hash = maphash.Bytes(s.seed, b)
+	mask := len(s.slots) - 1
+	at = int(hash) & mask
+	for s.slots[at].id != NoStack && (s.slots[at].tag != uint32(hash>>32) || !s.holds(s.slots[at].id, b)) {
+		at = (at + 1) & mask
+	}
+	return at, hash
+}
+
+// keep keeps addresses.
+func (s *Stacks) keep(b []byte) stackNode {
 	start := uint32(len(s.flat) / addressSize)
 	s.flat = append(s.flat, b...)
-	return s.put(at, hash, stackNode{formAddresses, start, start + uint32(len(b)/addressSize)})
+	return stackNode{formAddresses, start, start + uint32(len(b)/addressSize)}
+}
+
+// define gives a stack of which only a key was known its addresses. Others are left alone.
+func (s *Stacks) define(id StackID, b []byte) {
+	if id == NoStack || s.nodes[id].form != formUnknown || len(b) == 0 {
+		return
+	}
+	at, hash := s.find(b)
+	if known := s.slots[at].id; known != NoStack {
+		s.nodes[id] = stackNode{form: formAlias, a: uint32(known)}
+		return
+	}
+	s.nodes[id] = s.keep(b)
+	s.put(at, hash, id)
 }
 
 // addressSize is how many bytes an address has where stacks are compared.
@@ -131,7 +161,8 @@ func (s *Stacks) pair(kernel, user StackID) StackID {
 			return s.slots[at].id
 		}
 	}
-	return s.put(at, hash, want)
+	s.nodes = append(s.nodes, want)
+	return s.put(at, hash, StackID(len(s.nodes)-1))
 }
 
 // unknown returns the id of a stack of which only a key is known.
@@ -140,10 +171,8 @@ func (s *Stacks) unknown() StackID {
 	return StackID(len(s.nodes) - 1)
 }
 
-// put adds a node at a free slot.
-func (s *Stacks) put(at int, hash uint64, n stackNode) StackID {
-	id := StackID(len(s.nodes))
-	s.nodes = append(s.nodes, n)
+// put enters a node at a free slot.
+func (s *Stacks) put(at int, hash uint64, id StackID) StackID {
 	s.slots[at] = slot{uint32(hash >> 32), id}
 	if s.used++; s.used*2 >= len(s.slots) {
 		s.grow()
