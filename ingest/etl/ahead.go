@@ -22,7 +22,7 @@ type ahead struct {
 // maxWorkers bounds how many buffers are decoded at once: the merge behind them is one thread.
 const maxWorkers = 4
 
-func newAhead(ctx context.Context, t *Trace, keep KindSet, stacks KindSet) *ahead {
+func newAhead(ctx context.Context, t *Trace, keep KindSet, prepare preparer) *ahead {
 	workers := min(runtime.GOMAXPROCS(0), maxWorkers)
 	if t.workers > 0 {
 		workers = min(t.workers, maxWorkers)
@@ -35,8 +35,9 @@ func newAhead(ctx context.Context, t *Trace, keep KindSet, stacks KindSet) *ahea
 	ctx, a.stop = context.WithCancel(ctx)
 	for i := range workers {
 		rd := &reader{sources: t.sources, decoders: t.decoders, keep: keep, worker: uint8(i)}
-		if stacks != 0 {
-			rd.stacks = &stackCache{kinds: stacks}
+		if prepare.lean || prepare.stacks.kinds != 0 {
+			own := prepare
+			rd.prepare = &own
 		}
 		a.done.Go(func() { a.work(ctx, rd) })
 	}

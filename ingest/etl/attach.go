@@ -2,53 +2,53 @@ package etl
 
 import "context"
 
-// attach gives a stack, or a key that stands for one, to the operation it belongs to.
-func (j *joiner) attach(ctx context.Context, e *Event) error {
+// attach gives a stack to the operation it belongs to.
+func (j *joiner) attach(e *Event) {
 	target, ok := e.StackTarget()
 	if !ok {
 		j.out.Malformed++
-		return nil
+		return
 	}
-	j.out.StackEvents++
-	kernel := e.Kind == KindStackKeyKernel
-	var use *keyUse
-	if e.Kind != KindStackWalk {
-		if j.until == nil {
-			until, err := j.wholeUntil(ctx)
-			if err != nil {
-				return err
-			}
-			j.until = until
-		}
-		key, ok := e.StackKey()
-		if !ok {
-			j.out.Malformed++
-			return nil
-		}
-		use = j.keys.refer(stackKey{key, e.Source, !kernel})
-	}
-	w := j.queue.find(target, j.stacked)
-	if w == nil {
-		j.out.Unclaimed++
-		return nil
-	}
-	var stack StackID
-	if use == nil {
+	if w := j.claim(target); w != nil {
 		known := j.walker.walk(e)
-		stack, kernel = known.id, known.kernel
-	} else {
-		var err error
-		if stack, err = j.resolve(ctx, use); err != nil {
+		w.take(known.id, known.kernel)
+	}
+}
+
+// attachKey gives what a key stands for to the operation it belongs to.
+func (j *joiner) attachKey(ctx context.Context, target StackTarget, k stackKey) (err error) {
+	if j.until == nil {
+		if j.until, err = j.wholeUntil(ctx); err != nil {
 			return err
 		}
 	}
+	use, w := j.keys.refer(k), j.claim(target)
+	if w == nil {
+		return nil
+	}
+	stack, err := j.resolve(ctx, use)
+	w.take(stack, !k.user)
+	return err
+}
+
+// claim returns the operation that a stack belongs to, nil for none.
+func (j *joiner) claim(t StackTarget) *waiting {
+	j.out.StackEvents++
+	w := j.queue.find(t, j.stacked)
+	if w == nil {
+		j.out.Unclaimed++
+	}
+	return w
+}
+
+// take gives an operation a part of its stack.
+func (w *waiting) take(stack StackID, kernel bool) {
 	if kernel {
 		w.kernel = stack
 		w.ready = w.ready || w.pid <= systemPID // such threads have no other part
 	} else {
 		w.user, w.ready = stack, true
 	}
-	return nil
 }
 
 // systemPID is the process of the kernel's own threads; 0 is the idle process.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"unsafe"
 
 	"heapdrift/ingest/evidence"
 )
@@ -30,7 +31,8 @@ type reader struct {
 	decoders []decoder
 	keep     KindSet
 	worker   uint8
-	stacks   *stackCache // nil where stacks need no numbers
+	prepare  *preparer // nil where there is nothing to do
+	raw      []byte    // a buffer, where not all of it is kept
 }
 
 // load fills b with the buffer at r. Only a failing source is an error; damage is counted in missing.
@@ -38,6 +40,10 @@ func (rd *reader) load(b *block, r *ref) {
 	*b = block{ref: r, worker: rd.worker, body: b.body, frames: b.frames[:0], packed: b.packed}
 	stored := int(r.size) - bufferHeaderSize
 	want := int(r.filled) - bufferHeaderSize
+	lean := rd.prepare != nil && rd.prepare.lean
+	if lean {
+		rd.prepare.kept, b.body = b.body[:0], rd.raw
+	}
 	b.body = slices.Grow(b.body[:0], want)[:want]
 	into := b.body
 	compressed := r.flags&flagCompressed != 0
@@ -62,8 +68,11 @@ func (rd *reader) load(b *block, r *ref) {
 		b.body = b.body[:n]
 	}
 	var rest int
-	b.frames, b.events, b.last, rest = frames(b.body, rd.keep, rd.stacks, b.frames)
+	b.frames, b.events, b.last, rest = frames(b.body, rd.keep, rd.prepare, b.frames)
 	b.missing += int64(rest)
+	if lean {
+		rd.raw, b.body = b.body, rd.prepare.kept
+	}
 	for i := 0; i < len(b.frames) && b.frames[i].stamp == noStamp; i++ { // nothing but messages without a time stamp
 		b.frames[i].stamp = r.first
 	}
@@ -86,7 +95,7 @@ func inOrder(frames []frame) bool {
 
 // size is the memory that the block holds.
 func (b *block) size() int64 {
-	return int64(cap(b.body)) + int64(cap(b.packed)) + 24*int64(cap(b.frames))
+	return int64(cap(b.body)) + int64(cap(b.packed)) + int64(unsafe.Sizeof(frame{}))*int64(cap(b.frames))
 }
 
 // compare orders buffers whose next events have the same time stamp, by what does not depend on where they lie in

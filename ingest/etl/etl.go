@@ -125,15 +125,15 @@ func (t *Trace) Events(ctx context.Context, fn func(*Event) error) error {
 
 // EventsOf is Events for the events of some kinds only.
 func (t *Trace) EventsOf(ctx context.Context, kinds KindSet, fn func(*Event) error) error {
-	return t.events(ctx, kinds, 0, &t.pass, fn)
+	return t.events(ctx, kinds, preparer{}, &t.pass, merge{fn: fn})
 }
 
-// events is a pass over the events of some kinds, of which some get numbers for their stacks.
-func (t *Trace) events(ctx context.Context, kinds, stacks KindSet, p *pass, fn func(*Event) error) error {
+// events is a pass over the events of some kinds, which are prepared; m says where they go.
+func (t *Trace) events(ctx context.Context, kinds KindSet, prepare preparer, p *pass, m merge) error {
 	p.begin(len(t.sources))
-	a := newAhead(ctx, t, kinds, stacks)
+	a := newAhead(ctx, t, kinds, prepare)
 	defer a.close()
-	m := merge{trace: t, pass: p, ahead: a, fn: fn, last: math.MinInt64}
+	m.trace, m.pass, m.ahead, m.last = t, p, a, math.MinInt64
 	for i := range t.info.Files {
 		if l := &t.info.Files[i].LogFile; l.Mode&ModeNoPerCPU != 0 {
 			m.slack = l.stampFrequency() / 10

@@ -59,6 +59,7 @@ type frame struct {
 	header HeaderType
 	kind   Kind
 	stack  uint32 // number in a stackCache, or 0
+	brief         // of a preparer that is lean
 }
 
 // noStamp marks messages without a time stamp: they take that of the event before them, or of the one behind them.
@@ -66,10 +67,10 @@ const noStamp = -1 << 63
 
 // frames finds the events in a buffer's body and appends those of some kinds to to. It returns how many events there are
 // of all kinds, the time stamp of the last, and how many bytes at the end of the body belong to no event although they
-// should: 0 where the buffer ends as it must. Events get the numbers of their stacks, unless stacks is nil.
+// should: 0 where the buffer ends as it must. Events are prepared, unless prepare is nil.
 //
 // An event's first dword is 0 or all ones behind the last event (the tail of a buffer is filled with 0xFF).
-func frames(body []byte, keep KindSet, stacks *stackCache, to []frame) (_ []frame, events, last int64, rest int) {
+func frames(body []byte, keep KindSet, prepare *preparer, to []frame) (_ []frame, events, last int64, rest int) {
 	at := 0
 	last = noStamp
 	for at+8 <= len(body) {
@@ -113,8 +114,8 @@ func frames(body []byte, keep KindSet, stacks *stackCache, to []frame) (_ []fram
 		last = f.stamp
 		events++
 		if keep.Has(f.kind) {
-			if stacks != nil && stacks.kinds.Has(f.kind) {
-				stacks.number(&f, e[:size])
+			if prepare != nil {
+				prepare.prepare(&f, e[:size])
 			}
 			to = append(to, f)
 		}

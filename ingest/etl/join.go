@@ -111,7 +111,9 @@ func (t *Trace) OperationBatches(ctx context.Context, opt JoinOptions, fn func([
 // run takes in the events of a trace.
 func (j *joiner) run(ctx context.Context) error {
 	take := func(e *Event) error { return j.take(ctx, e) }
-	if err := j.trace.events(ctx, j.also|joinKinds, Kinds(KindStackWalk), &j.trace.pass, take); err != nil {
+	brief := func(f *frame, at int64, source uint16) error { return j.brief(ctx, f, at, source) }
+	prepare := preparer{stacks: stackCache{kinds: Kinds(KindStackWalk)}, lean: true}
+	if err := j.trace.events(ctx, j.also|joinKinds, prepare, &j.trace.pass, merge{fn: take, brief: brief}); err != nil {
 		return err
 	}
 	if err := j.drain(1<<63 - 1); err != nil {
@@ -130,9 +132,12 @@ var joinKinds = memoryKinds | Kinds(KindProcessStart, KindProcessEnd, KindProces
 func (j *joiner) take(ctx context.Context, e *Event) error {
 	j.processes.now = e.Time
 	switch e.Kind {
-	case KindStackWalk, KindStackKeyKernel, KindStackKeyUser:
-		if err := j.attach(ctx, e); err != nil {
-			return err
+	case KindStackWalk:
+		j.attach(e)
+	case KindStackKeyKernel, KindStackKeyUser: // shorter than they must be, else there is a brief
+		j.out.Malformed++
+		if _, ok := e.StackTarget(); ok {
+			j.out.StackEvents++
 		}
 	case KindStackKeyCreate, KindStackKeyDelete, KindStackKeyRundown:
 		j.define(e)
@@ -164,6 +169,23 @@ func (j *joiner) take(ctx context.Context, e *Event) error {
 	return nil
 }
 
+// brief takes in one event by its brief.
+func (j *joiner) brief(ctx context.Context, f *frame, at int64, source uint16) error {
+	j.processes.now = at
+	switch f.kind {
+	case KindHeapAlloc, KindHeapFree:
+		w, err := j.push()
+		if err != nil {
+			return err
+		}
+		w.Operation = Operation{Time: at, Stamp: f.stamp, TID: f.tid, Source: source, Kind: f.kind, Heap: f.a, Address: f.b, Size: f.c, Flags: f.flags}
+		return j.own(w, f.pid, shapes[f.header].pointer)
+	default:
+		target := StackTarget{int64(f.a), f.pid, f.tid}
+		return j.attachKey(ctx, target, stackKey{f.b, source, f.kind == KindStackKeyUser})
+	}
+}
+
 // memory makes an operation of a memory event.
 func (j *joiner) memory(e *Event) error {
 	w, err := j.push()
@@ -176,17 +198,22 @@ func (j *joiner) memory(e *Event) error {
 		j.out.Malformed++
 		return nil
 	}
+	return j.own(w, pid, e.Pointer)
+}
+
+// own gives an operation its process.
+func (j *joiner) own(w *waiting, pid uint32, pointer uint8) error {
 	w.pid = pid
-	switch e.Kind {
+	switch w.Kind {
 	case KindHeapCreate, KindHeapAlloc, KindHeapReAlloc, KindVirtualAlloc:
 		w.Process = j.processes.alive(pid)
 	default:
 		w.Process = j.processes.at(pid)
 	}
 	if w.Heap != 0 {
-		j.processes.all[w.Process].HeapPointer = e.Pointer
+		j.processes.all[w.Process].HeapPointer = pointer
 	}
-	return j.drain(e.Stamp)
+	return j.drain(w.Stamp)
 }
 
 // ranges makes an operation of each range in a rundown.

@@ -21,6 +21,7 @@ type merge struct {
 	event Event
 	last  int64 // stamp of the event before
 	fn    func(*Event) error
+	brief func(f *frame, at int64, source uint16) error // for events of which there is nothing but a brief
 }
 
 // A run is an open buffer; stamp is that of its next event.
@@ -87,21 +88,28 @@ func (m *merge) deliver() error {
 	e := &m.event
 	e.CPU, e.Logger, e.Source, e.worker = b.ref.cpu, b.ref.logger, b.ref.source, b.worker
 	for first := true; b.at < len(b.frames); first = false {
-		f := b.frames[b.at]
+		f := &b.frames[b.at]
 		if !first && f.stamp >= bound {
 			m.open[0].stamp = f.stamp
 			m.down(0)
 			return nil
 		}
 		b.at++
-		e.fill(f, b.body[f.offset:f.offset+uint32(f.size)])
 		if f.stamp < m.last {
 			m.pass.losses[b.ref.source].Disordered++
-			f.stamp = m.last
+		} else {
+			m.last = f.stamp
 		}
-		m.last = f.stamp
-		e.Time = m.trace.clock.ns(f.stamp)
-		m.pass.cover(f.stamp)
+		m.pass.cover(m.last)
+		at := m.trace.clock.ns(m.last)
+		if f.offset == briefOnly {
+			if err := m.brief(f, at, e.Source); err != nil {
+				return err
+			}
+			continue
+		}
+		e.fill(*f, b.body[f.offset:f.offset+uint32(f.size)])
+		e.Time = at
 		if err := m.fn(e); err != nil {
 			return err
 		}

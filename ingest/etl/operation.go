@@ -35,20 +35,12 @@ var memoryKinds = Kinds(KindHeapCreate, KindHeapAlloc, KindHeapReAlloc, KindHeap
 	KindHeapRangeRundown, KindHeapRangeCreate, KindHeapRangeReserve, KindHeapRangeRelease, KindHeapRangeDestroy,
 	KindVirtualAlloc, KindVirtualFree, KindVirtualAllocDCStart, KindVirtualAllocDCEnd)
 
-// decode makes the operation of a memory event and returns its process id. The rundown of a heap's ranges, which is
-// several, is none.
+// decode makes the operation of a memory event that has no brief and returns its process id. The rundown of a heap's ranges,
+// which is several, is none.
 func (o *Operation) decode(e *Event) (pid uint32, ok bool) {
 	*o = Operation{Time: e.Time, Stamp: e.Stamp, TID: e.TID, Source: e.Source, Kind: e.Kind}
 	pid = e.PID
 	switch e.Kind {
-	case KindHeapAlloc:
-		var a HeapAlloc
-		a, ok = e.HeapAlloc()
-		o.Heap, o.Address, o.Size, o.Flags = a.Heap, a.Address, a.Size, uint32(a.Source)
-	case KindHeapFree:
-		var f HeapFree
-		f, ok = e.HeapFree()
-		o.Heap, o.Address, o.Flags = f.Heap, f.Address, uint32(f.Source)
 	case KindHeapReAlloc:
 		var r HeapReAlloc
 		r, ok = e.HeapReAlloc()

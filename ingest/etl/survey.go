@@ -53,7 +53,7 @@ func (j *joiner) define(e *Event) {
 // same events in the same order.
 func (j *joiner) survey(ctx context.Context) error {
 	all, w := newKeys(), walker{stacks: j.out.Stacks}
-	err := j.trace.events(ctx, j.also|joinKinds, definitionKinds, new(pass), func(e *Event) error {
+	take := func(e *Event) error {
 		switch key, ok := e.StackKey(); {
 		case !ok || e.Stamp >= j.until[e.Source]:
 		case e.Kind == KindStackKeyKernel || e.Kind == KindStackKeyUser:
@@ -70,7 +70,8 @@ func (j *joiner) survey(ctx context.Context) error {
 			use.stacks = append(use.stacks, w.walk(e).id)
 		}
 		return nil
-	})
+	}
+	err := j.trace.events(ctx, j.also|joinKinds, preparer{stacks: stackCache{kinds: definitionKinds}}, new(pass), merge{fn: take})
 	for i := range all.uses {
 		use := &all.uses[i]
 		pending := false
@@ -95,7 +96,7 @@ func (j *joiner) wholeUntil(ctx context.Context) ([]int64, error) {
 		return until, nil
 	}
 	p := pass{streams: map[stream]int64{}}
-	if err := j.trace.events(ctx, 0, 0, &p, func(*Event) error { return nil }); err != nil {
+	if err := j.trace.events(ctx, 0, preparer{}, &p, merge{}); err != nil {
 		return nil, err
 	}
 	for s, last := range p.streams {

@@ -7,14 +7,13 @@ type stackCache struct {
 	kinds  KindSet // of events that get a number
 	stacks *Stacks
 	before uint32 // numbers given out by caches that became too large
-	event  Event
 }
 
 // A stackCache that has so many bytes of addresses is given up for an empty one.
 const stackCacheSize = 8 << 20
 
-// number gives the event in b the number of its stack.
-func (c *stackCache) number(f *frame, b []byte) {
+// number gives an event the number of its stack.
+func (c *stackCache) number(f *frame, e *Event) {
 	if shapes[f.header].pointer != addressSize || c.before >= 1<<31 {
 		return
 	}
@@ -24,8 +23,7 @@ func (c *stackCache) number(f *frame, b []byte) {
 		}
 		c.stacks = newStacks()
 	}
-	c.event.fill(*f, b)
-	if id := c.stacks.intern(c.event.frames()); id != NoStack {
+	if id := c.stacks.intern(e.frames()); id != NoStack {
 		f.stack = c.before + uint32(id)
 	}
 }
