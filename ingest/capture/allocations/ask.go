@@ -41,6 +41,10 @@ func Ask(ctx context.Context, rows Scanner, q Question) (*Answer, error) {
 	return ask(ctx, rows, q, maxChanges)
 }
 
+// rowsPerSite is how many rows a site must have, on average, for each core but one that adds up: each has numbers of its own for
+// every site.
+const rowsPerSite = 8
+
 // clamp keeps the ends of time out: neither before the trace nor never is inside of a window.
 func (q *Question) clamp() { q.From, q.To = max(q.From, BeforeTrace+1), min(q.To, Never-1) }
 
@@ -51,7 +55,7 @@ func ask(ctx context.Context, rows Scanner, q Question, atOnce int64) (*Answer, 
 	if err != nil {
 		return nil, err
 	}
-	adders := make([]*adder, min(scanners(), plan.cores()))
+	adders := make([]*adder, min(scanners(), plan.cores(), 1+int(rows.Len())/(rowsPerSite*max(q.Sites, 1))))
 	for i := range adders {
 		adders[i] = newAdder(&q, plan)
 	}

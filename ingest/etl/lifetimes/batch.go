@@ -44,10 +44,10 @@ func (t *Tracker) touch(events []Event) {
 			continue
 		}
 		id, ok := t.heaps.known(p, e.Heap)
-		if !ok || t.heaps.heaps[id].index.n == 0 {
+		if !ok || t.heaps.at(id).index.n == 0 {
 			continue
 		}
-		slots := t.heaps.heaps[id].index.slots
+		slots := t.heaps.at(id).index.slots
 		l := lookup{slot: &slots[int(hash(e.Address))&(len(slots)-1)]}
 		if e.Op == HeapAlloc && len(t.sites.index) > 0 {
 			l.site = &t.sites.index[siteHash(id, e.Stack, allocations.KindHeap)&uint32(len(t.sites.index)-1)]
@@ -67,8 +67,8 @@ func (t *Tracker) touch(events []Event) {
 		}
 	}
 	for i := range list {
-		if id := int(list[i].id) - 1; id >= 0 && id < len(t.sites.sites) {
-			s := &t.sites.sites[id]
+		if id := int(list[i].id) - 1; id >= 0 && id < t.sites.len() {
+			s := t.sites.at(uint32(id))
 			sum += s.live.Bytes + s.peak.Bytes
 		}
 	}
@@ -78,7 +78,7 @@ func (t *Tracker) touch(events []Event) {
 // known is the number of a heap that was met before.
 func (t *heapTable) known(process uint32, handle uint64) (id uint32, ok bool) {
 	if t.recent != 0 {
-		if h := &t.heaps[t.recent-1]; h.handle == handle && h.process == process {
+		if h := t.at(t.recent - 1); h.handle == handle && h.process == process {
 			return t.recent - 1, true
 		}
 	}
@@ -87,7 +87,7 @@ func (t *heapTable) known(process uint32, handle uint64) (id uint32, ok bool) {
 	}
 	mask := uint32(len(t.index) - 1)
 	for i := heapHash(process, handle) & mask; t.index[i] != 0; i = (i + 1) & mask {
-		if h := &t.heaps[t.index[i]-1]; h.handle == handle && h.process == process {
+		if h := t.at(t.index[i] - 1); h.handle == handle && h.process == process {
 			return t.index[i] - 1, true
 		}
 	}

@@ -30,7 +30,7 @@ func (a *commitArena) add(c commit) uint32 {
 
 // commit commits what of [base, end) is not committed yet, and reports how many bytes that were.
 func (t *Tracker) commit(pid uint32, base, end uint64, since int64, e *Event) (bytes int64) {
-	p := &t.processes.processes[pid]
+	p := t.processes.at(pid)
 	t.gaps = t.gaps[:0]
 	at := base
 	p.committed.overlapping(base, end, func(v *interval) {
@@ -59,14 +59,14 @@ func (t *Tracker) commit(pid uint32, base, end uint64, since int64, e *Event) (b
 	t.commits.commits[id].bytes = bytes
 	account := p.account(kind)
 	if since == allocations.BeforeTrace {
-		t.sites.sites[site].adopt(e.Time, bytes)
+		t.sites.at(site).adopt(e.Time, bytes)
 		account.adopt(e.Time, bytes)
 		if kind == allocations.KindVirtual {
 			p.virtualLine.adopt(e.Time, bytes, account.live.Bytes)
 		}
 		return bytes
 	}
-	t.sites.sites[site].grow(e.Time, 1, bytes)
+	t.sites.at(site).grow(e.Time, 1, bytes)
 	account.grow(e.Time, 1, bytes)
 	p.drawVirtual(e.Time, kind)
 	return bytes
@@ -89,7 +89,7 @@ func (p *process) drawVirtual(at int64, kind allocations.Kind) {
 
 // decommit ends what of [base, end) is committed, and reports whether anything was.
 func (t *Tracker) decommit(pid uint32, base, end uint64, at int64, how allocations.End, freeStack uint32) bool {
-	p := &t.processes.processes[pid]
+	p := t.processes.at(pid)
 	return p.committed.remove(base, end, func(piece interval, change int) {
 		t.endPiece(p, piece, change, at, how, freeStack)
 	})
@@ -98,7 +98,7 @@ func (t *Tracker) decommit(pid uint32, base, end uint64, at int64, how allocatio
 // endPiece writes the row of an interval that has gone, and takes it out of the accounts.
 func (t *Tracker) endPiece(p *process, piece interval, change int, at int64, how allocations.End, freeStack uint32) {
 	c := &t.commits.commits[piece.value]
-	s := &t.sites.sites[c.site]
+	s := t.sites.at(c.site)
 	size := piece.end - piece.base
 	c.bytes -= int64(size)
 	c.pieces = uint32(int(c.pieces) + change)
@@ -124,7 +124,7 @@ func (t *Tracker) endPiece(p *process, piece interval, change int, at int64, how
 // endVirtual ends everything a process has committed. With EndNone it stays in the accounts, and only the rows are
 // written.
 func (t *Tracker) endVirtual(pid uint32, at int64, how allocations.End) {
-	p := &t.processes.processes[pid]
+	p := t.processes.at(pid)
 	if p.virtualMemory == nil {
 		return
 	}

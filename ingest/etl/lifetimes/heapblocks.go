@@ -11,7 +11,7 @@ func (t *Tracker) heapAlloc(e *Event) {
 	if !ok {
 		return
 	}
-	h := &t.heaps.heaps[id]
+	h := t.heaps.at(id)
 	if slot, old, live := h.index.find(&t.blocks, e.Address); live {
 		for _, a := range t.anomalies(h.process) {
 			a.LostFrees++
@@ -29,19 +29,19 @@ func (t *Tracker) insertBlock(id uint32, e *Event, since int64) {
 		t.tooMany()
 		return
 	}
-	h := &t.heaps.heaps[id]
+	h := t.heaps.at(id)
 	site := t.sites.of(id, e.Stack, allocations.KindHeap)
 	*t.blocks.at(b) = block{address: e.Address, size: e.Size, time: since, site: site, thread: e.Thread}
 	h.index.insert(e.Address, b)
-	p := &t.processes.processes[h.process]
+	p := t.processes.at(h.process)
 	if since == allocations.BeforeTrace {
-		t.sites.sites[site].adopt(e.Time, int64(e.Size))
+		t.sites.at(site).adopt(e.Time, int64(e.Size))
 		h.adopt(e.Time, int64(e.Size))
 		h.timeline.adopt(e.Time, int64(e.Size), h.live.Bytes)
 		p.heap.adopt(e.Time, int64(e.Size))
 		p.heapLine.adopt(e.Time, int64(e.Size), p.heap.live.Bytes)
 	} else {
-		t.sites.sites[site].grow(e.Time, 1, int64(e.Size))
+		t.sites.at(site).grow(e.Time, 1, int64(e.Size))
 		t.growHeap(h, e.Time, 1, int64(e.Size))
 	}
 	if p.epoch != 0 {
@@ -53,7 +53,7 @@ func (t *Tracker) insertBlock(id uint32, e *Event, since int64) {
 func (t *Tracker) growHeap(h *heap, at, count, bytes int64) {
 	h.grow(at, count, bytes)
 	h.timeline.add(at, h.live.Bytes)
-	p := &t.processes.processes[h.process]
+	p := t.processes.at(h.process)
 	p.heap.grow(at, count, bytes)
 	p.heapLine.add(at, p.heap.live.Bytes)
 }
@@ -66,7 +66,7 @@ func (t *Tracker) heapFree(e *Event) {
 	if !ok {
 		return
 	}
-	h := &t.heaps.heaps[id]
+	h := t.heaps.at(id)
 	slot, b, live := h.index.find(&t.blocks, e.Address)
 	if !live {
 		t.unknownFree(id, e)
@@ -78,18 +78,18 @@ func (t *Tracker) heapFree(e *Event) {
 
 // unknownFree notes a free whose allocation was not seen.
 func (t *Tracker) unknownFree(id uint32, e *Event) {
-	h := &t.heaps.heaps[id]
+	h := t.heaps.at(id)
 	site := t.sites.of(id, 0, allocations.KindHeap)
-	inside := (h.created || t.processes.processes[h.process].started) && !h.mayBeUnlogged(e.Address)
+	inside := (h.created || t.processes.at(h.process).started) && !h.mayBeUnlogged(e.Address)
 	for _, a := range t.anomalies(h.process) {
 		a.UnknownFrees++
 		if inside {
 			a.UnknownFreesInside++
 		}
 	}
-	t.sites.sites[site].ended.UnknownFrees++
+	t.sites.at(site).ended.UnknownFrees++
 	h.ended.UnknownFrees++
-	t.processes.processes[h.process].heap.ended.UnknownFrees++
+	t.processes.at(h.process).heap.ended.UnknownFrees++
 	*t.rows.next() = allocations.Row{
 		AllocTime: allocations.BeforeTrace, FreeTime: e.Time, Address: e.Address, Heap: e.Heap, Site: site, Process: e.Process,
 		FreeStack: e.Stack, End: allocations.EndFree, Unknown: true,
@@ -99,8 +99,8 @@ func (t *Tracker) unknownFree(id uint32, e *Event) {
 // endBlock writes a block's row and takes it out of the accounts. The caller takes it out of the heap's index.
 func (t *Tracker) endBlock(h *heap, id uint32, at int64, how allocations.End, freeStack uint32) {
 	b := t.blocks.at(id)
-	s := &t.sites.sites[b.site]
-	p := &t.processes.processes[h.process]
+	s := t.sites.at(b.site)
+	p := t.processes.at(h.process)
 	*t.rows.next() = allocations.Row{
 		AllocTime: b.time, FreeTime: max(at, b.time), Address: b.address, Size: b.size, Heap: h.handle, Site: b.site,
 		Process: p.instance, Thread: b.thread, Stack: s.stack, FreeStack: freeStack, End: how,

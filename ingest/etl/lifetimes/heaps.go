@@ -40,7 +40,7 @@ type said struct {
 
 // heapTable numbers heaps by process and handle: open addressing over numbers plus one.
 type heapTable struct {
-	heaps []heap
+	list[heap]
 	index []uint32
 	// recent is the heap found last plus one: most events are of few heaps, mostly one.
 	recent uint32
@@ -49,39 +49,39 @@ type heapTable struct {
 // of is the number of a heap, which is new if need be; fresh says that it is.
 func (t *heapTable) of(process uint32, handle uint64) (id uint32, fresh bool) {
 	if t.recent != 0 {
-		if h := &t.heaps[t.recent-1]; h.handle == handle && h.process == process {
+		if h := t.at(t.recent - 1); h.handle == handle && h.process == process {
 			return t.recent - 1, false
 		}
 	}
-	if 4*(len(t.heaps)+1) > 3*len(t.index) {
+	if 4*(t.len()+1) > 3*len(t.index) {
 		t.grow()
 	}
 	mask := uint32(len(t.index) - 1)
 	i := heapHash(process, handle) & mask
 	for t.index[i] != 0 {
 		id := t.index[i] - 1
-		if h := &t.heaps[id]; h.handle == handle && h.process == process {
+		if h := t.at(id); h.handle == handle && h.process == process {
 			t.recent = id + 1
 			return id, false
 		}
 		i = (i + 1) & mask
 	}
-	t.heaps = append(t.heaps, heap{handle: handle, process: process})
-	t.index[i] = uint32(len(t.heaps))
-	t.recent = uint32(len(t.heaps))
+	t.add(heap{handle: handle, process: process})
+	t.index[i] = uint32(t.len())
+	t.recent = uint32(t.len())
 	return t.recent - 1, true
 }
 
 func (t *heapTable) grow() {
 	t.index = make([]uint32, max(64, 2*len(t.index)))
 	mask := uint32(len(t.index) - 1)
-	for id := range t.heaps {
-		h := &t.heaps[id]
+	for id := range uint32(t.len()) {
+		h := t.at(id)
 		i := heapHash(h.process, h.handle) & mask
 		for t.index[i] != 0 {
 			i = (i + 1) & mask
 		}
-		t.index[i] = uint32(id + 1)
+		t.index[i] = id + 1
 	}
 }
 
@@ -93,7 +93,7 @@ func (t *Tracker) heap(e *Event) (id uint32, ok bool) {
 	}
 	id, fresh := t.heaps.of(p, e.Heap)
 	if fresh {
-		t.processes.processes[p].heaps = append(t.processes.processes[p].heaps, id)
+		t.processes.at(p).heaps = append(t.processes.at(p).heaps, id)
 		t.blockAt(p, e.Heap) // a handle is an address in the heap's first region
 	}
 	return id, true
@@ -104,13 +104,13 @@ func (t *Tracker) heapCreate(e *Event) {
 	if !ok {
 		return
 	}
-	if n := t.heaps.heaps[id].index.n; n > 0 { // a handle is an address: the heap that was there is gone
-		for _, a := range t.anomalies(t.heaps.heaps[id].process) {
+	if n := t.heaps.at(id).index.n; n > 0 { // a handle is an address: the heap that was there is gone
+		for _, a := range t.anomalies(t.heaps.at(id).process) {
 			a.LostFrees += int64(n)
 		}
 		t.endHeap(id, e.Time, allocations.EndLost)
 	}
-	h := &t.heaps.heaps[id]
+	h := t.heaps.at(id)
 	h.created = true
 	switch { // an NT heap reserves whole units of VirtualAlloc, a segment heap as much as its header takes
 	case e.Size == 0:
@@ -153,7 +153,7 @@ func (t *Tracker) heapSnapshot(e *Event) {
 	if !ok {
 		return
 	}
-	h := &t.heaps.heaps[id]
+	h := t.heaps.at(id)
 	if h.said == nil {
 		h.said = &said{first: e.Counters, firstAt: e.Time}
 	}
@@ -163,7 +163,7 @@ func (t *Tracker) heapSnapshot(e *Event) {
 // endHeap ends every block of a heap, in the order of their numbers: that of the index differs from one run to the next.
 // With EndNone they stay in the accounts, and only their rows are written.
 func (t *Tracker) endHeap(id uint32, at int64, how allocations.End) {
-	h := &t.heaps.heaps[id]
+	h := t.heaps.at(id)
 	t.ending = t.ending[:0]
 	for _, s := range h.index.slots {
 		if s != 0 {

@@ -18,7 +18,7 @@ type granuleCache [1024]struct {
 
 // blockAt marks the region that holds a heap's block or handle.
 func (t *Tracker) blockAt(pid uint32, address uint64) {
-	p := &t.processes.processes[pid]
+	p := t.processes.at(pid)
 	if p.epoch == 0 {
 		return
 	}
@@ -76,7 +76,7 @@ func (t *Tracker) heapRangeEnd(e *Event) {
 func (t *Tracker) giveToHeap(p *process, base, end uint64) {
 	p.committed.overlapping(base, end, func(v *interval) {
 		c := &t.commits.commits[v.value]
-		from := &t.sites.sites[c.site]
+		from := t.sites.at(c.site)
 		if from.kind == allocations.KindHeapVirtual {
 			return
 		}
@@ -84,7 +84,7 @@ func (t *Tracker) giveToHeap(p *process, base, end uint64) {
 		from.leave(u, before)
 		p.virtual.leave(u, before)
 		c.site = t.sites.of(from.owner, from.stack, allocations.KindHeapVirtual)
-		t.sites.sites[c.site].enter(t.last, u, before)
+		t.sites.at(c.site).enter(t.last, u, before)
 		p.heapVirtual.enter(t.last, u, before)
 		p.virtualLine.add(t.last, p.virtual.live.Bytes)
 	})

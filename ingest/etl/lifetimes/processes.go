@@ -49,7 +49,7 @@ type virtualMemory struct {
 
 // withVirtual is a process to which an event of virtual memory has come.
 func (t *Tracker) withVirtual(pid uint32) *process {
-	p := &t.processes.processes[pid]
+	p := t.processes.at(pid)
 	if p.virtualMemory == nil {
 		p.virtualMemory = new(virtualMemory)
 	}
@@ -59,9 +59,9 @@ func (t *Tracker) withVirtual(pid uint32) *process {
 // processTable numbers process instances. Those without an event of memory, which a trace can have any number of, have
 // no process: what must be known of them is in the place of their number.
 type processTable struct {
-	processes []process
-	small     []uint32          // number plus one by instance, of instances below smallInstance
-	large     map[uint32]uint32 // of the others
+	list[process]
+	small []uint32          // number plus one by instance, of instances below smallInstance
+	large map[uint32]uint32 // of the others
 }
 
 const smallInstance = 1 << 16
@@ -108,19 +108,19 @@ func (t *Tracker) process(instance uint32) uint32 {
 	if entry != unmet && entry < started {
 		return entry - 1
 	}
-	p.processes = append(p.processes, process{instance: instance, started: entry == started, endedAt: allocations.Never})
-	p.enter(instance, uint32(len(p.processes)))
-	return uint32(len(p.processes) - 1)
+	p.add(process{instance: instance, started: entry == started, endedAt: allocations.Never})
+	p.enter(instance, uint32(p.len()))
+	return uint32(p.len() - 1)
 }
 
 // anomalies are where an anomaly of a process counts: with all, and with its own.
 func (t *Tracker) anomalies(process uint32) [2]*Anomalies {
-	return [2]*Anomalies{&t.Anomalies, &t.processes.processes[process].anomalies}
+	return [2]*Anomalies{&t.Anomalies, &t.processes.at(process).anomalies}
 }
 
 // running is the process of an event; ok is false where it has ended.
 func (t *Tracker) running(e *Event) (id uint32, ok bool) {
-	if id, ok = t.processes.known(e.Process); ok && !t.processes.processes[id].ended {
+	if id, ok = t.processes.known(e.Process); ok && !t.processes.at(id).ended {
 		return id, true
 	}
 	if !t.isRunning(e) {
@@ -132,7 +132,7 @@ func (t *Tracker) running(e *Event) (id uint32, ok bool) {
 // isRunning counts events of processes that have ended.
 func (t *Tracker) isRunning(e *Event) bool {
 	id, ok := t.processes.known(e.Process)
-	over := ok && t.processes.processes[id].ended || !ok && t.processes.entry(e.Process) == ended
+	over := ok && t.processes.at(id).ended || !ok && t.processes.entry(e.Process) == ended
 	if over {
 		t.Anomalies.AfterExit++
 	}
@@ -144,7 +144,7 @@ func (t *Tracker) processStart(e *Event) {
 		return
 	}
 	if id, ok := t.processes.known(e.Process); ok {
-		t.processes.processes[id].started = true
+		t.processes.at(id).started = true
 	} else {
 		t.processes.enter(e.Process, started)
 	}
@@ -159,7 +159,7 @@ func (t *Tracker) processEnd(e *Event) {
 		t.processes.enter(e.Process, ended)
 		return
 	}
-	p := &t.processes.processes[id]
+	p := t.processes.at(id)
 	p.ended, p.endedAt = true, e.Time
 	for _, h := range p.heaps {
 		t.endHeap(h, e.Time, allocations.EndExit)

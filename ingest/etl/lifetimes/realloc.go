@@ -13,7 +13,7 @@ func (t *Tracker) heapRealloc(e *Event) {
 	if !ok {
 		return
 	}
-	_, b, live := t.heaps.heaps[id].index.find(&t.blocks, e.Address)
+	_, b, live := t.heaps.at(id).index.find(&t.blocks, e.Address)
 	switch {
 	case e.Address != e.OldAddress:
 		t.move(id, e, b, live)
@@ -29,9 +29,9 @@ func (t *Tracker) resize(id, b uint32, e *Event) {
 	blk := t.blocks.at(b)
 	delta := int64(e.Size) - int64(blk.size)
 	blk.size = e.Size
-	h := &t.heaps.heaps[id]
-	p := &t.processes.processes[h.process]
-	s := &t.sites.sites[blk.site]
+	h := t.heaps.at(id)
+	p := t.processes.at(h.process)
+	s := t.sites.at(blk.site)
 	if blk.time == allocations.BeforeTrace {
 		s.before.Bytes += delta
 		h.before.Bytes += delta
@@ -44,18 +44,18 @@ func (t *Tracker) resize(id, b uint32, e *Event) {
 // adopt takes in a block that is first met when it is resized. It is older than the trace, unless heap or process are
 // not; then its allocation was lost, and now is the earliest time known.
 func (t *Tracker) adopt(id uint32, e *Event) {
-	h := &t.heaps.heaps[id]
+	h := t.heaps.at(id)
 	for _, a := range t.anomalies(h.process) {
 		a.AdoptedBlocks++
 	}
-	if h.created || t.processes.processes[h.process].started {
+	if h.created || t.processes.at(h.process).started {
 		t.insertBlock(id, e, e.Time)
 		return
 	}
 	old := *e
 	old.Size = e.OldSize
 	t.insertBlock(id, &old, allocations.BeforeTrace)
-	if _, b, ok := t.heaps.heaps[id].index.find(&t.blocks, e.Address); ok {
+	if _, b, ok := t.heaps.at(id).index.find(&t.blocks, e.Address); ok {
 		t.resize(id, b, e)
 	}
 }
@@ -63,7 +63,7 @@ func (t *Tracker) adopt(id uint32, e *Event) {
 // move ends the old block, starts the new one where its own events have not, and gives it to the reallocating stack: the
 // one of its own Alloc event lies inside the heap.
 func (t *Tracker) move(id uint32, e *Event, b uint32, live bool) {
-	h := &t.heaps.heaps[id]
+	h := t.heaps.at(id)
 	if slot, old, ok := h.index.find(&t.blocks, e.OldAddress); ok && e.OldAddress != 0 {
 		// An old address that was allocated after the new one is another block already.
 		if !live || t.blocks.at(old).time < t.blocks.at(b).time {
@@ -79,11 +79,11 @@ func (t *Tracker) move(id uint32, e *Event, b uint32, live bool) {
 	if blk.size != e.Size {
 		t.resize(id, b, e)
 	}
-	if e.Stack == 0 || t.sites.sites[blk.site].stack == e.Stack {
+	if e.Stack == 0 || t.sites.at(blk.site).stack == e.Stack {
 		return
 	}
 	u, before := allocations.Usage{Count: 1, Bytes: int64(blk.size)}, blk.time == allocations.BeforeTrace
-	t.sites.sites[blk.site].leave(u, before)
+	t.sites.at(blk.site).leave(u, before)
 	blk.site = t.sites.of(id, e.Stack, allocations.KindHeap)
-	t.sites.sites[blk.site].enter(e.Time, u, before)
+	t.sites.at(blk.site).enter(e.Time, u, before)
 }

@@ -2,52 +2,88 @@ package lifetimes
 
 import "heapdrift/ingest/capture/allocations"
 
-// Sites are the sites met so far; Row.Site is an index into them.
+// SiteCount is how many sites were met so far.
+func (t *Tracker) SiteCount() int { return t.sites.len() }
+
+// Site is one of the sites met so far, by its number: Row.Site.
+func (t *Tracker) Site(number int) Site {
+	s := t.sites.at(uint32(number))
+	site := Site{Stack: s.stack, Kind: s.kind, Classes: s.classes(), Peak: s.peak}
+	owner := s.owner
+	if s.kind == allocations.KindHeap {
+		h := t.heaps.at(owner)
+		site.Heap = h.handle
+		owner = h.process
+	}
+	site.Process = t.processes.at(owner).instance
+	return site
+}
+
+// Sites are all sites met so far.
 func (t *Tracker) Sites() []Site {
-	sites := make([]Site, len(t.sites.sites))
+	sites := make([]Site, t.SiteCount())
 	for i := range sites {
-		s := &t.sites.sites[i]
-		sites[i] = Site{Stack: s.stack, Kind: s.kind, Classes: s.classes(), Peak: s.peak}
-		owner := s.owner
-		if s.kind == allocations.KindHeap {
-			h := &t.heaps.heaps[owner]
-			sites[i].Heap = h.handle
-			owner = h.process
-		}
-		sites[i].Process = t.processes.processes[owner].instance
+		sites[i] = t.Site(i)
 	}
 	return sites
 }
 
+// ForgetSites gives the memory of sites back, for whom Heaps and Processes are enough from now on.
+func (t *Tracker) ForgetSites() { t.sites = siteTable{} }
+
 // Heaps are the heaps met so far, in the order they were met.
 func (t *Tracker) Heaps() []Heap {
-	heaps := make([]Heap, len(t.heaps.heaps))
+	heaps := make([]Heap, t.heaps.len())
 	for i := range heaps {
-		h := &t.heaps.heaps[i]
-		heaps[i] = Heap{
-			Process: t.processes.processes[h.process].instance, Handle: h.handle, Classes: h.classes(), Peak: h.peak,
-			Timeline: h.timeline.finished(), FirstAt: allocations.Never, LatestAt: allocations.Never, Created: h.created,
-		}
-		if s := h.said; s != nil {
-			heaps[i].First, heaps[i].Latest, heaps[i].FirstAt, heaps[i].LatestAt = s.first, s.latest, s.firstAt, s.latestAt
-		}
+		heaps[i] = t.heapAt(uint32(i))
 	}
 	return heaps
 }
 
+func (t *Tracker) heapAt(number uint32) Heap {
+	h := t.heaps.at(number)
+	heap := Heap{
+		Process: t.processes.at(h.process).instance, Handle: h.handle, Classes: h.classes(), Peak: h.peak,
+		Timeline: h.timeline.finished(), FirstAt: allocations.Never, LatestAt: allocations.Never, Created: h.created,
+	}
+	if s := h.said; s != nil {
+		heap.First, heap.Latest, heap.FirstAt, heap.LatestAt = s.first, s.latest, s.firstAt, s.latestAt
+	}
+	return heap
+}
+
 // Processes are the process instances with events of memory met so far, in the order they were met.
 func (t *Tracker) Processes() []Process {
-	processes := make([]Process, len(t.processes.processes))
+	processes := make([]Process, t.processes.len())
 	for i := range processes {
-		p := &t.processes.processes[i]
-		processes[i] = Process{
-			Instance: p.instance, Started: p.started, Ended: p.ended, EndedAt: p.endedAt,
-			Heap: p.heap.classes(), HeapPeak: p.heap.peak, HeapTimeline: p.heapLine.finished(), Anomalies: p.anomalies,
-		}
-		if v := p.virtualMemory; v != nil {
-			processes[i].Virtual, processes[i].VirtualPeak, processes[i].VirtualTimeline = v.virtual.classes(), v.virtual.peak, v.virtualLine.finished()
-			processes[i].HeapVirtual = v.heapVirtual.classes()
-		}
+		processes[i] = t.processAt(uint32(i))
 	}
 	return processes
+}
+
+// Process is a process instance with its heaps, in the order they were met; ok is false where it had no events of memory.
+func (t *Tracker) Process(instance uint32) (p Process, heaps []Heap, ok bool) {
+	number, ok := t.processes.known(instance)
+	if !ok {
+		return Process{}, nil, false
+	}
+	own := t.processes.at(number).heaps
+	heaps = make([]Heap, len(own))
+	for i, h := range own {
+		heaps[i] = t.heapAt(h)
+	}
+	return t.processAt(number), heaps, true
+}
+
+func (t *Tracker) processAt(number uint32) Process {
+	p := t.processes.at(number)
+	process := Process{
+		Instance: p.instance, Started: p.started, Ended: p.ended, EndedAt: p.endedAt,
+		Heap: p.heap.classes(), HeapPeak: p.heap.peak, HeapTimeline: p.heapLine.finished(), Anomalies: p.anomalies,
+	}
+	if v := p.virtualMemory; v != nil {
+		process.Virtual, process.VirtualPeak, process.VirtualTimeline = v.virtual.classes(), v.virtual.peak, v.virtualLine.finished()
+		process.HeapVirtual = v.heapVirtual.classes()
+	}
+	return process
 }

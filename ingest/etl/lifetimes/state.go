@@ -6,15 +6,15 @@ import "unsafe"
 // StateBytes is how much memory the state takes: of living blocks, of commits, and of sites, heaps and timelines.
 func (t *Tracker) StateBytes() (blocks, commits, tables int64) {
 	blocks = int64(len(t.blocks.chunks)) * chunkBlocks * blockBytes
-	tables = int64(cap(t.sites.sites))*siteBytes + int64(len(t.sites.index)+len(t.heaps.index))*4
-	for i := range t.heaps.heaps {
-		h := &t.heaps.heaps[i]
+	tables = int64(t.sites.capacity())*siteBytes + int64(len(t.sites.index)+len(t.heaps.index))*4
+	for i := range uint32(t.heaps.len()) {
+		h := t.heaps.at(i)
 		blocks += int64(len(h.index.slots)) * 8
 		tables += heapBytes + int64(cap(h.timeline.points))*pointBytes
 	}
 	commits = int64(cap(t.commits.commits)) * commitBytes
-	for i := range t.processes.processes {
-		p := &t.processes.processes[i]
+	for i := range uint32(t.processes.len()) {
+		p := t.processes.at(i)
 		tables += processBytes + int64(cap(p.heapLine.points))*pointBytes
 		if p.virtualMemory == nil {
 			continue

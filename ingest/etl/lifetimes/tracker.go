@@ -100,13 +100,15 @@ func (t *Tracker) Finish() error {
 		return t.failure()
 	}
 	t.finished = true
-	for id := range t.heaps.heaps {
-		t.endHeap(uint32(id), allocations.Never, allocations.EndNone)
+	for id := range uint32(t.heaps.len()) {
+		t.endHeap(id, allocations.Never, allocations.EndNone)
 	}
-	for id := range t.processes.processes {
-		t.endVirtual(uint32(id), allocations.Never, allocations.EndNone)
+	for id := range uint32(t.processes.len()) {
+		t.endVirtual(id, allocations.Never, allocations.EndNone)
 	}
 	t.rows.flush()
+	t.rows.buf, t.blocks, t.commits, t.ending, t.gaps = nil, blockArena{}, commitArena{}, nil, nil
+	t.sites.index, t.heaps.index, t.heaps.recent = nil, nil, 0
 	return t.failure()
 }
 
@@ -116,8 +118,8 @@ func (t *Tracker) Last() (at int64, ok bool) { return t.last, t.last != math.Min
 // LiveBlocks is how many heap blocks are alive.
 func (t *Tracker) LiveBlocks() int {
 	n := 0
-	for i := range t.heaps.heaps {
-		n += t.heaps.heaps[i].index.n
+	for i := range uint32(t.heaps.len()) {
+		n += t.heaps.at(i).index.n
 	}
 	return n
 }

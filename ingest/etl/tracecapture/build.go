@@ -16,7 +16,7 @@ type builder struct {
 	trace   *etl.Trace
 	info    etl.Info // after the pass; a copy each time it is asked for would be one for each process
 	joined  *etl.Joined
-	tracker *lifetimes.Tracker  // until build has what it knows
+	tracker *lifetimes.Tracker
 	all     lifetimes.Anomalies // of the trace
 	rows    *allocations.Spool
 	files   []extent // of memory events, by file
@@ -63,8 +63,8 @@ func (b *builder) cover() capture.Window {
 const (
 	maxSamples   = 64
 	minSamples   = 2
-	sampleMemory = 64 << 20 // bytes
-	sampleBytes  = 32       // of one site at one instant, on two cores
+	sampleMemory = 32 << 20 // bytes
+	sampleBytes  = 32       // of one site at one instant, as it is counted and in the capture
 )
 
 // build makes a capture for every process with memory.
@@ -75,7 +75,7 @@ func (b *builder) build(ctx context.Context) ([]*capture.Capture, error) {
 	}
 	b.covered = b.cover()
 	b.window = (&capture.Trace{From: b.covered.From, To: b.covered.To}).Whole()
-	processes, heaps := b.known()
+	b.all = b.tracker.Anomalies
 	if err := b.ask(ctx); err != nil {
 		return nil, err
 	}
@@ -94,24 +94,9 @@ func (b *builder) build(ctx context.Context) ([]*capture.Capture, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		captures = append(captures, b.capture(p, processes[p], heaps[p], byProcess[p]))
+		captures = append(captures, b.capture(p, byProcess[p]))
 	}
 	return captures, nil
-}
-
-// known takes from the tracker what captures need, by process, and gives the rest of it back.
-func (b *builder) known() (processes map[uint32]*lifetimes.Process, heaps map[uint32][]*lifetimes.Heap) {
-	allProcesses, allHeaps := b.tracker.Processes(), b.tracker.Heaps()
-	b.all, b.tracker = b.tracker.Anomalies, nil
-	processes, heaps = make(map[uint32]*lifetimes.Process, len(allProcesses)), map[uint32][]*lifetimes.Heap{}
-	for i := range allProcesses {
-		processes[allProcesses[i].Instance] = &allProcesses[i]
-	}
-	for i := range allHeaps {
-		h := &allHeaps[i]
-		heaps[h.Process] = append(heaps[h.Process], h)
-	}
-	return processes, heaps
 }
 
 // ask looks through the rows for what the tracker does not know: samples, survivals, and the peaks of sites that were several
@@ -148,8 +133,9 @@ func (b *builder) ask(ctx context.Context) (err error) {
 }
 
 // capture makes the capture of one process.
-func (b *builder) capture(number uint32, lines *lifetimes.Process, heaps []*lifetimes.Heap, sites []uint32) *capture.Capture {
+func (b *builder) capture(number uint32, sites []uint32) *capture.Capture {
 	p, info := &b.joined.Processes[number], &b.info
+	lines, heaps, _ := b.tracker.Process(number)
 	c := &capture.Capture{
 		Kind: Kind, Shape: capture.ShapeTrace,
 		Process: capture.Process{Name: processName(p), PID: p.PID, Bits: b.bits(p)},
@@ -157,7 +143,7 @@ func (b *builder) capture(number uint32, lines *lifetimes.Process, heaps []*life
 			Start: info.Start, Bias: info.Files[0].LogFile.ZoneBias, From: b.covered.From, To: b.covered.To, Window: b.window, HeapFrom: b.heapFrom(), Began: began(p), Exited: exited(p),
 			Teardown: b.teardown(number), SurvivalsBeyond: int64(b.beyond), Events: info.Events,
 			Heap:    capture.Line{Peak: lines.HeapPeak, Points: lines.HeapTimeline},
-			Virtual: capture.Line{Peak: b.virtualPeak(lines), Points: lines.VirtualTimeline},
+			Virtual: capture.Line{Peak: b.virtualPeak(&lines), Points: lines.VirtualTimeline},
 		},
 	}
 	if b.instants == nil {

@@ -31,12 +31,11 @@ func number(tracker *lifetimes.Tracker, stacks *etl.Stacks, rows *allocations.Sp
 	for id := range canonical {
 		canonical[id] = uint32(stacks.Canonical(etl.StackID(id)))
 	}
-	old := tracker.Sites()
-	numbers := make([]uint32, len(old))
-	known := make(map[place]uint32, len(old))
-	var sites []site
-	for i := range old {
-		s := &old[i]
+	numbers := make([]uint32, tracker.SiteCount())
+	known := make(map[place]uint32, len(numbers))
+	sites := make([]site, 0, len(numbers))
+	for i := range numbers {
+		s := tracker.Site(i)
 		if s.Classes == (allocations.Classes{}) { // all of it went to another site: to the reallocating stack, or to a heap
 			numbers[i] = math.MaxUint32
 			continue
@@ -53,6 +52,7 @@ func number(tracker *lifetimes.Tracker, stacks *etl.Stacks, rows *allocations.Sp
 		}
 		numbers[i] = n
 	}
+	tracker.ForgetSites()
 	rows.Renumber(numbers, canonical)
 	return sites
 }
