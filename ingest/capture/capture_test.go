@@ -176,3 +176,21 @@ func TestModuleNames(t *testing.T) {
 		}
 	}
 }
+
+func TestStacksTrimmed(t *testing.T) {
+	var s capture.Stacks
+	first := s.AddStack([]capture.FrameID{s.AddAddress(1), s.AddAddress(2)})
+	for range 2 {
+		s.Trim()
+		if got := s.AddStack([]capture.FrameID{0, 1}); got != first {
+			t.Errorf("the stack is known as %d and as %d", first, got)
+		}
+		s.Trim()
+		if a, b := s.AddAddress(2), s.AddAddress(3); a != 1 || b != 2 {
+			t.Errorf("frames 1 and 2 are %d and %d", a, b)
+		}
+		if other := s.AddStack([]capture.FrameID{2}); other != first+1 || s.Count() != 3 {
+			t.Errorf("the second stack is %d, and there are %d", other, s.Count())
+		}
+	}
+}

@@ -108,7 +108,10 @@ func (s *Stacks) AddText(text Text, address uint64) FrameID {
 
 // Trim gives back what only adding needs, which is more than what frames and stacks take. What is added later costs as much as all before
 // it, once.
-func (s *Stacks) Trim() { s.frameIDs, s.stackIDs, s.textIDs = index{}, index{}, nil }
+func (s *Stacks) Trim() {
+	s.frames, s.flat, s.ends = slices.Clip(s.frames), slices.Clip(s.flat), slices.Clip(s.ends)
+	s.frameIDs, s.stackIDs, s.textIDs = index{}, index{}, nil
+}
 
 // reindex undoes Trim.
 func (s *Stacks) reindex() {

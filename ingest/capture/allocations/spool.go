@@ -10,7 +10,7 @@ import (
 )
 
 // spoolMemory is how many bytes of packed rows are kept in memory; those beyond go to temporary disk.
-const spoolMemory = 128 << 20
+const spoolMemory = 32 << 20
 
 // maxSpoolSites bounds the numbers of sites: who counts them from 0 comes nowhere near.
 const maxSpoolSites = 1 << 28

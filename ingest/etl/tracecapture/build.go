@@ -30,6 +30,7 @@ type builder struct {
 	torn     map[uint32]int64            // by process that ended: when it began to free what it held
 	beyond   int                         // sites without a Survival because others have more left
 	lost     []capture.Warning           // what the files lack
+	messages map[string]string           // of warnings
 	virtual  map[uint32]allocations.Peak // by process, where heaps committed memory
 }
 
@@ -88,7 +89,7 @@ func (b *builder) build(ctx context.Context) ([]*capture.Capture, error) {
 		}
 		byProcess[p] = append(byProcess[p], uint32(n))
 	}
-	b.lost = b.trace.Warnings()
+	b.lost, b.messages = b.trace.Warnings(), map[string]string{}
 	var captures []*capture.Capture
 	for _, p := range order {
 		if ctx.Err() != nil {
@@ -177,6 +178,22 @@ func (b *builder) capture(number uint32, sites []uint32) *capture.Capture {
 	}
 	var hidden int64
 	c.Modules, hidden = b.modules(number, &c.Stacks)
+	c.Stacks.Trim()
 	c.Warnings = slices.Concat(b.lost, b.joined.WarningsOf(number), b.warnings(c, &lines.Anomalies, hidden))
+	for i := range c.Warnings {
+		c.Warnings[i].Message = b.once(c.Warnings[i].Message)
+	}
 	return c
+}
+
+// once is a message of warnings as it was met first: where there are many processes, most messages are of all of them.
+func (b *builder) once(message string) string {
+	const most = 1000
+	if known, ok := b.messages[message]; ok {
+		return known
+	}
+	if len(b.messages) < most {
+		b.messages[message] = message
+	}
+	return message
 }
