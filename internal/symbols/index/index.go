@@ -33,7 +33,7 @@ import (
 
 // Version is the version of the layout and of the rules that indexes are built by. An index of another version is
 // built anew.
-const Version = 1
+const Version = 2
 
 const (
 	magic      = "hdsyidx"

@@ -39,6 +39,8 @@ type lines struct {
 type lineBlock struct {
 	start, end uint32 // in the source space
 	reach      uint32 // highest end of this and all before
+	place      uint32 // number in the stream
+	owner      uint32 // of a block where several procedures start: the record of its procedure, 0 where that is not known
 	data       []byte
 	decoded    []lineEntry
 }
@@ -67,7 +69,7 @@ func (l *lines) readLines(f *File) {
 			size := le.Uint32(b[8:])
 			start, ok := f.rva(le.Uint16(b[4:]), le.Uint32(b))
 			if ok && uint64(start)+uint64(size) < 1<<32 {
-				l.blocks = append(l.blocks, lineBlock{start: start, end: start + size, data: b})
+				l.blocks = append(l.blocks, lineBlock{start: start, end: start + size, place: uint32(len(l.blocks)), data: b})
 			}
 		case subChecksums:
 			l.checksums = b
@@ -124,15 +126,21 @@ func (l *lines) inlinee(id uint32) (inlinee, bool) {
 	return l.inlinees[i], true
 }
 
-// lineAt returns the entry that an address belongs to: of the last block to start that covers it, and of the last of the
-// stream among equals, which are of functions that were folded together.
-func (l *lines) lineAt(rva uint32) (lineEntry, bool) {
-	i := sort.Search(len(l.blocks), func(i int) bool { return l.blocks[i].start > rva }) - 1
-	for ; i >= 0 && l.blocks[i].reach > rva; i-- {
-		if l.blocks[i].end <= rva {
+// lineAt returns the entry that an address belongs to, whose procedure p is, or nil: of the last block to start that covers it, and
+// of the last of the stream among equals. Where functions were folded together, it is of the block of that procedure only.
+func (m *module) lineAt(rva uint32, p *proc) (lineEntry, bool) {
+	i := sort.Search(len(m.blocks), func(i int) bool { return m.blocks[i].start > rva }) - 1
+	for ; i >= 0 && m.blocks[i].reach > rva; i-- {
+		b := &m.blocks[i]
+		if b.end <= rva {
 			continue
 		}
-		entries := l.blocks[i].entries()
+		if p != nil && p.folded && p.start == b.start {
+			if m.pair(); b.owner != p.record {
+				continue
+			}
+		}
+		entries := b.entries()
 		if n := sort.Search(len(entries), func(i int) bool { return entries[i].start > rva }); n > 0 {
 			return entries[n-1], true
 		}

@@ -17,10 +17,10 @@ type locator struct {
 
 // locate finds procedure, line and inlined calls. Code without a procedure, as assemblers make it, may have lines too.
 func (l *locator) locate(ctx context.Context, rva uint32, to *Location) error {
-	if e, ok := l.m.lineAt(rva); ok {
+	p := l.m.find(rva)
+	if e, ok := l.m.lineAt(rva, p); ok {
 		to.File, to.Line = l.file(e.file), e.line
 	}
-	p := l.m.find(rva)
 	if p == nil {
 		return nil
 	}
@@ -32,7 +32,7 @@ func (l *locator) locate(ctx context.Context, rva uint32, to *Location) error {
 		l.named, l.function, l.kind = p, function, kind
 	}
 	to.Function, to.Kind = l.function, l.kind
-	to.Displacement = rva - p.start
+	to.Displacement, to.Folded = rva-p.start, p.folded
 	to.Start = l.m.f.fromSource(p.start)
 	in, err := l.m.inlinesOf(ctx, p)
 	if err != nil {

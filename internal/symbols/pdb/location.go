@@ -13,6 +13,7 @@ type Location struct {
 	Inlines            []Inline
 	Public             string // nearest public symbol at or before the address in its section; "" for none
 	PublicDisplacement uint32 // from it, in the source space
+	Folded             bool   // identical functions of one module are at this address: it names the first, which is any of them
 	LowConfidence      bool   // a public symbol gave the name, and the address is behind what is known to be its own
 }
 
@@ -26,6 +27,6 @@ type Inline struct {
 
 // same says whether two locations differ in nothing but how far they are from what they name, which is the same.
 func (l *Location) same(o *Location) bool {
-	return l.Line == o.Line && l.Start == o.Start && l.Kind == o.Kind && l.LowConfidence == o.LowConfidence &&
+	return l.Line == o.Line && l.Start == o.Start && l.Kind == o.Kind && l.LowConfidence == o.LowConfidence && l.Folded == o.Folded &&
 		l.Function == o.Function && l.File == o.File && l.Public == o.Public && slices.Equal(l.Inlines, o.Inlines)
 }

@@ -16,7 +16,8 @@ type module struct {
 	number  int    // of the module
 	memory  []byte // what symbols and lines are in
 	symbols []byte
-	procs   []proc // by start
+	procs   []proc // by start, and by their order in symbols where that is equal
+	paired  bool   // the blocks of folded procedures have their owners
 	lines
 }
 
@@ -24,7 +25,8 @@ type module struct {
 type proc struct {
 	start, end uint32 // in the source space
 	reach      uint32 // highest end of this and all before
-	record     uint32 // where in symbols
+	record     uint32 // where in symbols; never 0
+	folded     bool   // another one starts there too
 	inlines    *inlines
 }
 
@@ -166,6 +168,9 @@ func (m *module) readProcs(ctx context.Context) error {
 	for i := range m.procs {
 		reach = max(reach, m.procs[i].end)
 		m.procs[i].reach = reach
+		if i > 0 && m.procs[i-1].start == m.procs[i].start {
+			m.procs[i-1].folded, m.procs[i].folded = true, true
+		}
 	}
 	return nil
 }

@@ -86,9 +86,14 @@ func pdbOf(t testing.TB, table string) string {
 }
 
 // allowed says why a row differs from the reference, "" where nothing is known to excuse it.
-func allowed(got, want row) string {
+func allowed(got, want row, folded bool) string {
 	rest := got
 	switch {
+	case folded && (got.file != want.file || got.line != want.line):
+		rest.file, rest.line = want.file, want.line
+		if rest == want {
+			return "of functions that were folded together the reference gives the name of the first and the line of the last"
+		}
 	case want.function == "" && want.disp != "" && strings.HasPrefix(got.function, "@ILT+"):
 		rest.function = ""
 		if rest == want {
@@ -145,7 +150,7 @@ func frames(chain string) []string {
 var frameEnd = regexp.MustCompile(`:\d*>`)
 
 // differencesAllowed is the share of rows that may differ for the reasons of allowed.
-const differencesAllowed = 0.005
+const differencesAllowed = 0.006
 
 func TestTables(t *testing.T) {
 	tables, err := filepath.Glob(filepath.Join(corpus.Path(t, "symbols", "expected"), "*.tsv"))
@@ -176,7 +181,7 @@ func TestTables(t *testing.T) {
 			got.rva, got.kind, got.peer = want.rva, want.kind, want.peer
 			all++
 			if got != want {
-				if reason := allowed(got, want); reason != "" {
+				if reason := allowed(got, want, at.Folded); reason != "" {
 					excused[reason]++
 				} else if bad++; bad <= 6 {
 					t.Errorf("%s: %s %#x\n got %+v\nwant %+v", filepath.Base(path), at.Kind, want.rva, got, want)
