@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"heapdrift/internal/symbols"
+	"heapdrift/internal/symbols/index"
 )
 
 // symbolsLookup prints what a PDB or an image says about addresses, one tab-separated line each: address, function,
@@ -24,57 +25,110 @@ func symbolsLookup(ctx context.Context, args []string, s streams) (int, error) {
 	if len(rest) == 0 {
 		return exitUsage, &usageError{"no file given"}
 	}
-	words := rest[1:]
-	if len(words) == 0 {
-		if words, err = readWords(s.in); err != nil {
-			return exitInput, fmt.Errorf("read addresses: %w", err)
-		}
+	rvas, err := readRVAs(rest[1:], s.in)
+	if usage := (*usageError)(nil); errors.As(err, &usage) {
+		return exitUsage, err
 	}
-	rvas := make([]uint32, len(words))
-	for i, word := range words {
-		if rvas[i], err = parseRVA(word); err != nil {
-			return exitUsage, &usageError{err.Error()}
-		}
+	if err != nil {
+		return exitInput, err
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // it is over before much is garbage
-	found, err := symbols.Lookup(ctx, rest[0], rvas)
-	if err != nil {
+	out := bufio.NewWriterSize(s.out, 64<<10)
+	var line []byte
+	var failed error // of the output
+	err = symbols.Lookup(ctx, rest[0], rvas, func(rva uint32, at *index.Location) error {
+		line = appendRow(line[:0], rva, at)
+		_, failed = out.Write(line)
+		return failed
+	})
+	if err == nil {
+		failed = out.Flush()
+	}
+	switch {
+	case failed != nil:
+		return exitInput, fmt.Errorf("write: %w", failed)
+	case err != nil:
 		return exitInput, fmt.Errorf("%s: %w", rest[0], err)
 	}
-	out := bufio.NewWriter(s.out)
-	var line []byte
-	for i, l := range found {
-		line = strconv.AppendUint(append(line[:0], "0x"...), uint64(rvas[i]), 16)
-		line = append(line, '\t')
-		line = append(line, l.Function...)
-		line = append(line, '\t')
-		if l.Function != "" {
-			line = strconv.AppendUint(line, uint64(l.Displacement), 10)
-		}
-		line = append(line, '\t')
-		line = append(line, l.File...)
-		line = append(line, '\t')
-		if l.File != "" {
-			line = strconv.AppendUint(line, uint64(l.Line), 10)
-		}
-		line = append(line, '\t')
-		for k, c := range l.Inlines {
-			if k > 0 {
-				line = append(line, '>')
-			}
-			line = append(append(append(append(line, c.Function...), '@'), c.File...), ':')
-			if c.Line != 0 {
-				line = strconv.AppendUint(line, uint64(c.Line), 10)
-			}
-		}
-		if _, err := out.Write(append(line, '\n')); err != nil {
-			return exitInput, fmt.Errorf("write: %w", err)
-		}
-	}
-	if err := out.Flush(); err != nil {
-		return exitInput, fmt.Errorf("write: %w", err)
-	}
 	return exitOK, nil
+}
+
+// appendRow writes what is known of an address as a line.
+func appendRow(line []byte, rva uint32, l *index.Location) []byte {
+	line = strconv.AppendUint(append(line, "0x"...), uint64(rva), 16)
+	line = append(append(append(line, '\t'), l.Function...), '\t')
+	if l.Function != "" {
+		line = strconv.AppendUint(line, uint64(l.Displacement), 10)
+	}
+	line = append(append(append(line, '\t'), l.File...), '\t')
+	if l.File != "" {
+		line = strconv.AppendUint(line, uint64(l.Line), 10)
+	}
+	line = append(line, '\t')
+	for k := range l.Inlines {
+		c := &l.Inlines[k]
+		if k > 0 {
+			line = append(line, '>')
+		}
+		line = append(append(append(append(line, c.Function...), '@'), c.File...), ':')
+		if c.Line != 0 {
+			line = strconv.AppendUint(line, uint64(c.Line), 10)
+		}
+	}
+	return append(line, '\n')
+}
+
+// readRVAs reads addresses from words, or from in where there are none.
+func readRVAs(words []string, in io.Reader) ([]uint32, error) {
+	var rvas []uint32
+	add := func(word []byte) error {
+		rva, ok := plainRVA(word)
+		if !ok {
+			var err error
+			if rva, err = parseRVA(string(word)); err != nil {
+				return &usageError{err.Error()}
+			}
+		}
+		rvas = append(rvas, rva)
+		return nil
+	}
+	for _, word := range words {
+		if err := add([]byte(word)); err != nil {
+			return nil, err
+		}
+	}
+	if len(words) > 0 {
+		return rvas, nil
+	}
+	scanner := bufio.NewScanner(in)
+	scanner.Split(bufio.ScanWords)
+	for scanner.Scan() {
+		if err := add(scanner.Bytes()); err != nil {
+			return nil, err
+		}
+	}
+	if err := scanner.Err(); err != nil {
+		return nil, fmt.Errorf("read addresses: %w", err)
+	}
+	return rvas, nil
+}
+
+// plainRVA reads an address in lower case with 0x, as programs print it.
+func plainRVA(word []byte) (rva uint32, ok bool) {
+	if len(word) < 3 || len(word) > 10 || word[0] != '0' || word[1] != 'x' {
+		return 0, false
+	}
+	for _, c := range word[2:] {
+		switch {
+		case c >= '0' && c <= '9':
+			rva = rva<<4 | uint32(c-'0')
+		case c >= 'a' && c <= 'f':
+			rva = rva<<4 | uint32(c-'a'+10)
+		default:
+			return 0, false
+		}
+	}
+	return rva, true
 }
 
 // parseRVA reads an address inside an image: hexadecimal, with or without 0x.
@@ -87,14 +141,4 @@ func parseRVA(word string) (uint32, error) {
 		return 0, fmt.Errorf("%q is not a hexadecimal address", word)
 	}
 	return uint32(v), nil
-}
-
-func readWords(r io.Reader) ([]string, error) {
-	var words []string
-	scanner := bufio.NewScanner(r)
-	scanner.Split(bufio.ScanWords)
-	for scanner.Scan() {
-		words = append(words, scanner.Text())
-	}
-	return words, scanner.Err()
 }

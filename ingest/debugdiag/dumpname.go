@@ -1,14 +1,13 @@
 package debugdiag
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 )
 
 // dumpNames is how DebugDiag names the dumps it writes: leakyapp.exe__PID__4660__Date__03_14_2024__Time_10_22_07AM__511__Manual Dump.dmp
-var dumpNames = regexp.MustCompile(`(?i)^(.+?)__PID__(\d{1,10})__(?:Date__(\d{1,2})_(\d{1,2})_(\d{4})__Time_(\d{1,2})_(\d{2})_(\d{2})\s?([AP]M)?)?`)
+var dumpNames = lazy(`(?i)^(.+?)__PID__(\d{1,10})__(?:Date__(\d{1,2})_(\d{1,2})_(\d{4})__Time_(\d{1,2})_(\d{2})_(\d{2})\s?([AP]M)?)?`)
 
 // A dumpName is what the name of a dump says.
 type dumpName struct {
@@ -19,7 +18,7 @@ type dumpName struct {
 
 func parseDumpName(name string) dumpName {
 	name = name[strings.LastIndexAny(name, `\/`)+1:]
-	m := dumpNames.FindStringSubmatch(name)
+	m := dumpNames().FindStringSubmatch(name)
 	if m == nil {
 		return dumpName{}
 	}

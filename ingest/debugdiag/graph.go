@@ -1,7 +1,6 @@
 package debugdiag
 
 import (
-	"regexp"
 	"strings"
 
 	"heapdrift/ingest/capture"
@@ -88,7 +87,7 @@ func (d *draft) handleType(caption, value string) {
 	d.memory.Handles = append(d.memory.Handles, h)
 }
 
-var allocationSize = regexp.MustCompile(`(?i)^Allocation Size *[-:] *(.+)$`)
+var allocationSize = lazy(`(?i)^Allocation Size *[-:] *(.+)$`)
 
 // A heapSize is blocks of one size in one heap.
 type heapSize struct {
@@ -98,7 +97,7 @@ type heapSize struct {
 
 // blocksOf takes a bar of allocations of one size: "Allocation Size - 1,024" with their count or their size in all.
 func (d *draft) blocksOf(caption, value string) {
-	m := allocationSize.FindStringSubmatch(caption)
+	m := allocationSize().FindStringSubmatch(caption)
 	if m == nil {
 		return
 	}

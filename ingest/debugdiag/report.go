@@ -1,7 +1,6 @@
 package debugdiag
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -133,20 +132,20 @@ func (r *report) endSection(s section, whole bool) {
 }
 
 var (
-	reportFor = regexp.MustCompile(`(?i)^report for (.+)$`)
-	heapTitle = regexp.MustCompile(`(?i)^heap (?:\d+ - )?(0x[0-9a-f` + "`" + `]+)(?: ?\| ?(.+))?$`)
+	reportFor = lazy(`(?i)^report for (.+)$`)
+	heapTitle = lazy(`(?i)^heap (?:\d+ - )?(0x[0-9a-f` + "`" + `]+)(?: ?\| ?(.+))?$`)
 )
 
 // heading takes a title; name is that of the anchor before it.
 func (r *report) heading(text, name string) {
 	r.ranking = rankingOf(text)
-	if m := reportFor.FindStringSubmatch(text); m != nil {
+	if m := reportFor().FindStringSubmatch(text); m != nil {
 		if r.current == nil || !r.hooked {
 			r.current, r.loose = r.draftOf(m[1]), topicDump
 		}
 		return
 	}
-	if m := heapTitle.FindStringSubmatch(text); m != nil {
+	if m := heapTitle().FindStringSubmatch(text); m != nil {
 		if r.repeated() {
 			return
 		}
@@ -169,22 +168,22 @@ func (r *report) heading(text, name string) {
 }
 
 var (
-	leakTrackVersion = regexp.MustCompile(`(?i)^LeakTrack Version Loaded: *(\d+(?:\.\d+)*)`)
-	toolVersion      = regexp.MustCompile(`(?i)\bDebug ?Diag(?:nostic(?: Tool)?)?,? (?:version |v)(\d+(?:\.\d+)*)`)
-	sampleTitle      = regexp.MustCompile(`(?i)^Call stack sample \d+`)
+	leakTrackVersion = lazy(`(?i)^LeakTrack Version Loaded: *(\d+(?:\.\d+)*)`)
+	toolVersion      = lazy(`(?i)\bDebug ?Diag(?:nostic(?: Tool)?)?,? (?:version |v)(\d+(?:\.\d+)*)`)
+	sampleTitle      = lazy(`(?i)^Call stack sample \d+`)
 )
 
 // paragraph takes text outside of tables.
 func (r *report) paragraph(text string) {
 	switch {
 	case r.repeated():
-	case leakTrackVersion.MatchString(text):
-		r.here().leakTrack = leakTrackVersion.FindStringSubmatch(text)[1]
-	case sampleTitle.MatchString(text):
-		r.here().startSample(sampleTitle.FindString(text))
-	case toolVersion.MatchString(text):
-		r.version = toolVersion.FindStringSubmatch(text)[1]
-	case len(text) < 120 && (rankingOf(text) != rankNone || titleTopic(text) != topicNone || heapTitle.MatchString(text) || reportFor.MatchString(text)):
+	case leakTrackVersion().MatchString(text):
+		r.here().leakTrack = leakTrackVersion().FindStringSubmatch(text)[1]
+	case sampleTitle().MatchString(text):
+		r.here().startSample(sampleTitle().FindString(text))
+	case toolVersion().MatchString(text):
+		r.version = toolVersion().FindStringSubmatch(text)[1]
+	case len(text) < 120 && (rankingOf(text) != rankNone || titleTopic(text) != topicNone || heapTitle().MatchString(text) || reportFor().MatchString(text)):
 		r.heading(text, "") // titles of 1.x are bold text
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"regexp"
 )
 
 // hooks are what DebugDiag 2.x puts into the markup of its pages and nothing else does. hookMatches of them are one.
@@ -17,7 +16,7 @@ var hooks = [][]byte{
 const hookMatches = 2
 
 // oldFacts is a fact that reports of all versions begin with, as the first cell of a row: pages about DebugDiag quote it as prose.
-var oldFacts = regexp.MustCompile(`(?i)<td[^>]*>(?:\s|&nbsp;|</?(?:b|font|p|span|strong)\b[^>]*>)*Type of Analysis Performed`)
+var oldFacts = lazy(`(?i)<td[^>]*>(?:\s|&nbsp;|</?(?:b|font|p|span|strong)\b[^>]*>)*Type of Analysis Performed`)
 
 // Sniff reports whether head, the first bytes of a file, looks like a report of DebugDiag: up to 64 KiB of a MIME document or of a
 // page, however it was saved. Pages that only write about DebugDiag are refused.
@@ -37,5 +36,5 @@ func Sniff(head []byte) bool {
 			matches++
 		}
 	}
-	return matches >= hookMatches || oldFacts.Match(text)
+	return matches >= hookMatches || oldFacts().Match(text)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/corpus"
+	"heapdrift/internal/symbols/index"
 	"heapdrift/internal/symbols/pdb/pdbtest"
 )
 
@@ -32,7 +33,7 @@ func BenchmarkLookupLarge(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Lookup(b.Context(), path, rvas); err != nil {
+				if err := Lookup(b.Context(), path, rvas, func(uint32, *index.Location) error { return nil }); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -50,7 +51,7 @@ func BenchmarkLookup(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Lookup(b.Context(), path, rvas); err != nil {
+		if err := Lookup(b.Context(), path, rvas, func(uint32, *index.Location) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

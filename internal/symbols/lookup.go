@@ -1,75 +1,85 @@
 package symbols
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
-	"slices"
 
 	"heapdrift/internal/symbols/index"
 	"heapdrift/internal/symbols/pdb"
 	"heapdrift/internal/symbols/pe"
+	"heapdrift/internal/symbols/undname"
 )
 
-// Lookup says what a PDB, or the exports of an image, say about addresses. A Location without a function means that
-// nothing is known. Addresses are looked up as they are: give one less than a return address to get its call.
-func Lookup(ctx context.Context, path string, rvas []uint32) ([]index.Location, error) {
+// Lookup says what a PDB, or the exports of an image, say about addresses: answer is called for each of them, in their order, with a
+// Location that is good until it returns. One without a function means that nothing is known. Addresses are looked up as they
+// are: give one less than a return address to get its call.
+func Lookup(ctx context.Context, path string, rvas []uint32, answer func(rva uint32, at *index.Location) error) error {
 	content, err := openFile(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = content.Close() }()
 	identity, err := Identify(ctx, filepath.Base(path), content, content.Size())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if identity.Kind == KindImage {
-		return lookupExports(content, rvas)
+		return lookupExports(content, rvas, answer)
 	}
 	file, err := pdb.OpenFile(path) // in memory, which is faster than reading
 	if err != nil {
-		return nil, err
+		return err
 	}
-	list, err := lookupPDB(ctx, file, rvas)
-	return list, errors.Join(err, file.Close())
+	err = lookupPDB(ctx, file, rvas, answer)
+	return errors.Join(err, file.Close())
 }
 
-func lookupPDB(ctx context.Context, file *pdb.File, rvas []uint32) ([]index.Location, error) {
+func lookupPDB(ctx context.Context, file *pdb.File, rvas []uint32, answer func(rva uint32, at *index.Location) error) error {
 	found := make([]pdb.Location, len(rvas))
 	if err := file.LookupAll(ctx, rvas, found); err != nil {
-		return nil, err
+		return err
 	}
-	list, names := make([]index.Location, len(rvas)), spelling{x86: isX86(file)}
-	for _, i := range ascending(rvas) {
-		if found[i].Function != "" {
-			list[i] = names.location(&found[i])
-			legibleLocation(&list[i])
+	var at index.Location
+	x86, displayed := isX86(file), map[string]string{} // by the names of public symbols
+	for i, rva := range rvas {
+		l := &found[i]
+		at = index.Location{Inlines: at.Inlines[:0]}
+		if l.Function != "" {
+			at.Function, at.Displacement, at.File, at.Line, at.Approx = l.Function, l.Displacement, l.File, l.Line, l.LowConfidence
+			if l.Kind == pdb.KindPublic {
+				name, ok := displayed[l.Function]
+				if !ok {
+					name = undname.Display(l.Function, x86)
+					displayed[l.Function] = name
+				}
+				at.Function = name
+			}
+			for _, in := range l.Inlines {
+				at.Inlines = append(at.Inlines, index.Inline{Function: in.Name, File: in.File, Line: in.Line})
+			}
+			legibleLocation(&at)
+		}
+		if err := answer(rva, &at); err != nil {
+			return err
 		}
 	}
-	return list, nil
+	return nil
 }
 
-// ascending is the order of addresses, as places in the list.
-func ascending(rvas []uint32) []int {
-	order := make([]int, len(rvas))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(rvas[a], rvas[b]) })
-	return order
-}
-
-func lookupExports(content Content, rvas []uint32) ([]index.Location, error) {
+func lookupExports(content Content, rvas []uint32, answer func(rva uint32, at *index.Location) error) error {
 	image, err := pe.Open(content, content.Size())
 	if err != nil {
-		return nil, err
+		return err
 	}
-	list := make([]index.Location, len(rvas))
-	for i, rva := range rvas {
+	for _, rva := range rvas {
+		var at index.Location
 		if export, displacement, ok := image.NearestExport(rva); ok {
-			list[i] = index.Location{Function: exportName(export), Displacement: displacement, Approx: true}
+			at = index.Location{Function: exportName(export), Displacement: displacement, Approx: true}
+		}
+		if err := answer(rva, &at); err != nil {
+			return err
 		}
 	}
-	return list, nil
+	return nil
 }

@@ -10,6 +10,7 @@ type locator struct {
 	m        *module
 	files    map[uint32]string // by place in the checksums
 	inlined  map[uint32]string // names of inlined functions by their ids
+	inlines  []Inline          // room for those of the next locations
 	named    *proc             // whose name is in function
 	function string
 	kind     SymbolKind
@@ -42,7 +43,7 @@ func (l *locator) locate(ctx context.Context, rva uint32, to *Location) error {
 	if site < 0 {
 		return nil
 	}
-	to.Inlines = make([]Inline, 0, in.sites[site].depth+1)
+	to.Inlines = l.room(int(in.sites[site].depth) + 1)
 	for ; site >= 0; site = in.sites[site].parent {
 		name, err := l.inlineName(ctx, in.sites[site].id)
 		if err != nil {
@@ -57,6 +58,19 @@ func (l *locator) locate(ctx context.Context, rva uint32, to *Location) error {
 		to.Inlines = append(to.Inlines, at)
 	}
 	return nil
+}
+
+// inlinesTogether is how many inlined calls are made room for at once. Locations that share the room keep each other's alive.
+const inlinesTogether = 64
+
+// room is an empty chain of inlined calls with room for n.
+func (l *locator) room(n int) []Inline {
+	if len(l.inlines) < n {
+		l.inlines = make([]Inline, max(n, inlinesTogether))
+	}
+	chain := l.inlines[:0:n]
+	l.inlines = l.inlines[n:]
+	return chain
 }
 
 // textsKept bounds the texts that a locator keeps; hundreds are usual.

@@ -1,7 +1,6 @@
 package pdb
 
 import (
-	"cmp"
 	"context"
 	"runtime"
 	"slices"
@@ -12,9 +11,9 @@ import (
 // A query is an address that LookupAll was asked for.
 type query struct {
 	rva     uint32 // in the source space
+	index   uint32 // of the question
+	module  int32  // -1: none
 	section uint16
-	module  int32 // -1: none
-	index   int   // of the question
 }
 
 // LookupAll looks many RVAs up. It fills out, which must be as long as rvas; what the PDB knows nothing of stays empty.
@@ -27,17 +26,8 @@ func (f *File) LookupAll(ctx context.Context, rvas []uint32, out []Location) err
 	if err != nil {
 		return err
 	}
-	queries := make([]query, 0, len(rvas))
-	for i, rva := range rvas {
-		out[i] = Location{}
-		at, ok := f.ToSource(rva)
-		if !ok {
-			continue
-		}
-		if section := f.section(at); section != 0 {
-			queries = append(queries, query{at, uint16(section), moduleAt(s.contributions, at), i})
-		}
-	}
+	queries := f.queries(s, rvas)
+	clear(out[:len(rvas)])
 	if err := f.locateAll(ctx, queries, out); err != nil {
 		return err
 	}
@@ -59,8 +49,35 @@ func (f *File) LookupAll(ctx context.Context, rvas []uint32, out []Location) err
 			return err
 		}
 	}
-	slices.SortFunc(queries, func(a, b query) int { return compareUint32(a.rva, b.rva) })
 	return f.nameAll(ctx, s, queries, out)
+}
+
+// queries are the addresses that are in a section, ascending, with the modules that contributed them.
+func (f *File) queries(s space, rvas []uint32) []query {
+	order := make([]uint64, 0, len(rvas)) // the address above the number: they sort faster than queries do
+	for i, rva := range rvas {
+		if at, ok := f.ToSource(rva); ok {
+			order = append(order, uint64(at)<<32|uint64(uint32(i)))
+		}
+	}
+	slices.Sort(order)
+	queries := make([]query, 0, len(order))
+	rest := s.contributions
+	for _, o := range order {
+		q := query{rva: uint32(o >> 32), index: uint32(o), module: -1}
+		section := f.section(q.rva)
+		if section == 0 {
+			continue
+		}
+		q.section = uint16(section)
+		if len(rest) > 1 && rest[1].start <= q.rva { // else it is where the one before was, or before all
+			i, _ := contributionAt(rest, q.rva)
+			rest = rest[i:]
+		}
+		q.module = moduleAt(rest[:min(1, len(rest))], q.rva)
+		queries = append(queries, q)
+	}
+	return queries
 }
 
 func moduleAt(contributions []contribution, rva uint32) int32 {
@@ -70,20 +87,28 @@ func moduleAt(contributions []contribution, rva uint32) int32 {
 	return -1
 }
 
-// locateAll answers queries from the modules that they name, and reorders them.
+// locateAll answers ascending queries from the modules that they name.
 func (f *File) locateAll(ctx context.Context, queries []query, out []Location) error {
-	slices.SortFunc(queries, func(a, b query) int {
-		return cmp.Or(cmp.Compare(a.module, b.module), cmp.Compare(a.rva, b.rva))
-	})
+	ends := make([]int, len(f.modules)+1) // by module + 1: where its queries end
+	for i := range queries {
+		ends[queries[i].module+1]++
+	}
+	none := ends[0]
+	for i := 1; i < len(ends); i++ {
+		ends[i] += ends[i-1]
+	}
+	byModule := make([]query, len(queries))
+	for _, q := range slices.Backward(queries) {
+		ends[q.module+1]--
+		byModule[ends[q.module+1]] = q
+	}
 	var groups [][]query
-	for i := 0; i < len(queries); {
+	for i := none; i < len(byModule); {
 		j := i + 1
-		for j < len(queries) && queries[j].module == queries[i].module {
+		for j < len(byModule) && byModule[j].module == byModule[i].module {
 			j++
 		}
-		if queries[i].module >= 0 {
-			groups = append(groups, queries[i:j])
-		}
+		groups = append(groups, byModule[i:j])
 		i = j
 	}
 	return inParallel(ctx, len(groups), func(ctx context.Context, next func() (int, bool)) error {
