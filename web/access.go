@@ -9,15 +9,23 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"heapdrift/web/compress"
 )
 
-// access gives each request an id and writes one line about it. Errors become answers here, so that the line has
-// their status.
+// access gives each request an id and writes one line about it, with the status and the bytes that went out.
 func (s *Server) access(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		start := time.Now()
 		c.Response().Header().Set(echo.HeaderXRequestID, rand.Text())
 		defer func() { s.logRequest(c, time.Since(start)) }() // also where the connection is cut off by a panic
+		return next(c)
+	}
+}
+
+// answered turns errors into answers.
+func (s *Server) answered(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
 		if err := next(c); err != nil {
 			s.handleError(err, c)
 		}
@@ -33,7 +41,7 @@ func (s *Server) logRequest(c echo.Context, took time.Duration) {
 	}
 	attrs := []slog.Attr{
 		slog.String("request", requestID(c)), slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", w.Status),
-		slog.Int64("sent", w.Size), slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.String("client", c.RealIP()),
+		slog.Int64("sent", compress.Sent(c)), slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.String("client", c.RealIP()),
 	}
 	if c.Get(wasCut) != nil {
 		attrs = append(attrs, slog.Bool("cut", true))

@@ -17,6 +17,7 @@ import (
 	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
 	"heapdrift/web/api"
+	"heapdrift/web/compress"
 	"heapdrift/web/pages"
 	"heapdrift/web/watch"
 )
@@ -75,7 +76,7 @@ func New(opt Options) (*Server, error) {
 	s.api = api.New(api.Options{
 		Store: opt.Store, Blobs: opt.Blobs, Intake: opt.Intake, Windows: opt.Windows, Log: s.log, Closing: s.closing, Watch: s.hub.Watch, Idle: opt.UploadIdle,
 	})
-	e.Use(headers, s.access, s.recover, sameOrigin, s.api.Bodies)
+	e.Use(headers, s.access, compress.Answers, s.answered, s.recover, sameOrigin, s.api.Bodies)
 	s.api.Register(e)
 	pages.Register(e, pages.Options{Store: opt.Store, Intake: opt.Intake, Hub: s.hub, Windows: opt.Windows, Version: opt.Version, Closing: s.closing})
 	return s, nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -216,5 +217,37 @@ func TestClientAddress(t *testing.T) {
 	newServer(t, opt).Handler().ServeHTTP(httptest.NewRecorder(), r)
 	if !strings.Contains(log.text(), `"client":"203.0.113.9"`) {
 		t.Error(log.text())
+	}
+}
+
+// Pages go out compressed and with a tag, and the log counts what went over the wire. An error is compressed like any page.
+func TestPagesAreCompressed(t *testing.T) {
+	opt, log := options(t)
+	h := newServer(t, opt).Handler()
+	for path, status := range map[string]int{"/": 200, "/runs/1": 404} {
+		plain := ask(h, "GET", path, "Accept", "text/html")
+		if plain.Code != status || plain.Header().Get("Content-Encoding") != "" || !strings.Contains(strings.Join(plain.Header().Values("Vary"), ","), "Accept-Encoding") {
+			t.Errorf("%s: %d %v", path, plain.Code, plain.Header())
+		}
+		coded := ask(h, "GET", path, "Accept", "text/html", "Accept-Encoding", "gzip, deflate, br, zstd")
+		if coded.Code != status || coded.Header().Get("Content-Encoding") != "zstd" || coded.Body.Len() >= plain.Body.Len() {
+			t.Errorf("%s: %d %v, %d bytes instead of %d", path, coded.Code, coded.Header(), coded.Body.Len(), plain.Body.Len())
+		}
+		if !strings.Contains(log.text(), fmt.Sprintf(`"sent":%d,`, coded.Body.Len())) || !strings.Contains(log.text(), fmt.Sprintf(`"sent":%d,`, plain.Body.Len())) {
+			t.Errorf("%s: %d and %d bytes were sent:\n%s", path, plain.Body.Len(), coded.Body.Len(), log.text())
+		}
+		tag := coded.Header().Get("ETag")
+		if (tag != "") != (status == 200) || status == 200 && tag != plain.Header().Get("ETag") {
+			t.Errorf("%s: the tag is %q, of the plain page %q", path, tag, plain.Header().Get("ETag"))
+		}
+	}
+	tag := ask(h, "GET", "/").Header().Get("ETag")
+	for _, method := range []string{"GET", "HEAD"} {
+		if w := ask(h, method, "/", "If-None-Match", `"x", `+tag, "Accept-Encoding", "gzip"); w.Code != 304 || w.Body.Len() > 0 || w.Header().Get("ETag") != tag || w.Header().Get("Content-Encoding") != "" {
+			t.Errorf("%s: %d %v", method, w.Code, w.Header())
+		}
+	}
+	if w := ask(h, "GET", "/", "HX-Request", "true", "If-None-Match", `"x"`); w.Code != 200 {
+		t.Errorf("%d for a page that the browser does not have", w.Code)
 	}
 }

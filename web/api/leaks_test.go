@@ -139,7 +139,7 @@ func TestSignature(t *testing.T) {
 	if leak.State != "ongoing" || leak.FirstBad != "2" || leak.LastClean != "1" || leak.LastBad != "3" || len(leak.History) != 3 || len(leak.Builds) != 3 || leak.URL != "/projects/shop/signatures/"+sigLeak || leak.Evidence == nil || len(leak.Evidence.Clauses) != 1 {
 		t.Errorf("%+v", leak)
 	}
-	if tag := a.Header.Get("ETag"); tag != fmt.Sprintf(`"%d"`, leak.Version) {
+	if tag := a.Header.Get("ETag"); strings.TrimPrefix(tag, "W/") != fmt.Sprintf(`"%d"`, leak.Version) { // weak where it is compressed
 		t.Errorf("ETag %s of version %d", tag, leak.Version)
 	}
 	for _, path := range []string{at("nosuch"), at("%00"), at("%FF"), "/api/v1/projects/nobody/signatures/" + sigLeak, at("nosuch") + "/audit"} {

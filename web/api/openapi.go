@@ -5,6 +5,9 @@ import (
 	"net/http"
 
 	"github.com/labstack/echo/v4"
+
+	"heapdrift/web/compress"
+	"heapdrift/web/etag"
 )
 
 // Spec is the description of this API in OpenAPI 3.
@@ -12,7 +15,16 @@ import (
 //go:embed openapi.yaml
 var Spec []byte
 
+var specTag = etag.OfBody(Spec)
+
 // openapi handles GET /api/v1/openapi.yaml.
 func (a *API) openapi(c echo.Context) error {
+	header := c.Response().Header()
+	header.Set("ETag", specTag)
+	header.Set("Cache-Control", "no-cache")
+	compress.Vary(header, "Accept-Encoding")
+	if etag.Known(c.Request(), specTag) {
+		return c.NoContent(http.StatusNotModified)
+	}
 	return c.Blob(http.StatusOK, "application/yaml", Spec)
 }

@@ -19,7 +19,10 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/export"
+	"heapdrift/internal/blob"
 	"heapdrift/internal/store"
+	"heapdrift/web/compress"
+	"heapdrift/web/etag"
 	"heapdrift/web/problem"
 )
 
@@ -57,7 +60,7 @@ func (a *API) runReport(c echo.Context) error {
 			return err
 		}
 		tag = reportTag(&run, format, top, window)
-		if known = matches(c.Request().Header.Get("If-None-Match"), tag); known || window == nil {
+		if known = etag.Known(c.Request(), tag); known || window == nil {
 			return nil
 		}
 		if head, err = v.Summary(ctx, id); err != nil {
@@ -72,7 +75,7 @@ func (a *API) runReport(c echo.Context) error {
 	header := c.Response().Header()
 	header.Set("ETag", tag)
 	header.Set("Cache-Control", "private, no-cache") // ask each time: a run grows
-	header.Set("Vary", "Accept")
+	compress.Vary(header, "Accept", "Accept-Encoding")
 	if known {
 		return c.NoContent(http.StatusNotModified)
 	}
@@ -86,13 +89,14 @@ func (a *API) runReport(c echo.Context) error {
 	return a.sendReport(c, run.ReportKey, format, export.Options{Top: top})
 }
 
-// reportTag is the ETag of a report. The key is the digest of the stored report, so the same tag means the same bytes of the same format.
+// reportTag is the ETag of a report. The key is the digest of the stored report, so the same tag means the same report in the same format.
 // The version of the layout tells what is sent apart from what an older version sent.
 func reportTag(run *store.Run, format export.Format, top int, window *capture.Window) string {
+	layout := path.Base(analysis.Schema)
 	if window != nil {
-		return fmt.Sprintf(`"%s-%s-%s-%d-%d-%d"`, path.Base(run.ReportKey), path.Base(analysis.Schema), format.Name, top, window.From, window.To)
+		return etag.Weak(fmt.Sprintf("%s-%s-%s-%d-%d-%d", path.Base(run.ReportKey), layout, format.Name, top, window.From, window.To))
 	}
-	return fmt.Sprintf(`"%s-%s-%s-%d"`, path.Base(run.ReportKey), path.Base(analysis.Schema), format.Name, top)
+	return etag.Weak(fmt.Sprintf("%s-%s-%s-%d", path.Base(run.ReportKey), layout, format.Name, top))
 }
 
 // runWithReport returns a run, or a problem where it has no report yet.
@@ -125,22 +129,33 @@ func (a *API) sendConverted(c echo.Context, report func() (*analysis.Report, err
 	return format.Write(c.Response(), made, opt)
 }
 
-// sendReport sends a stored report: as JSON as it lies there, if it is of today's layout.
+// sendReport sends a stored report: as JSON as it lies there, if it is of today's layout, which to most clients means in zstd, too.
 func (a *API) sendReport(c echo.Context, key string, format export.Format, opt export.Options) error {
 	ctx := c.Request().Context()
 	if format.Name != jsonFormat {
 		return a.sendConverted(c, func() (*analysis.Report, error) { return a.readReport(ctx, key) }, format, opt)
 	}
-	stored, err := a.openReport(ctx, key)
+	stored, err := a.blobs.Open(ctx, key)
+	if err != nil {
+		return fmt.Errorf("api: open report: %w", err)
+	}
+	unpacked, err := unpackReport(stored)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = stored.Close() }() // read only
-	text := bufio.NewReaderSize(stored, 64<<10)
-	if start, _ := text.Peek(firstFields); bytes.Contains(start, []byte(strconv.Quote(analysis.Schema1))) { // a failure to read is met again below
-		return a.sendConverted(c, func() (*analysis.Report, error) { return analysis.ReadJSON(text) }, format, opt)
+	defer func() { _ = unpacked.Close() }() // read only
+	plain := bufio.NewReaderSize(unpacked, 64<<10)
+	start, _ := plain.Peek(firstFields) // a failure to read is met again below
+	switch {
+	case bytes.Contains(start, []byte(strconv.Quote(analysis.Schema1))):
+		return a.sendConverted(c, func() (*analysis.Report, error) { return analysis.ReadJSON(plain) }, format, opt)
+	case compress.Of(c) == compress.Zstd:
+		header := c.Response().Header()
+		header.Set(echo.HeaderContentEncoding, string(compress.Zstd))
+		header.Set(echo.HeaderContentLength, strconv.FormatInt(stored.Size(), 10))
+		return c.Stream(http.StatusOK, format.ContentType, io.NewSectionReader(stored, 0, stored.Size()))
 	}
-	return c.Stream(http.StatusOK, format.ContentType, text)
+	return c.Stream(http.StatusOK, format.ContentType, plain)
 }
 
 // firstFields is how much of a stored report names its layout, in bytes.
@@ -148,16 +163,21 @@ const firstFields = 64
 
 // openReport opens a stored report for reading as plain JSON.
 func (a *API) openReport(ctx context.Context, key string) (io.ReadCloser, error) {
-	r, err := a.blobs.Open(ctx, key)
+	stored, err := a.blobs.Open(ctx, key)
 	if err != nil {
 		return nil, fmt.Errorf("api: open report: %w", err)
 	}
-	z, err := zstd.NewReader(io.NewSectionReader(r, 0, r.Size()), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+	return unpackReport(stored)
+}
+
+// unpackReport reads a stored report as plain JSON. It closes what is stored.
+func unpackReport(stored blob.Reader) (io.ReadCloser, error) {
+	z, err := zstd.NewReader(io.NewSectionReader(stored, 0, stored.Size()), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
-		_ = r.Close() // read only
+		_ = stored.Close() // read only
 		return nil, fmt.Errorf("api: open report: %w", err)
 	}
-	return &storedReport{z, r}, nil
+	return &storedReport{z, stored}, nil
 }
 
 type storedReport struct {
@@ -221,14 +241,4 @@ func downloadName(run *store.Run, extension string) string {
 		}
 		return '-'
 	}, name) + extension
-}
-
-// matches reports whether an If-None-Match header names the tag.
-func matches(header, tag string) bool {
-	for candidate := range strings.SplitSeq(header, ",") {
-		if candidate = strings.TrimPrefix(strings.TrimSpace(candidate), "W/"); candidate == tag || candidate == "*" {
-			return true
-		}
-	}
-	return false
 }

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 	"slices"
@@ -8,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"heapdrift/internal/analysis"
@@ -189,7 +192,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("%s, Accept %s: %s\n%.300s", test.query, test.accept, a.Header.Get("Content-Type"), a.body)
 		}
 		tag := a.Header.Get("ETag")
-		if again := n.do("GET", "/api/v1/runs/1/report"+test.query, nil, "Accept", test.accept, "If-None-Match", `"x", W/`+tag); again.StatusCode != http.StatusNotModified || len(again.body) > 0 {
+		if again := n.do("GET", "/api/v1/runs/1/report"+test.query, nil, "Accept", test.accept, "If-None-Match", `"x", `+tag); again.StatusCode != http.StatusNotModified || len(again.body) > 0 {
 			t.Errorf("%s: %d for a report that the client has", test.query, again.StatusCode)
 		}
 	}
@@ -197,6 +200,49 @@ func TestReport(t *testing.T) {
 		n.do("GET", "/api/v1/runs/1/report?"+query, nil).want(t, 422, code)
 	}
 	n.do("GET", "/api/v1/runs/1/report", nil, "Accept", "image/png").want(t, 406, "not-acceptable")
+}
+
+// The report is the same in every coding; where the client takes it, it goes out as it is stored.
+func TestReportCoded(t *testing.T) {
+	n := start(t)
+	n.put(umdhLog(1000))
+	n.read()
+	n.analyse(report(analysis.StatusLeak, 300))
+	plain := n.do("GET", "/api/v1/runs/1/report", nil, "Accept-Encoding", "identity").want(t, 200, "")
+	if plain.Header.Get("Content-Encoding") != "" || plain.Header.Get("Vary") != "Accept, Accept-Encoding" && len(plain.Header.Values("Vary")) != 2 {
+		t.Errorf("%v", plain.Header)
+	}
+	for accept, coding := range map[string]string{"zstd": "zstd", "gzip, deflate, br, zstd": "zstd", "br;q=0.5, zstd;q=0.4": "br", "gzip;q=1, *;q=0.1": "gzip"} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, n.URL+"/api/v1/runs/1/report", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Accept-Encoding", accept)
+		res, err := n.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var body io.Reader = res.Body
+		switch res.Header.Get("Content-Encoding") {
+		case "zstd":
+			body, err = zstd.NewReader(body)
+			if res.ContentLength <= 0 {
+				t.Errorf("%s: of unknown length", accept)
+			}
+		case "br":
+			body = brotli.NewReader(body)
+		case "gzip":
+			body, err = gzip.NewReader(body)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(body)
+		_ = res.Body.Close()
+		if err != nil || !bytes.Equal(got, plain.body) || res.Header.Get("Content-Encoding") != coding || res.Header.Get("ETag") != plain.Header.Get("ETag") {
+			t.Errorf("%s: %v, %d bytes instead of %d, %v", accept, err, len(got), len(plain.body), res.Header)
+		}
+	}
 }
 
 func TestReportDownload(t *testing.T) {

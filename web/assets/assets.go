@@ -3,8 +3,6 @@
 package assets
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -16,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"heapdrift/web/compress"
 )
 
 // FS holds the files under the names that URL takes.
@@ -26,6 +26,9 @@ var FS embed.FS
 // Prefix is the path below which Handler serves.
 const Prefix = "/static/"
 
+// codings are those of the files, the shortest first: they are coded once, so time does not count.
+var codings = []compress.Coding{compress.Brotli, compress.Zstd, compress.Gzip}
+
 // maxAge is what a digest in the address allows.
 const maxAge = "public, max-age=31536000, immutable"
 
@@ -33,7 +36,7 @@ type file struct {
 	url         string
 	contentType string
 	plain       []byte
-	packed      []byte // gzip, or nil where that saves nothing
+	coded       map[compress.Coding]func() []byte // made when the first client asks for it
 }
 
 // files returns the same files by name and by path. They are made when the first is asked for, since commands that serve
@@ -52,7 +55,10 @@ func load() (byName, byPath map[string]*file) {
 		}
 		sum := sha256.Sum256(text)
 		extension := path.Ext(name)
-		f := &file{plain: text, packed: pack(text), contentType: mime.TypeByExtension(extension)}
+		f := &file{plain: text, contentType: mime.TypeByExtension(extension), coded: map[compress.Coding]func() []byte{}}
+		for _, coding := range codings {
+			f.coded[coding] = sync.OnceValue(func() []byte { return compress.Best(coding, text) })
+		}
 		f.url = Prefix + strings.TrimSuffix(name, extension) + "." + hex.EncodeToString(sum[:6]) + extension
 		byName[name], byPath[f.url] = f, f
 		return nil
@@ -61,16 +67,6 @@ func load() (byName, byPath map[string]*file) {
 		panic(fmt.Errorf("assets: %w", err)) // the files are part of the program
 	}
 	return byName, byPath
-}
-
-func pack(text []byte) []byte {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	_, err := w.Write(text)
-	if err != nil || w.Close() != nil || b.Len() >= len(text) {
-		return nil
-	}
-	return b.Bytes()
 }
 
 // URL is the address of a file by its name. It panics where there is none: names stand in the program.
@@ -95,23 +91,14 @@ func Handler() http.Handler {
 		header, body := w.Header(), f.plain
 		header.Set("Content-Type", f.contentType)
 		header.Set("Cache-Control", maxAge)
-		header.Set("Vary", "Accept-Encoding")
-		if f.packed != nil && takesGzip(r.Header.Get("Accept-Encoding")) {
-			header.Set("Content-Encoding", "gzip")
-			body = f.packed
+		compress.Vary(header, "Accept-Encoding")
+		if coding := compress.For(r, codings...); coding != compress.Identity {
+			if coded := f.coded[coding](); len(coded) < len(body) {
+				header.Set("Content-Encoding", string(coding))
+				body = coded
+			}
 		}
 		header.Set("Content-Length", strconv.Itoa(len(body)))
 		_, _ = w.Write(body) // a client that left needs no answer
 	})
-}
-
-// takesGzip reads an Accept-Encoding header as browsers write it.
-func takesGzip(accept string) bool {
-	for part := range strings.SplitSeq(accept, ",") {
-		name, weight, _ := strings.Cut(strings.TrimSpace(part), ";")
-		if name == "gzip" {
-			return strings.TrimSpace(weight) != "q=0"
-		}
-	}
-	return false
 }

@@ -1,14 +1,19 @@
 package assets_test
 
 import (
-	"compress/gzip"
+	"bytes"
 	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 
 	"heapdrift/web/assets"
 )
@@ -19,6 +24,29 @@ func get(url, accept string) *http.Response {
 	w := httptest.NewRecorder()
 	assets.Handler().ServeHTTP(w, r)
 	return w.Result()
+}
+
+// decode takes the coding from a body.
+func decode(t *testing.T, coding string, body []byte) []byte {
+	t.Helper()
+	var r io.Reader = bytes.NewReader(body)
+	var err error
+	switch coding {
+	case "gzip":
+		r, err = gzip.NewReader(r)
+	case "br":
+		r = brotli.NewReader(r)
+	case "zstd":
+		r, err = zstd.NewReader(r)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := io.ReadAll(r)
+	if err != nil {
+		t.Error(err)
+	}
+	return plain
 }
 
 func TestEveryFileIsServedForGood(t *testing.T) {
@@ -42,14 +70,18 @@ func TestEveryFileIsServedForGood(t *testing.T) {
 		if kind := res.Header.Get("Content-Type"); !strings.HasPrefix(kind, "text/") && kind != "image/svg+xml" && !strings.Contains(kind, "javascript") {
 			t.Errorf("%s is served as %q", url, kind)
 		}
-		packed := get(url, "br, gzip;q=0.8")
-		z, err := gzip.NewReader(packed.Body)
-		if err != nil {
-			t.Errorf("%s: %v", url, err)
-			return nil
-		}
-		if got, _ = io.ReadAll(z); string(got) != string(want) {
-			t.Errorf("%s: packed it is %d bytes", url, len(got))
+		for _, accept := range []string{"gzip, br;q=0.8", "br, gzip, zstd", "zstd", "gzip;q=0"} {
+			res := get(url, accept)
+			body, _ := io.ReadAll(res.Body)
+			if got := decode(t, res.Header.Get("Content-Encoding"), body); string(got) != string(want) || res.Header.Get("Vary") != "Accept-Encoding" {
+				t.Errorf("%s, %s: %d bytes instead of %d", url, accept, len(got), len(want))
+			}
+			if length := res.Header.Get("Content-Length"); length != strconv.Itoa(len(body)) || len(body) > len(want) {
+				t.Errorf("%s, %s: %s bytes announced, %d sent", url, accept, length, len(body))
+			}
+			if coding := res.Header.Get("Content-Encoding"); len(want) > 1<<10 && coding != accept[:min(len(coding), len(accept))] {
+				t.Errorf("%s, %s: coded in %q", url, accept, coding)
+			}
 		}
 		return nil
 	})

@@ -183,6 +183,7 @@ func (p *Problem) Send(c echo.Context) error {
 	header.Set("Content-Type", "application/problem+json")
 	header.Set("Cache-Control", "no-store")
 	header.Del("ETag")
+	header.Del("Content-Encoding")
 	header.Del("Content-Disposition")
 	if id := header.Get(echo.HeaderXRequestID); id != "" {
 		p.Instance = "urn:heapdrift:request:" + id

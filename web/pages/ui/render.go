@@ -8,9 +8,13 @@ package ui
 import (
 	"bytes"
 	"fmt"
+	"net/http"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
+
+	"heapdrift/web/compress"
+	"heapdrift/web/etag"
 )
 
 const versionKey = "heapdrift.version"
@@ -32,7 +36,7 @@ func FrameOf(c echo.Context, title string) Frame {
 }
 
 // Render answers with a page. It is made whole before the first byte goes out: an error on the way gives a proper
-// error page instead of half of this one.
+// error page instead of half of this one. A browser that has the same page already is told so.
 func Render(c echo.Context, status int, page templ.Component) error {
 	var b bytes.Buffer
 	if err := page.Render(c.Request().Context(), &b); err != nil {
@@ -40,8 +44,16 @@ func Render(c echo.Context, status int, page templ.Component) error {
 	}
 	header := c.Response().Header()
 	header.Set("Cache-Control", "private, no-cache")
-	header.Set("Vary", "HX-Request")
-	return c.HTMLBlob(status, readable(b.Bytes()))
+	compress.Vary(header, "HX-Request", "Accept-Encoding")
+	body := readable(b.Bytes())
+	if status == http.StatusOK {
+		tag := etag.OfBody(body)
+		header.Set("ETag", tag)
+		if etag.Known(c.Request(), tag) {
+			return c.NoContent(http.StatusNotModified)
+		}
+	}
+	return c.HTMLBlob(status, body)
 }
 
 // IsFragment reports whether htmx asks for a part of the page to put into the one it shows.

@@ -1,0 +1,60 @@
+// Package compress sends answers in the coding that suits their client best: zstd, brotli or gzip.
+//
+// In comes what handlers write, out goes the same in fewer bytes, while it is written: nothing is kept whole. Sent as they
+// are: what is shorter than a packet, what is compressed already, streams of events, parts of files, and answers to HTTP/1.0,
+// whose caches know no Vary. A handler that codes its answer itself asks Of and sets Content-Encoding.
+//
+// The length of a compressed answer tells whether a text that a request chose occurs beside a secret of the page (BREACH).
+// So a handler whose page shows a secret says "Cache-Control: no-transform", which ends compression here and in proxies, and
+// what a page of another site asks for is never compressed.
+package compress
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+)
+
+// Answers is the middleware. It stands outside of what turns errors into answers, and inside of what counts the bytes of an
+// answer. A handler that panics, as one does whose answer breaks off half-way, leaves an answer without its end.
+func Answers(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := c.Request()
+		w := &response{ResponseWriter: c.Response().Writer, coding: For(r, Codings...), head: r.Method == http.MethodHead}
+		c.Response().Writer = w
+		defer w.release()
+		if err := next(c); err != nil {
+			return err
+		}
+		if w.finish() != nil {
+			panic(http.ErrAbortHandler) // the client has left; whatever it was, the answer is not whole
+		}
+		return nil
+	}
+}
+
+// For is the coding, of those offered, in which a request is best answered.
+func For(r *http.Request, offers ...Coding) Coding {
+	if !r.ProtoAtLeast(1, 1) || r.Header.Get("Range") != "" || r.Header.Get("Sec-Fetch-Site") == "cross-site" {
+		return Identity
+	}
+	return Choose(strings.Join(r.Header.Values("Accept-Encoding"), ","), offers...)
+}
+
+// Of is the coding in which Answers would send an answer, for handlers that have a body in several; Identity where Answers is
+// not at work.
+func Of(c echo.Context) Coding {
+	if w, ok := c.Response().Writer.(*response); ok {
+		return w.coding
+	}
+	return Identity
+}
+
+// Sent is how many bytes of the body have gone to the client.
+func Sent(c echo.Context) int64 {
+	if w, ok := c.Response().Writer.(*response); ok {
+		return w.sent
+	}
+	return c.Response().Size
+}
