@@ -48,6 +48,7 @@ type API struct {
 	receiving   chan struct{} // a slot per request that buffers a part
 	finishing   chan struct{} // a slot per request that holds a lock's connection and needs another one
 	conversions chan struct{} // a slot per report that is being converted
+	unpacking   chan struct{} // a slot per PDB that is being unpacked
 }
 
 // How many requests may do at once what costs memory or connections; the others wait their turn.
@@ -55,6 +56,7 @@ const (
 	maxReceiving   = 32 // times partBytes of memory
 	maxFinishing   = 3  // far below the connections that a store has: holders of one must always get their second
 	maxConversions = 2  // a report of 100,000 sites takes some hundred MB while it is converted
+	maxUnpacking   = 4  // a container keeps 32 MB of chunks and 16 MB of the file
 )
 
 // New makes an API.
@@ -63,6 +65,7 @@ func New(opt Options) *API {
 		store: opt.Store, blobs: opt.Blobs, intake: opt.Intake, windows: opt.Windows, log: opt.Log, closing: opt.Closing, watch: opt.Watch,
 		poll: cmp.Or(opt.Poll, time.Second), idle: cmp.Or(opt.Idle, 30*time.Second),
 		receiving: make(chan struct{}, maxReceiving), finishing: make(chan struct{}, maxFinishing), conversions: make(chan struct{}, maxConversions),
+		unpacking: make(chan struct{}, maxUnpacking),
 	}
 	a.claims = claims{held: map[string]chan struct{}{}, patience: a.idle / 10}
 	if a.log == nil {
@@ -89,6 +92,8 @@ func (a *API) Register(e *echo.Echo) {
 	e.PUT("/api/v1/symbols", a.symbolsPut)
 	e.GET(symbolServer+":name/:key/:file", a.symbolGet)
 	e.HEAD(symbolServer+":name/:key/:file", a.symbolGet)
+	e.GET(symbolServer+":name/:key/msfz0/:file", a.symbolGet)
+	e.HEAD(symbolServer+":name/:key/msfz0/:file", a.symbolGet)
 	e.GET(symbolServer+"*", symbolMissing)
 	e.HEAD(symbolServer+"*", symbolMissing)
 	e.GET("/api/v1/runs/:id", a.runShow)

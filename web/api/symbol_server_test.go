@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bytes"
 	"errors"
 	"net/http"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	"heapdrift/internal/symbols"
+	"heapdrift/internal/symbols/pdb"
+	"heapdrift/internal/symbols/pdb/pdbtest"
 	"heapdrift/internal/symbols/symsrv"
 )
 
@@ -88,6 +91,44 @@ func BenchmarkSymbolServer(b *testing.B) {
 		}
 		n.send(req)
 	}
+}
+
+// Who asks for MSFZ gets the container that lies there, everybody else the PDB that it stands for.
+func TestSymbolServerOfMSFZ(t *testing.T) {
+	n := start(t)
+	program := pdbtest.Sample()
+	packed, err := program.MSFZ(pdbtest.Zstd, 1<<12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := n.putSymbols("app.pdb", string(packed)).Modules[0]
+	path := "/symbols/" + f.Name + "/" + f.Key + "/"
+	for _, ask := range []struct{ path, accept string }{{f.Name, "application/msfz0"}, {f.Name, "application/msfz0;q=0.5, */*;q=0.1"}, {"msfz0/" + f.Name, ""}} {
+		for _, method := range []string{"GET", "HEAD"} {
+			a := n.do(method, path+ask.path, nil, "Accept", ask.accept).want(t, 200, "")
+			if a.Header.Get("Content-Type") != "application/msfz0" || a.Header.Get("ETag") != `"`+digest(string(packed))+`"` || a.Header.Get("Vary") != "Accept" ||
+				a.Header.Get("Content-Length") != strconv.Itoa(len(packed)) || method == "GET" && string(a.body) != string(packed) {
+				t.Errorf("%s of %s, Accept %s: %d bytes, %v", method, ask.path, ask.accept, len(a.body), a.Header)
+			}
+		}
+	}
+	for _, accept := range []string{"", "*/*", "application/msfz0;q=0", "application/msfz1"} {
+		a := n.do("GET", path+f.Name, nil, "Accept", accept).want(t, 200, "")
+		plain, err := pdb.Open(bytes.NewReader(a.body), int64(len(a.body)))
+		if err != nil || plain.Info().Format != pdb.FormatMSF || a.Header.Get("Content-Type") != "application/octet-stream" || a.Header.Get("ETag") != `"`+digest(string(packed))+`-msf"` ||
+			a.Header.Get("Vary") != "Accept" || a.Header.Get("Last-Modified") == "" || a.Header.Get("Content-Length") != strconv.Itoa(len(a.body)) {
+			t.Fatalf("Accept %s: %v, %v", accept, err, a.Header)
+		}
+		if plain.Info().DebugID != f.Key {
+			t.Errorf("%s instead of %s", plain.Info().DebugID, f.Key)
+		}
+		part := n.do("GET", path+f.Name, nil, "Range", "bytes=4000-9000").want(t, 206, "")
+		if string(part.body) != string(a.body[4000:9001]) {
+			t.Error("a part differs")
+		}
+		n.do("GET", path+f.Name, nil, "If-None-Match", a.Header.Get("ETag")).want(t, 304, "")
+	}
+	n.do("GET", path+f.Name, nil, "If-None-Match", `"`+digest(string(packed))+`"`).want(t, 200, "")
 }
 
 // A client of symbol servers finds the team's files among the forms that it asks for.
