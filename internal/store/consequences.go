@@ -136,33 +136,36 @@ func (c *consequences) roots(ctx context.Context, touched []int64) ([]int64, err
 
 // describe writes what the newest build says of signatures that leak or grow, or did; of others what came last.
 func (c *consequences) describe(ctx context.Context, named *interned) error {
-	d, err := describe(named.findings)
-	if err != nil {
+	// Nearly all say what is stored already.
+	n := len(named.findings)
+	numbers, err := values[int](ctx, c.tx, `
+		select (t.n - 1)::int from unnest($1::bigint[], $2::uuid[], $3::text[]) with ordinality as t (id, told, class, n) join signatures s on s.id = t.id
+		where s.told is distinct from t.told or s.bad or s.class <> t.class or t.class`+suspect+` order by t.n`,
+		named.idsOf(named.told.text[:n]), named.told.digest[:n], named.told.class[:n])
+	if err != nil || len(numbers) == 0 {
 		return err
 	}
-	ids := make([]int64, len(d.text))
-	for i, text := range d.text {
-		ids[i] = named.ids[text]
-	}
+	d := named.told.pick(numbers)
 	_, err = c.tx.Exec(ctx, `
 		with told as (
-			select id, title, blame, string_to_array(frames, $14) as frames, fine, leaf, outline, provisional, owner, known, grp, class
-			from unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bool[], $11::text[], $12::text[], $13::text[], $15::text[])
-				as d (id, title, blame, frames, fine, leaf, outline, provisional, owner, known, grp, class)),
+			select id, title, blame, string_to_array(frames, $14) as frames, fine, leaf, outline, provisional, owner, known, grp, class, told
+			from unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bool[], $11::text[], $12::text[], $13::text[], $15::text[], $16::uuid[])
+				as d (id, title, blame, frames, fine, leaf, outline, provisional, owner, known, grp, class, told)),
 		changing as (
 			select t.*, s.bad or t.class`+suspect+` as bad
 			from told t join signatures s on s.id = t.id
-			where (s.title, s.blame, s.frames, s.fine, s.leaf, s.outline, s.provisional, s.owner, s.known, s."group")
+			where s.told is distinct from t.told
+				or (s.title, s.blame, s.frames, s.fine, s.leaf, s.outline, s.provisional, s.owner, s.known, s."group")
 					is distinct from (t.title, t.blame::jsonb, t.frames, t.fine, t.leaf, t.outline, t.provisional, t.owner, t.known, t.grp)
 				or not s.bad and s.class <> t.class or (s.bad or t.class`+suspect+`) and s.described_id is distinct from $2
 			order by s.id for no key update of s)
 		update signatures s set title = c.title, blame = c.blame::jsonb, frames = c.frames, fine = c.fine, leaf = c.leaf, outline = c.outline, provisional = c.provisional,
-			owner = c.owner, known = c.known, "group" = c.grp,
+			owner = c.owner, known = c.known, "group" = c.grp, told = c.told,
 			described_id = case when c.bad then $2 end, class = case when s.bad then s.class else c.class end
 		from changing c
 		where s.id = c.id and (s.described_id is null or not c.bad
 			or (select n.place >= o.place from builds n, builds o where n.id = $2 and o.id = s.described_id))
 			and s.project_id = $1`,
-		c.project, c.build, ids, d.title, d.blame, d.frames, d.fine, d.leaf, d.outline, d.provisional, d.owner, d.known, d.group, frameEnd, d.class)
+		c.project, c.build, named.idsOf(d.text), d.title, d.blame, d.frames, d.fine, d.leaf, d.outline, d.provisional, d.owner, d.known, d.group, frameEnd, d.class, d.digest)
 	return err
 }

@@ -14,11 +14,14 @@ import (
 
 // findingsOf returns a report's findings. A report that names none has those that its sites make together, except for what
 // heaps took from the system, which is counted in their blocks.
-func findingsOf(r *analysis.Report) []analysis.Finding {
+func findingsOf(r *analysis.Report) []*analysis.Finding {
+	var list []*analysis.Finding
 	if len(r.Findings) > 0 {
-		return slices.Clone(r.Findings)
+		for i := range r.Findings {
+			list = append(list, &r.Findings[i])
+		}
+		return list
 	}
-	var list []analysis.Finding
 	at := map[string]int{}
 	for i := range r.Sites {
 		s := &r.Sites[i]
@@ -31,14 +34,14 @@ func findingsOf(r *analysis.Report) []analysis.Finding {
 			at[s.Signature] = k
 			list = append(list, bareFinding(r, s))
 		}
-		addSite(&list[k], s)
+		addSite(list[k], s)
 	}
 	return list
 }
 
 // bareFinding is what the first site tells of its signature.
-func bareFinding(r *analysis.Report, s *analysis.Site) analysis.Finding {
-	f := analysis.Finding{Signature: s.Signature, Kind: s.Kind, Verdict: s.Verdict, Blame: s.Blame}
+func bareFinding(r *analysis.Report, s *analysis.Site) *analysis.Finding {
+	f := &analysis.Finding{Signature: s.Signature, Kind: s.Kind, Verdict: s.Verdict, Blame: s.Blame}
 	if b := r.Stacks.Blamed(s.Stack); b != nil {
 		f.Title = b.Name()
 	}
@@ -86,17 +89,14 @@ func replaceFindings(ctx context.Context, tx pgx.Tx, run int64, named *interned)
 // insertFindings stores a run's findings, which are in the order of their signatures, with their ranks in the order of
 // gravity.
 func insertFindings(ctx context.Context, tx pgx.Tx, run int64, named *interned) error {
-	order := make([]*analysis.Finding, len(named.findings))
-	for i := range named.findings {
-		order[i] = &named.findings[i]
-	}
+	order := slices.Clone(named.findings)
 	slices.SortStableFunc(order, analysis.CompareFindings)
 	ranks := make(map[string]int, len(order))
 	for rank, f := range order {
 		ranks[f.Signature] = rank
 	}
 	_, err := tx.CopyFrom(ctx, pgx.Identifier{"findings"}, findingColumns, pgx.CopyFromSlice(len(named.findings), func(i int) ([]any, error) {
-		f := &named.findings[i]
+		f := named.findings[i]
 		row := []any{run, named.ids[f.Signature], string(f.Verdict), f.Certain, f.Sites, f.Outstanding.Count, f.Outstanding.Bytes, nil, nil, nil, f.Score, nil, nil, nil, ranks[f.Signature], nil}
 		if f.Growth != nil {
 			growth := f.BeforeExit() // a leak does not end with its process

@@ -5,12 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
+	"golang.org/x/sync/errgroup"
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
@@ -29,12 +29,21 @@ type Result struct {
 // stored is dropped: the newer one stays. It returns ErrFenced when the lease is lost.
 func (s *Store) SaveResult(ctx context.Context, l Lease, result Result) error {
 	// Stacks and signatures are content: to have some that no site names does no harm, so they need not be in the transaction.
-	stacks, err := s.internStacks(ctx, result.Report)
-	if err != nil {
+	var stacks []siteStacks
+	var named *interned
+	var names []siteName
+	before, stop := errgroup.WithContext(ctx)
+	before.Go(func() (err error) {
+		stacks, err = s.internStacks(stop, result.Report)
 		return err
-	}
-	named, err := s.internSignatures(ctx, l.RunID, result.Report)
-	if err != nil {
+	})
+	before.Go(func() (err error) {
+		if named, err = s.internSignatures(stop, l.RunID, result.Report); err == nil {
+			names = namesOf(result.Report)
+		}
+		return err
+	})
+	if err := before.Wait(); err != nil {
 		return err
 	}
 	return s.tx(ctx, "save result", func(tx pgx.Tx) error {
@@ -49,11 +58,11 @@ func (s *Store) SaveResult(ctx context.Context, l Lease, result Result) error {
 		if stored.ReportRev > result.Revision {
 			return nil
 		}
-		before, err := sitesBefore(ctx, tx, l.RunID)
+		old, err := sitesBefore(ctx, tx, l.RunID)
 		if err != nil {
 			return err
 		}
-		if err := replaceSites(ctx, tx, l.RunID, result.Report, stacks, named); err != nil {
+		if err := replaceSites(ctx, tx, l.RunID, result.Report, stacks, named, names); err != nil {
 			return err
 		}
 		if err := replaceModules(ctx, tx, l.RunID, result.Report); err != nil {
@@ -64,7 +73,7 @@ func (s *Store) SaveResult(ctx context.Context, l Lease, result Result) error {
 			return err
 		}
 		c := consequences{tx: tx, project: named.project, build: named.build, run: l.RunID, seen: seen, latest: result.Revision >= stored.InputRev}
-		return c.draw(ctx, before, named, result.Report.Sites)
+		return c.draw(ctx, old, named, result.Report.Sites)
 	})
 }
 
@@ -92,7 +101,7 @@ func updateRun(ctx context.Context, tx pgx.Tx, run int64, result Result, seen co
 }
 
 // replaceSites puts the report's sites in the place of those stored before.
-func replaceSites(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Report, stacks []siteStacks, named *interned) error {
+func replaceSites(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Report, stacks []siteStacks, named *interned, names []siteName) error {
 	batch := &pgx.Batch{}
 	batch.Queue(`delete from sites where run_id = $1`, run)
 	batch.Queue(`delete from site_names where run_id = $1`, run)
@@ -109,11 +118,20 @@ func replaceSites(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Report,
 	if err != nil {
 		return err
 	}
-	return insertNames(ctx, tx, run, r)
+	_, err = tx.CopyFrom(ctx, pgx.Identifier{"site_names"}, []string{"run_id", "name", "ordinals"}, pgx.CopyFromSlice(len(names), func(i int) ([]any, error) {
+		return []any{run, names[i].name, names[i].ordinals}, nil
+	}))
+	return err
 }
 
-// insertNames stores what text finds which sites.
-func insertNames(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Report) error {
+// A siteName is a text, in lower case, that finds sites.
+type siteName struct {
+	name     string
+	ordinals []int32
+}
+
+// namesOf are the texts that find the sites of a report.
+func namesOf(r *analysis.Report) []siteName {
 	lists := map[string]*[]int32{}
 	list := func(name string) *[]int32 {
 		name = strings.ToLower(name)
@@ -148,11 +166,11 @@ func insertNames(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Report) 
 			}
 		}
 	}
-	names := slices.Collect(maps.Keys(lists))
-	_, err := tx.CopyFrom(ctx, pgx.Identifier{"site_names"}, []string{"run_id", "name", "ordinals"}, pgx.CopyFromSlice(len(names), func(i int) ([]any, error) {
-		return []any{run, names[i], *lists[names[i]]}, nil
-	}))
-	return err
+	names := make([]siteName, 0, len(lists))
+	for name, ordinals := range lists {
+		names = append(names, siteName{name, *ordinals})
+	}
+	return names
 }
 
 func siteRow(run int64, ordinal int, r *analysis.Report, stacks siteStacks, signature *int64) []any {

@@ -4,16 +4,19 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"maps"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"heapdrift/internal/analysis"
 )
 
+// A digest is what content is known by.
+type digest = [16]byte
+
 // frameHash is the content of a frame as it is shown, without the address, which differs in every process.
-func frameHash(f *analysis.Frame) [16]byte {
+func frameHash(f *analysis.Frame) digest {
 	var b []byte
 	for _, s := range []string{f.Module, f.Function, f.Offset, f.File, string(f.Layer)} {
 		b = append(b, s...)
@@ -26,7 +29,7 @@ func frameHash(f *analysis.Frame) [16]byte {
 	b = append(b, bareAddress(f)...)
 	b = append(append(b, 0), f.Rule...)
 	sum := sha256.Sum256(b)
-	return [16]byte(sum[:16])
+	return digest(sum[:16])
 }
 
 // bareAddress is the address of a frame that nothing else tells; other frames have another one in every process.
@@ -47,68 +50,75 @@ type siteStacks struct {
 type hashing struct {
 	stacks *analysis.Stacks
 	known  []bool
-	hashes [][16]byte
+	hashes []digest
 }
 
 func newHashing(stacks *analysis.Stacks) *hashing {
-	return &hashing{stacks, make([]bool, stacks.FrameCount()), make([][16]byte, stacks.FrameCount())}
+	return &hashing{stacks, make([]bool, stacks.FrameCount()), make([]digest, stacks.FrameCount())}
 }
 
-func (h *hashing) frame(number uint32) [16]byte {
+func (h *hashing) frame(number uint32) digest {
 	if !h.known[number] {
 		h.known[number], h.hashes[number] = true, frameHash(h.stacks.Frame(number))
 	}
 	return h.hashes[number]
 }
 
-func (h *hashing) stack(stack []uint32) [16]byte {
+func (h *hashing) stack(stack []uint32) digest {
 	b := make([]byte, 0, 16*64)
 	for _, number := range stack {
 		hash := h.frame(number)
 		b = append(b, hash[:]...)
 	}
 	sum := sha256.Sum256(b)
-	return [16]byte(sum[:16])
+	return digest(sum[:16])
 }
 
-// internStacks stores the frames and stacks of all sites that are not stored yet and returns the ids of each site's.
-// Rows are inserted in the order of their hash: two workers that store the same stacks do not block each other.
+// internStacks stores the frames and stacks of all sites that are not stored yet and returns the ids of each site's. Frames
+// are looked at only where their stack is new.
 func (s *Store) internStacks(ctx context.Context, r *analysis.Report) ([]siteStacks, error) {
-	sites, h, frames, stacks := r.Sites, newHashing(r.Stacks), map[[16]byte]uint32{}, map[[16]byte][]uint32{}
-	hashes := make([][][16]byte, len(sites)) // of each site: its stack's, where it has one, then its aliases'
+	sites, h, stacks := r.Sites, newHashing(r.Stacks), map[digest][]uint32{}
+	hashes := make([][]digest, len(sites)) // of each site: its stack's, where it has one, then its aliases'
 	for i := range sites {
-		for _, ref := range append([]analysis.StackRef{sites[i].Stack}, sites[i].Aliases...) {
-			stack := r.Stacks.Numbers(ref)
-			if len(stack) == 0 {
-				continue
+		add := func(ref analysis.StackRef) {
+			if stack := r.Stacks.Numbers(ref); len(stack) > 0 {
+				hash := h.stack(stack)
+				hashes[i] = append(hashes[i], hash)
+				stacks[hash] = stack
 			}
-			hash := h.stack(stack)
-			hashes[i] = append(hashes[i], hash)
-			stacks[hash] = stack
+		}
+		add(sites[i].Stack)
+		for _, alias := range sites[i].Aliases {
+			add(alias)
 		}
 	}
-	for number, hash := range h.hashes {
-		if h.known[number] {
-			frames[hash] = uint32(number)
-		}
-	}
-	var ids map[[16]byte]int64
+	ids := map[digest]int64{}
 	err := s.tx(ctx, "intern stacks", func(tx pgx.Tx) error {
-		frameIDs, err := intern(ctx, tx, frameTable, frames, func(hash [16]byte, number uint32) []any {
-			f := r.Stacks.Frame(number)
-			return []any{pgtype.UUID{Bytes: hash, Valid: true}, f.Module, f.Function, f.Offset, f.File, int64(f.Line), f.Inline, string(f.Layer), bareAddress(f), f.Rule}
+		missing, err := lookUp(ctx, tx, "stacks", slices.Collect(maps.Keys(stacks)), ids)
+		if err != nil || len(missing) == 0 {
+			return err
+		}
+		frames := map[digest]uint32{}
+		for _, hash := range missing {
+			for _, number := range stacks[hash] {
+				frames[h.frame(number)] = number
+			}
+		}
+		frameIDs := make(map[digest]int64, len(frames))
+		err = intern(ctx, tx, frameTable, slices.Collect(maps.Keys(frames)), frameIDs, func(hash digest) []any {
+			f := r.Stacks.Frame(frames[hash])
+			return []any{f.Module, f.Function, f.Offset, f.File, int64(f.Line), f.Inline, string(f.Layer), bareAddress(f), f.Rule}
 		})
 		if err != nil {
 			return err
 		}
-		ids, err = intern(ctx, tx, stackTable, stacks, func(hash [16]byte, stack []uint32) []any {
-			list := make([]int64, len(stack))
-			for i, number := range stack {
+		return intern(ctx, tx, stackTable, missing, ids, func(hash digest) []any {
+			list := make([]int64, len(stacks[hash]))
+			for i, number := range stacks[hash] {
 				list[i] = frameIDs[h.frame(number)]
 			}
-			return []any{pgtype.UUID{Bytes: hash, Valid: true}, list}
+			return []any{list}
 		})
-		return err
 	})
 	if err != nil {
 		return nil, err
@@ -126,54 +136,4 @@ func (s *Store) internStacks(ctx context.Context, r *analysis.Report) ([]siteSta
 		}
 	}
 	return list, nil
-}
-
-// An internTable is a table of content-addressed rows.
-type internTable struct {
-	name, create, insert string
-	columns              []string
-}
-
-var frameTable = internTable{
-	name: "frames", create: `create temp table new_frames (like frames) on commit drop`,
-	columns: []string{"hash", "module", "function", "offset", "file", "line", "inline", "layer", "address", "rule"},
-	insert: `insert into frames (hash, module, function, "offset", file, line, inline, layer, address, rule)
-		select hash, module, function, "offset", file, line, inline, layer, address, rule from new_frames order by hash on conflict (hash) do nothing`,
-}
-
-var stackTable = internTable{
-	name: "stacks", create: `create temp table new_stacks (like stacks) on commit drop`, columns: []string{"hash", "frames"},
-	insert: `insert into stacks (hash, frames) select hash, frames from new_stacks order by hash on conflict (hash) do nothing`,
-}
-
-// intern stores content-addressed rows and returns the id of each by its hash.
-func intern[T any](ctx context.Context, tx pgx.Tx, t internTable, content map[[16]byte]T, row func([16]byte, T) []any) (map[[16]byte]int64, error) {
-	hashes := make([][16]byte, 0, len(content))
-	for h := range content {
-		hashes = append(hashes, h)
-	}
-	slices.SortFunc(hashes, func(a, b [16]byte) int { return slices.Compare(a[:], b[:]) })
-	// "like" copies "not null" of the id as well, which the copy below leaves out.
-	if _, err := tx.Exec(ctx, t.create+`; alter table new_`+t.name+` alter column id drop not null`); err != nil {
-		return nil, err
-	}
-	_, err := tx.CopyFrom(ctx, pgx.Identifier{"new_" + t.name}, t.columns, pgx.CopyFromSlice(len(hashes), func(i int) ([]any, error) {
-		return row(hashes[i], content[hashes[i]]), nil
-	}))
-	if err != nil {
-		return nil, err
-	}
-	if _, err := tx.Exec(ctx, t.insert); err != nil {
-		return nil, err
-	}
-	ids := make(map[[16]byte]int64, len(content))
-	type stored struct {
-		Hash pgtype.UUID
-		ID   int64
-	}
-	list, err := all[stored](ctx, tx, `select t.hash, t.id from `+t.name+` t join new_`+t.name+` n on n.hash = t.hash`)
-	for _, s := range list {
-		ids[s.Hash.Bytes] = s.ID
-	}
-	return ids, err
 }
