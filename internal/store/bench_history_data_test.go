@@ -28,8 +28,8 @@ var historySQL = []string{
 	`insert into runs (build_id, scenario_id, name, completed_at, input_rev, report_rev, analysed_at, report_key, summary, status, sentence, site_count)
 		select (i + 1) / 2, 1 + i % 2, '1', now(), 2, 2, now(), 'key', jsonb_build_object('schema', 'heapdrift.report/v2', 'sentence', repeat('x', 20000)), 'leak',
 			'app.exe leaks 8.1 MB in 2,041 blocks from Worker (worker.cpp:88)', @sites from generate_series(1, @runs) i`,
-	// As many frames as a run has whose signatures share few.
-	`update runs set seen = (select string_agg(int8send(hashtextextended('f' || i, 0)), '') from generate_series(1, @sites + 5000) i)`,
+	// As many frames as a run has whose signatures share few, each in one of 20,000 stacks (compare.Seen).
+	`update runs set seen = '\x204e0000'::bytea || (select string_agg(int8send(hashtextextended('f' || i, 0)) || '\x01000000'::bytea, '') from generate_series(1, @sites + 5000) i)`,
 	`insert into evidence (run_id, name, sha256, bytes, kind, state) select r, 's' || k, md5(r || '/' || k), 1000000, 'umdh', 'read' from generate_series(1, @runs) r, generate_series(1, 5) k`,
 	`insert into captures (evidence_id, ordinal, kind, process, pid, bits, artifact, artifact_bytes, outstanding_count, outstanding_bytes)
 		select id, 0, 'umdh-snapshot', 'app.exe', 1, 64, md5(id::text), 9, 9, 9 from evidence`,
