@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/symbols"
-	"heapdrift/internal/symbols/pdb"
+	pdbfile "heapdrift/internal/symbols/pdb"
 	"heapdrift/internal/symbols/pdb/pdbtest"
 	"heapdrift/internal/symbols/symsrv"
 )
@@ -114,8 +114,8 @@ func TestSymbolServerOfMSFZ(t *testing.T) {
 	}
 	for _, accept := range []string{"", "*/*", "application/msfz0;q=0", "application/msfz1"} {
 		a := n.do("GET", path+f.Name, nil, "Accept", accept).want(t, 200, "")
-		plain, err := pdb.Open(bytes.NewReader(a.body), int64(len(a.body)))
-		if err != nil || plain.Info().Format != pdb.FormatMSF || a.Header.Get("Content-Type") != "application/octet-stream" || a.Header.Get("ETag") != `"`+digest(string(packed))+`-msf"` ||
+		plain, err := pdbfile.Open(bytes.NewReader(a.body), int64(len(a.body)))
+		if err != nil || plain.Info().Format != pdbfile.FormatMSF || a.Header.Get("Content-Type") != "application/octet-stream" || a.Header.Get("ETag") != `"`+digest(string(packed))+`-msf"` ||
 			a.Header.Get("Vary") != "Accept" || a.Header.Get("Last-Modified") == "" || a.Header.Get("Content-Length") != strconv.Itoa(len(a.body)) {
 			t.Fatalf("Accept %s: %v, %v", accept, err, a.Header)
 		}

@@ -248,7 +248,7 @@ func TestAnswersWithoutBody(t *testing.T) {
 		}
 	}
 	s := serve(t, func(c echo.Context) error { return nil })
-	if res, body, err := ask(t, s, http.MethodGet, "Accept-Encoding", "gzip"); err != nil || res.StatusCode != 200 || len(body) > 0 {
+	if res, body, err := ask(t, s, http.MethodGet, "Accept-Encoding", "gzip"); err != nil || res.StatusCode != http.StatusOK || len(body) > 0 {
 		t.Errorf("%v %v", err, res)
 	}
 }
