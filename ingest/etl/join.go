@@ -110,10 +110,9 @@ func (t *Trace) OperationBatches(ctx context.Context, opt JoinOptions, fn func([
 
 // run takes in the events of a trace.
 func (j *joiner) run(ctx context.Context) error {
-	take := func(e *Event) error { return j.take(ctx, e) }
 	brief := func(f *frame, at int64, source uint16) error { return j.brief(ctx, f, at, source) }
 	prepare := preparer{stacks: stackCache{kinds: Kinds(KindStackWalk)}, lean: true}
-	if err := j.trace.events(ctx, j.also|joinKinds, prepare, &j.trace.pass, merge{fn: take, brief: brief}); err != nil {
+	if err := j.trace.events(ctx, j.also|joinKinds, prepare, &j.trace.pass, merge{fn: j.take, brief: brief}); err != nil {
 		return err
 	}
 	if err := j.drain(1<<63 - 1); err != nil {
@@ -129,7 +128,7 @@ var joinKinds = memoryKinds | Kinds(KindProcessStart, KindProcessEnd, KindProces
 	KindSystemPaths, KindVolumeMapping, KindHeapSnapshotData)
 
 // take takes in one event.
-func (j *joiner) take(ctx context.Context, e *Event) error {
+func (j *joiner) take(e *Event) error {
 	j.processes.now = e.Time
 	switch e.Kind {
 	case KindStackWalk:

@@ -37,14 +37,14 @@ func BenchmarkCrafted(b *testing.B) {
 			b.ResetTimer()
 			for b.Loop() {
 				first, _ := spend(b, once)
-				second, bytes := spend(b, twice)
+				second, kept := spend(b, twice)
 				if spent[1] == 0 || second < spent[1] {
 					spent[1] = second
 				}
 				if spent[0] == 0 || first < spent[0] {
 					spent[0] = first
 				}
-				held = bytes
+				held = kept
 			}
 			b.ReportMetric(math.Log2(float64(spent[1])/float64(spent[0])), "exponent")
 			b.ReportMetric(float64(spent[1].Nanoseconds())/float64(2*n), "ns-cpu/thing")
@@ -87,9 +87,9 @@ func processorTime(b *testing.B) time.Duration {
 
 // TestCrafted reads small ones.
 func TestCrafted(t *testing.T) {
-	for kind, make := range etltest.Crafted {
+	for kind, write := range etltest.Crafted {
 		t.Run(kind, func(t *testing.T) {
-			trace := make(500)
+			trace := write(500)
 			r, err := tracecapture.Read(t.Context(), []etl.Source{{Name: "crafted.etl", ReaderAt: bytes.NewReader(trace), Size: int64(len(trace))}}, tracecapture.Options{})
 			if err != nil {
 				t.Fatal(err)
