@@ -39,15 +39,16 @@ func packed(v uint64) uint64 {
 
 // hexPair is the value of two upper-case digits, indexed by the characters as loaded little-endian; isPair marks
 // those that are digits. Only the cache lines of digits are ever touched.
-var hexPair = func() (t [1 << 16]uint16) {
+var hexPair [1 << 16]uint16
+
+func init() { // in place: as a value the table would be copied, and all of it touched
 	const upper = "0123456789ABCDEF"
 	for i := range upper {
 		for k := range upper {
-			t[uint16(upper[i])|uint16(upper[k])<<8] = isPair | uint16(i<<4|k)
+			hexPair[uint16(upper[i])|uint16(upper[k])<<8] = isPair | uint16(i<<4|k)
 		}
 	}
-	return t
-}()
+}
 
 const isPair = 1 << 8
 

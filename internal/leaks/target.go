@@ -3,9 +3,9 @@ package leaks
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -48,21 +48,27 @@ func TargetOf(field func(name string) string) (Target, error) {
 // DefaultScenario is the scenario of evidence that names none.
 const DefaultScenario = "default"
 
-// A nameForm is what a kind of name may look like, as a pattern with a limit in characters, and in words.
+// A nameForm is what a kind of name may look like: letters and digits, marks behind the first of them, a limit in characters; and
+// that in words.
 type nameForm struct {
-	pattern *regexp.Regexp
-	limit   int
-	words   string
+	marks string
+	limit int
+	words string
 }
 
 var (
-	anyName = nameForm{regexp.MustCompile(`^[\pL\pN][\pL\pN ._+@#:/-]*$`), 128, "letters, digits, spaces and . _ + @ # : / -, starting with a letter or digit, at most 128 characters"}
+	anyName = nameForm{" ._+@#:/-", 128, "letters, digits, spaces and . _ + @ # : / -, starting with a letter or digit, at most 128 characters"}
 	// A project's name is one element of an address.
-	projectName = nameForm{regexp.MustCompile(`^[\pL\pN][\pL\pN ._+@-]*$`), 64, "letters, digits, spaces and . _ + @ -, starting with a letter or digit, at most 64 characters"}
+	projectName = nameForm{" ._+@-", 64, "letters, digits, spaces and . _ + @ -, starting with a letter or digit, at most 64 characters"}
 )
 
 func (f nameForm) fits(name string) bool {
-	return utf8.RuneCountInString(name) <= f.limit && f.pattern.MatchString(name)
+	for i, r := range name {
+		if !unicode.IsLetter(r) && !unicode.IsNumber(r) && (i == 0 || !strings.ContainsRune(f.marks, r)) {
+			return false
+		}
+	}
+	return name != "" && utf8.RuneCountInString(name) <= f.limit
 }
 
 // Normalize fills defaults in and checks the names. The sequence that a name declares by itself is not filled in: it must not take the place of

@@ -28,6 +28,9 @@ func (f *File) Damage() []error {
 // tolerate takes note of damage to a part of the PDB, without which the rest is of use. It returns other errors, such as
 // those of the reader that was passed in.
 func (f *File) tolerate(err error) error {
+	if err == nil {
+		return nil // before anything is allocated for looking into it
+	}
 	var e *evidence.Error
 	if !errors.As(err, &e) || e.Code != CodeTruncated && e.Code != CodeCorrupt && e.Code != CodeUnsupported {
 		return err

@@ -87,6 +87,9 @@ func moduleAt(contributions []contribution, rva uint32) int32 {
 	return -1
 }
 
+// roomAhead bounds the bytes that are made room for before any module is read, which may claim more than it has.
+const roomAhead = 1 << 20
+
 // locateAll answers ascending queries from the modules that they name.
 func (f *File) locateAll(ctx context.Context, queries []query, out []Location) error {
 	ends := make([]int, len(f.modules)+1) // by module + 1: where its queries end
@@ -111,8 +114,14 @@ func (f *File) locateAll(ctx context.Context, queries []query, out []Location) e
 		groups = append(groups, byModule[i:j])
 		i = j
 	}
+	most := int64(0)
+	for _, g := range groups {
+		m := &f.modules[g[0].module]
+		most = max(most, int64(m.symbols)+int64(m.c13))
+	}
+	most = min(most, roomAhead)
 	return inParallel(ctx, len(groups), func(ctx context.Context, next func() (int, bool)) error {
-		var buf []byte
+		buf := make([]byte, 0, most)
 		for i, ok := next(); ok; i, ok = next() {
 			m, err := f.loadModule(ctx, int(groups[i][0].module), buf)
 			if err != nil {

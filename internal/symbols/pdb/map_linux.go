@@ -7,7 +7,10 @@ import (
 	"syscall"
 )
 
-// A mappedSource maps the file for small reads. Long reads go past the map, so that the pages of a large PDB do not
+// smallFile is how many bytes a file may have whose pages may all count as memory of the process.
+const smallFile = 32 << 20
+
+// A mappedSource maps the file for small reads. Long reads of large files go past the map, so that their pages do not
 // count as memory of the process.
 type mappedSource struct {
 	*blockSource
@@ -33,6 +36,14 @@ func (s *mappedSource) bytes(off int64, n int) ([]byte, error) {
 		return nil, fail(CodeTruncated, -1, off, "the file ends at %#x, %d bytes are needed here", s.length, n)
 	}
 	return s.data[off : off+int64(n) : off+int64(n)], nil
+}
+
+func (s *mappedSource) read(off int64, p []byte) error {
+	if len(s.data) > smallFile || off < 0 || off > s.length || int64(len(p)) > s.length-off {
+		return s.blockSource.read(off, p)
+	}
+	copy(p, s.data[off:])
+	return nil
 }
 
 type unmap []byte
