@@ -138,7 +138,7 @@ func (s *pieces) read(p *piece) {
 	if cap(p.text) < s.size+lineRoom {
 		p.text = make([]byte, 0, s.size+lineRoom)
 	}
-	b := append(p.text[:0], s.carry...)
+	b := p.text[:copy(p.text[:s.size], s.carry)] // fewer than a piece has
 	p.last, p.err = false, nil
 	for tries := 0; !p.last && len(b) < s.size; tries++ {
 		if s.ctx.Err() != nil {

@@ -18,11 +18,11 @@ func TestBlocksComeInTheOrderOfProcedures(t *testing.T) {
 		}
 		f, err := OpenFile(path)
 		if err != nil {
-			return nil //nolint:nilerr // TestOpen knows those
+			return nil // TestOpen knows those
 		}
 		defer func() { _ = f.Close() }() // read only
 		if _, err := f.space(); err != nil {
-			return nil //nolint:nilerr // some have no section headers
+			return nil // some have no section headers
 		}
 		for n := range f.modules {
 			m, err := f.loadModule(t.Context(), n, nil)

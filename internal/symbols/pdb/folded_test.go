@@ -119,7 +119,7 @@ func TestFoldedFunctionsOfLLD(t *testing.T) {
 	dir := t.TempDir()
 	run := func(name string, args ...string) {
 		t.Helper()
-		if out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput(); err != nil { //nolint:gosec // the test's own arguments
+		if out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, out)
 		}
 	}
