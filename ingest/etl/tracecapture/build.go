@@ -64,7 +64,7 @@ func (b *builder) cover() capture.Window {
 const (
 	maxSamples   = 64
 	minSamples   = 2
-	sampleMemory = 32 << 20 // bytes
+	sampleMemory = 64 << 20 // bytes
 	sampleBytes  = 32       // of one site at one instant, as it is counted and in the capture
 )
 
