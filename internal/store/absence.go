@@ -31,8 +31,8 @@ func (c *consequences) absences(ctx context.Context) ([]int64, error) {
 	known, err := all[row](ctx, c.tx, `
 		select s.id, s.frames, s.state <> 'fixed' or fix.place is null or here.place < fix.place as open
 		from signatures s join builds here on here.id = $3 left join builds fix on fix.id = s.fixed_in_id
-		where s.project_id = $1 and s.bad and s.alias_of is null and s.id not in (
-			select own.root_id from findings f join signatures own on own.id = f.signature_id where f.run_id = $2)`, c.project, c.run, c.build)
+		where s.project_id = $1 and s.bad and s.alias_of is null and s.id not in (select signature_id from findings where run_id = $2) and s.id not in (
+			select a.root_id from signatures a where a.project_id = $1 and a.alias_of is not null and exists (select from findings f where f.run_id = $2 and f.signature_id = a.id))`, c.project, c.run, c.build)
 	if err != nil {
 		return nil, err
 	}

@@ -128,8 +128,10 @@ func (c *consequences) pool(ctx context.Context, others []int64) ([]int64, error
 // roots returns those of the touched signatures' roots of which something leaks or grows in this run, or did in any.
 func (c *consequences) roots(ctx context.Context, touched []int64) ([]int64, error) {
 	return values[int64](ctx, c.tx, `
-		select root_id from signatures where id = any($2) and bad
-		union select root.id from signatures own join signatures root on root.id = own.root_id where own.id = any($2) and root.bad
+		with known as materialized ( -- each by its key, and few: the root of all others is that signature itself, which is not bad
+			select s.* from unnest($2::bigint[]) as t (id), lateral (select root_id, bad from signatures where id = t.id and (bad or alias_of is not null) offset 0) s)
+		select root_id from known where bad
+		union select root.id from known join signatures root on root.id = known.root_id where root.bad
 		union select own.root_id from findings f join signatures own on own.id = f.signature_id where f.run_id = $1 and f.class`+suspect+`
 		order by 1`, c.run, touched)
 }
@@ -139,7 +141,8 @@ func (c *consequences) describe(ctx context.Context, named *interned) error {
 	// Nearly all say what is stored already.
 	n := len(named.findings)
 	numbers, err := values[int](ctx, c.tx, `
-		select (t.n - 1)::int from unnest($1::bigint[], $2::uuid[], $3::text[]) with ordinality as t (id, told, class, n) join signatures s on s.id = t.id
+		select (t.n - 1)::int from unnest($1::bigint[], $2::uuid[], $3::text[]) with ordinality as t (id, told, class, n),
+			lateral (select told, bad, class from signatures where id = t.id offset 0) s -- each by its key: a join reads those of all projects
 		where s.told is distinct from t.told or s.bad or s.class <> t.class or t.class`+suspect+` order by t.n`,
 		named.idsOf(named.told.text[:n]), named.told.digest[:n], named.told.class[:n])
 	if err != nil || len(numbers) == 0 {
