@@ -35,6 +35,7 @@ const (
 	tagSurvivals
 	tagMemory
 	tagUnreachable
+	tagFormer
 )
 
 // ErrArtifact is what reading a damaged or foreign artifact gives.
@@ -47,6 +48,7 @@ func (c *Capture) Write(w io.Writer) error {
 		{tagTexts, c.putTexts}, {tagFrames, c.putFrames}, {tagStacks, c.putStacks}, {tagSites, c.putSites},
 		{tagBlocks, c.putBlocks}, {tagWarnings, c.putWarnings}, {tagTrace, c.putTrace}, {tagLives, c.putLives},
 		{tagSurvivals, c.putSurvivals}, {tagMemory, c.putMemory}, {tagUnreachable, c.putUnreachable},
+		{tagFormer, c.putFormer},
 	})
 }
 
@@ -58,6 +60,7 @@ func Read(r io.Reader) (*Capture, error) {
 		tagTexts: c.takeTexts, tagFrames: c.takeFrames, tagStacks: c.takeStacks, tagSites: c.takeSites,
 		tagBlocks: c.takeBlocks, tagWarnings: c.takeWarnings, tagTrace: c.takeTrace, tagLives: c.takeLives,
 		tagSurvivals: c.takeSurvivals, tagMemory: c.takeMemory, tagUnreachable: c.takeUnreachable,
+		tagFormer: c.takeFormer,
 	})
 	if err != nil {
 		return nil, err
@@ -71,6 +74,9 @@ func (c *Capture) check() error {
 	for _, f := range s.frames {
 		if f.Text != 0 && int(f.Text) >= len(s.texts) {
 			return fmt.Errorf("%w: frame names text %d of %d", ErrArtifact, f.Text, len(s.texts))
+		}
+		if int(f.Module) > len(c.Modules) {
+			return fmt.Errorf("%w: frame names module %d of %d", ErrArtifact, f.Module, len(c.Modules))
 		}
 	}
 	for _, f := range s.flat {

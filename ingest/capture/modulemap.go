@@ -15,12 +15,20 @@ type ModuleMap struct {
 func NewModuleMap(modules []Module) *ModuleMap {
 	m := &ModuleMap{modules: modules}
 	for i := range modules {
-		if modules[i].Size > 0 {
+		if modules[i].Size > 0 && !modules[i].Former {
 			m.byBase = append(m.byBase, int32(i))
 		}
 	}
 	slices.SortStableFunc(m.byBase, func(a, b int32) int { return cmp.Compare(modules[a].Base, modules[b].Base) })
 	return m
+}
+
+// Of returns the index of the module that a frame lies in, or −1.
+func (m *ModuleMap) Of(f Frame) int {
+	if f.Module != 0 {
+		return int(f.Module) - 1
+	}
+	return m.Find(f.Address)
 }
 
 // Find returns the index of the module that holds the address, or −1.

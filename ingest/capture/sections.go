@@ -51,6 +51,31 @@ func (c *Capture) takeModules(d *decoder) {
 	}
 }
 
+// putFormer lists the places of modules that are Former.
+func (c *Capture) putFormer(e *encoder) {
+	var places []uint64
+	for i := range c.Modules {
+		if c.Modules[i].Former {
+			places = append(places, uint64(i))
+		}
+	}
+	e.uint(uint64(len(places)))
+	for _, p := range places {
+		e.uint(p)
+	}
+}
+
+func (c *Capture) takeFormer(d *decoder) {
+	for range d.count(1) {
+		at := d.uint()
+		if at >= uint64(len(c.Modules)) {
+			d.bad = true
+			return
+		}
+		c.Modules[at].Former = true
+	}
+}
+
 func (c *Capture) putHeaps(e *encoder) {
 	e.uint(uint64(len(c.Heaps)))
 	for _, h := range c.Heaps {
@@ -98,7 +123,7 @@ func (c *Capture) putFrames(e *encoder) {
 	var last uint64
 	for _, f := range c.Stacks.frames {
 		e.int(int64(f.Address - last))
-		e.uint(uint64(f.Text))
+		e.uint(uint64(f.Module)<<32 | uint64(f.Text))
 		last = f.Address
 	}
 }
@@ -107,7 +132,8 @@ func (c *Capture) takeFrames(d *decoder) {
 	var last uint64
 	for i := range d.count(2) {
 		last += uint64(d.int())
-		if id := c.Stacks.add(Frame{Address: last, Text: uint32(d.uint())}); int(id) != i {
+		names := d.uint()
+		if id := c.Stacks.add(Frame{Address: last, Text: uint32(names), Module: uint32(names >> 32)}); int(id) != i {
 			d.bad = true // one twice would shift the numbers of all behind it
 			return
 		}

@@ -15,6 +15,9 @@ const NoStack StackID = 0
 type Frame struct {
 	Address uint64 // return address; 0 where only text is known
 	Text    uint32 // index for Stacks.Text; 0 for none
+	// Module is 1 + the place in Capture.Modules of a former module, which had the address when the stack was recorded; 0 where
+	// the address tells the module.
+	Module uint32
 }
 
 // A Text is a frame as the evidence spells it.
@@ -85,6 +88,11 @@ func (s *Stacks) AddAddresses(ids []FrameID, addresses []uint64) []FrameID {
 	return ids
 }
 
+// AddFormer interns the frame of a return address in a former module, by its place in Capture.Modules.
+func (s *Stacks) AddFormer(address uint64, module int) FrameID {
+	return s.add(Frame{Address: address, Module: uint32(module) + 1})
+}
+
 // AddText interns a frame that came symbolised; address is 0 where the evidence does not print it.
 // Text holds on to the strings it is given.
 func (s *Stacks) AddText(text Text, address uint64) FrameID {
@@ -134,7 +142,9 @@ func hashStack(frames []FrameID) uint32 {
 }
 
 // hashFrame keeps address and text apart by a number that is not known, else an address could make up for a text.
-func hashFrame(f Frame) uint32 { return uint32(mix(f.Address ^ uint64(f.Text)*salt)) }
+func hashFrame(f Frame) uint32 {
+	return uint32(mix(f.Address ^ (uint64(f.Module)<<32|uint64(f.Text))*salt))
+}
 
 func (s *Stacks) add(f Frame) FrameID {
 	if s.frameIDs.slots == nil && len(s.frames) > 0 {

@@ -62,7 +62,7 @@ func newStackKeys(c *capture.Capture, lend func(address uint64) *capture.Module)
 	}
 	inParts(n, func(from, to int) {
 		for id := from; id < to; id++ {
-			k.within[id] = int32(k.places.Find(c.Stacks.Frame(capture.FrameID(id)).Address))
+			k.within[id] = int32(k.places.Of(c.Stacks.Frame(capture.FrameID(id))))
 		}
 	})
 	if lend != nil {

@@ -37,11 +37,12 @@ func collect(captures []*capture.Capture) []*wanted {
 	for i, c := range captures {
 		others := snapshotsOf(captures, c)
 		for id := range c.Stacks.FrameCount() {
-			address := c.Stacks.Frame(capture.FrameID(id)).Address
+			frame := c.Stacks.Frame(capture.FrameID(id))
+			address := frame.Address
 			if address == 0 {
 				continue
 			}
-			if at := maps[i].Find(address); at >= 0 {
+			if at := maps[i].Of(frame); at >= 0 {
 				want(c.Modules[at], address, c.Process.Bits)
 				continue
 			}

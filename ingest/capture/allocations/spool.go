@@ -31,6 +31,7 @@ type Spool struct {
 	err     error    // of the first write that failed: rows are missing
 	sites   []uint32
 	stacks  []uint32
+	splits  []Split
 	scratch []byte
 }
 
@@ -146,17 +147,37 @@ func (s *Spool) Len() int64 {
 
 // Renumber sets what rows that are read from now on have for Site, and for Stack and FreeStack, by the number that they
 // were added with; nil leaves a number as it was added. A row with a number beyond is an error of the scan.
-func (s *Spool) Renumber(sites, stacks []uint32) {
+//
+// A number from SplitSite on is that of splits: the rows of such a site have several.
+func (s *Spool) Renumber(sites, stacks []uint32, splits []Split) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sites, s.stacks = sites, stacks
+	s.sites, s.stacks, s.splits = sites, stacks, splits
+}
+
+// SplitSite is where the numbers of splits begin among those of sites.
+const SplitSite = 1 << 31
+
+// A Split gives the rows of one site several numbers, by the time of their allocation: before From[0] it is Sites[0], from From[i] on
+// Sites[i+1].
+type Split struct {
+	From  []int64 // ascending
+	Sites []uint32
+}
+
+func (s *Split) site(allocated int64) uint32 {
+	after, found := slices.BinarySearch(s.From, allocated)
+	if found {
+		after++
+	}
+	return s.Sites[after]
 }
 
 // Scan passes all rows to the sinks, whatever the window.
 func (s *Spool) Scan(ctx context.Context, _, _ int64, sinks ...Sink) error {
 	s.mu.Lock()
 	err := s.flush()
-	r := spoolReader{file: s.file, chunks: s.chunks, owners: s.owners, sites: s.sites, stacks: s.stacks}
+	r := spoolReader{file: s.file, chunks: s.chunks, owners: s.owners, sites: s.sites, stacks: s.stacks, splits: s.splits}
 	s.mu.Unlock()
 	if err != nil {
 		return err
@@ -190,6 +211,7 @@ type spoolReader struct {
 	chunks        []spoolChunk
 	owners        []owner
 	sites, stacks []uint32
+	splits        []Split
 	pool          sync.Pool // of *spoolPage
 }
 
@@ -241,6 +263,9 @@ func (r *spoolReader) number(rows []Row) error {
 				return failure(CodeSite, nil, "a row of site %d, and %d have new numbers", row.Site, len(r.sites))
 			}
 			row.Site = r.sites[row.Site]
+			if at := uint64(row.Site - SplitSite); row.Site >= SplitSite && at < uint64(len(r.splits)) {
+				row.Site = r.splits[at].site(row.AllocTime)
+			}
 		}
 		if r.stacks == nil {
 			continue

@@ -135,7 +135,7 @@ func TestSpoolRenumbers(t *testing.T) {
 		{[]uint32{7}, nil, nil, CodeSite},
 		{nil, []uint32{0, 5}, nil, CodeStack},
 	} {
-		s.Renumber(c.sites, c.stacks)
+		s.Renumber(c.sites, c.stacks, nil)
 		var got collect
 		err := s.Scan(context.Background(), 0, 0, &got)
 		if code(err) != c.code || !slices.Equal(got.rows, c.want) {

@@ -32,6 +32,7 @@ type builder struct {
 	lost     []capture.Warning           // what the files lack
 	messages map[string]string           // of warnings
 	virtual  map[uint32]allocations.Peak // by process, where heaps committed memory
+	turns    map[uint32]*turns           // by process, where images had the same addresses one after the other
 }
 
 // idle is how long a session may have gone on behind its last event for its header to be believed.
@@ -70,11 +71,11 @@ const (
 
 // build makes a capture for every process with memory.
 func (b *builder) build(ctx context.Context) ([]*capture.Capture, error) {
-	b.sites = number(b.tracker, b.joined.Stacks, b.rows)
+	b.covered = b.cover()
+	b.number()
 	if len(b.sites) == 0 {
 		return nil, nil
 	}
-	b.covered = b.cover()
 	b.window = (&capture.Trace{From: b.covered.From, To: b.covered.To}).Whole()
 	b.all = b.tracker.Anomalies
 	if err := b.ask(ctx); err != nil {
@@ -84,6 +85,9 @@ func (b *builder) build(ctx context.Context) ([]*capture.Capture, error) {
 	var order []uint32
 	for n := range b.sites {
 		p := b.sites[n].process
+		if b.sites[n].classes == (allocations.Classes{}) { // nothing was allocated while its images were there
+			continue
+		}
 		if byProcess[p] == nil {
 			order = append(order, p)
 		}
@@ -125,6 +129,11 @@ func (b *builder) ask(ctx context.Context) (err error) {
 	if b.answer, err = allocations.Ask(ctx, b.rows, q); err != nil {
 		return err
 	}
+	for i := range b.sites {
+		if b.sites[i].split {
+			b.sites[i].classes = b.answer.Classes[i]
+		}
+	}
 	for i, g := range groups {
 		if g >= 0 {
 			b.sites[i].peak = b.answer.Peaks[0][g]
@@ -159,10 +168,15 @@ func (b *builder) capture(number uint32, sites []uint32) *capture.Capture {
 	}
 	var addresses []uint64
 	var frames []capture.FrameID
+	former := formers{turns: b.turns[number]}
 	for _, n := range sites {
 		s := &b.sites[n]
 		addresses = b.joined.Stacks.Append(addresses[:0], s.stack)
-		frames = c.Stacks.AddAddresses(frames[:0], addresses)
+		if s.shared == nil {
+			frames = c.Stacks.AddAddresses(frames[:0], addresses)
+		} else {
+			frames = former.add(frames[:0], &c.Stacks, addresses, s.shared)
+		}
 		out := capture.Site{
 			Stack: c.Stacks.AddStack(frames), Heap: capture.NoHeap, Kind: capture.SiteKind(s.kind),
 			Life: &capture.Life{Number: n, Classes: s.classes, Peak: s.peak, Survival: b.answer.Survival(&b.asked, int(n))},
@@ -177,7 +191,7 @@ func (b *builder) capture(number uint32, sites []uint32) *capture.Capture {
 		c.Sites = append(c.Sites, out)
 	}
 	var hidden int64
-	c.Modules, hidden = b.modules(number, &c.Stacks)
+	c.Modules, hidden = b.modules(number, &c.Stacks, former.images)
 	c.Stacks.Trim()
 	c.Warnings = slices.Concat(b.lost, b.joined.WarningsOf(number), b.warnings(c, &lines.Anomalies, hidden))
 	for i := range c.Warnings {

@@ -1,6 +1,7 @@
 package tracecapture_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"reflect"
@@ -161,7 +162,7 @@ func TestOneInstant(t *testing.T) {
 	}
 }
 
-// Where images held the same addresses in turn, the frames in those that are not shown are counted, each once.
+// Where images held the same addresses in turn, a frame lies in the one that was there when its memory was allocated, or nearest to it.
 func TestImagesInTurn(t *testing.T) {
 	s := small()
 	image := func(path string, base, size uint64, loaded, unloaded int64) {
@@ -179,8 +180,75 @@ func TestImagesInTurn(t *testing.T) {
 	for _, m := range c.Modules {
 		got = append(got, m.FileName())
 	}
-	i := slices.IndexFunc(c.Warnings, func(w capture.Warning) bool { return w.Code == capture.ModuleMoved })
-	if want := []string{"long.dll", "again.dll"}; !slices.Equal(got, want) || i < 0 || c.Warnings[i].Count != 3 {
+	if want := []string{"alone.dll", "short.dll", "long.dll", "again.dll"}; !slices.Equal(got, want) || slices.Contains(codes(c), capture.ModuleMoved) {
 		t.Errorf("modules %q, want %q; warnings %+v", got, want, c.Warnings)
+	}
+	if got := modulesOf(c, c.Sites[0].Stack); got != "long.dll alone.dll alone.dll short.dll ?" {
+		t.Error(got)
+	}
+}
+
+// modulesOf are the modules that the frames of a stack lie in.
+func modulesOf(c *capture.Capture, stack capture.StackID) string {
+	var names []string
+	modules := capture.NewModuleMap(c.Modules)
+	for _, f := range c.Stacks.Stack(stack) {
+		name := "?"
+		if at := modules.Of(c.Stacks.Frame(f)); at >= 0 {
+			name = c.Modules[at].FileName()
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, " ")
+}
+
+// Seven libraries have one range one after the other, and each allocates ten blocks from a stack that looks like the others'.
+func TestLibrariesInTurn(t *testing.T) {
+	const libraries, blocks = 7, 10
+	s := small()
+	s.Processes[0].Images = []etltest.Image{{Path: `\Device\HarddiskVolume3\app.exe`, Base: 0x7FF600000000, Size: 0x10000}}
+	s.Stacks = []etltest.Stack{{User: []uint64{0x7FF700001010, 0x7FF600001010}}}
+	s.Blocks = nil
+	for i := range int64(libraries) {
+		from := (2 + 4*i) * second
+		s.Processes[0].Images = append(s.Processes[0].Images, etltest.Image{
+			Path: fmt.Sprintf(`\Device\HarddiskVolume3\plug%d.dll`, i), Base: 0x7FF700000000, Size: 0x10000, Loaded: from, Unloaded: from + 3*second,
+		})
+		for k := range int64(blocks) {
+			b := etltest.Block{Address: 0x1000100 + uint64(100*i+k)*0x100, Size: uint64(10 + i), Allocated: from + second + k*1000, By: by(1)}
+			if k%2 == 1 {
+				b.Freed = b.Allocated + 6*second // by whoever is there then
+			}
+			s.Blocks = append(s.Blocks, b)
+		}
+	}
+	s.End = 60 * second
+	for name, format := range map[string]etltest.Format{"stacks": {}, "keys": {Keys: 16}} {
+		result := read(t, s.File(format))
+		c := result.Captures[0]
+		var file bytes.Buffer
+		if err := c.Write(&file); err != nil {
+			t.Fatal(err)
+		}
+		stored, err := capture.Read(&file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		for i := range stored.Sites {
+			site := &stored.Sites[i]
+			classes := site.Life.Classes
+			got[modulesOf(stored, site.Stack)] = fmt.Sprint(classes.AIFO, classes.AIFI)
+		}
+		for i := range libraries {
+			size := int64(10 + i)
+			want := fmt.Sprint(allocations.Usage{Count: 5, Bytes: 5 * size}, allocations.Usage{Count: 5, Bytes: 5 * size})
+			if place := fmt.Sprintf("plug%d.dll app.exe", i); got[place] != want {
+				t.Errorf("%s: %s: %s, want %s", name, place, got[place], want)
+			}
+		}
+		if len(got) != libraries || len(stored.Modules) != libraries+1 || slices.Contains(codes(c), capture.ModuleMoved) {
+			t.Errorf("%s: %d stacks, modules %+v, %v", name, len(got), stored.Modules, codes(c))
+		}
 	}
 }

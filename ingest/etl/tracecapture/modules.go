@@ -13,38 +13,33 @@ import (
 	"heapdrift/ingest/etl"
 )
 
-// modules are the images of a process, and those of the kernel that its stacks run through. Where images held the same
-// addresses one after the other, the one that was there longest is taken; hidden counts frames in the others' ranges.
-func (b *builder) modules(process uint32, stacks *capture.Stacks) (modules []capture.Module, hidden int64) {
+// modules are the images of a process, and those of the kernel that its stacks run through. The first are former, which frames name;
+// of others that held the same addresses one after the other, the one that was there longest is taken; hidden counts frames
+// that may lie in those that are not.
+func (b *builder) modules(process uint32, stacks *capture.Stacks, former []etl.Image) (modules []capture.Module, hidden int64) {
 	images, frames := slices.Clone(b.joined.Processes[process].Images), addressesOf(stacks)
 	for _, i := range b.joined.Kernel() {
 		if i != process {
 			images = append(images, used(b.joined.Processes[i].Images, frames)...)
 		}
 	}
-	from, to := b.covered.From, b.covered.To
-	slices.SortStableFunc(images, func(x, y etl.Image) int { return cmp.Compare(stay(&y, from, to), stay(&x, from, to)) })
-	var taken []*etl.Image // by base; none overlaps another
-	var others []etl.Image
-	for i := range images {
-		image := &images[i]
-		at := sort.Search(len(taken), func(i int) bool { return last(taken[i]) >= image.Base })
-		switch {
-		case image.Size == 0:
-		case at == len(taken) || taken[at].Base > last(image):
-			taken = slices.Insert(taken, at, image)
-		case !same(taken[at], image):
-			others = append(others, *image)
-		}
+	for i := range former {
+		m := module(&former[i])
+		m.Former = true
+		modules = append(modules, m)
 	}
+	taken, others := inTurn(images, b.covered.From, b.covered.To)
 	for _, image := range taken {
 		modules = append(modules, module(image))
 	}
-	slices.SortFunc(others, func(x, y etl.Image) int { return cmp.Compare(x.Base, y.Base) })
-	for i := range others {
-		n := held(frames, &others[i])
+	if b.turns[process] != nil { // frames in the process's own name them
+		_, others = inTurn(images[len(b.joined.Processes[process].Images):], b.covered.From, b.covered.To)
+	}
+	slices.SortFunc(others, func(x, y *etl.Image) int { return cmp.Compare(x.Base, y.Base) })
+	for _, image := range others {
+		n := held(frames, image)
 		hidden += int64(n)
-		frames = frames[firstFrom(frames, others[i].Base)+n:] // counted once
+		frames = frames[firstFrom(frames, image.Base)+n:] // counted once
 	}
 	return modules, hidden
 }

@@ -39,7 +39,7 @@ func (b *builder) warnings(c *capture.Capture, own *lifetimes.Anomalies, hidden 
 	warn(capture.ClockDisorder, all.Disordered, "%d events of the trace come before one that precedes them", all.Disordered)
 	warn(capture.Inconsistent, own.LostReleases, "%d regions of virtual memory were reserved again without a release in the trace: releases are missing from it", own.LostReleases)
 	warn(capture.Inconsistent, own.RundownMismatches, "%d regions of virtual memory hold other bytes at the end of the trace than its events add up to: events are missing from it", own.RundownMismatches)
-	warn(capture.ModuleMoved, hidden, "%d return addresses lie where one module was unloaded and another loaded; they are counted to the one that was there longer", hidden)
+	warn(capture.ModuleMoved, hidden, "%d return addresses lie where one module was unloaded and another loaded; modules came and went too often to tell which of them, so they are counted to the one that was there longest", hidden)
 	from, to := b.gap()
 	warn(capture.Truncated, min(1, to-from), "no file of the trace was being recorded from %s to %s: what was freed in between looks like a leak, and what was allocated is missing", moment(from), moment(to))
 	if at := c.Trace.Exited; at != allocations.Never {
