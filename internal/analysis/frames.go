@@ -74,6 +74,7 @@ type scratch struct {
 
 func newFrames(table *frameTable, keys *stackKeys, opt *Options, process capture.Process) *frames {
 	c := keys.capture
+	keys.locate()
 	n := len(keys.modules)
 	f := &frames{
 		table: table, keys: keys, images: make([]*capture.Image, n), modules: make([]blame.Module, n), named: map[string]*blame.Module{},

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"heapdrift/ingest/capture"
@@ -15,6 +16,11 @@ type history struct {
 	parts     []part
 	known     map[uint64][]sighting
 	contested map[uint64]bool // addresses at which snapshots show several modules
+}
+
+// isStill reports whether all parts show the same modules at the same places: nobody can lend another one then.
+func (h *history) isStill() bool {
+	return !slices.ContainsFunc(h.parts[1:], func(p part) bool { return !slices.Equal(p.Modules, h.parts[0].Modules) })
 }
 
 // A sighting is a module that a part shows at an address.

@@ -46,8 +46,8 @@ type stackKeys struct {
 	places  *capture.ModuleMap
 	lend    func(address uint64) *capture.Module // of addresses outside the capture's modules; nil where nobody knows more
 	lent    map[uint64]int                       // what it gave, by address: index into modules, or −1
-	within  []int32                              // by FrameID: index into modules, −1 for none
-	frames  []Key                                // by FrameID; gone once the stacks have their keys
+	within  []int32                              // by FrameID: index into modules, −1 for none; nil until located
+	frames  []Key                                // by FrameID; made when a stack asks, gone once the stacks have their keys
 	stacks  []Key                                // by StackID; zero until asked for
 	// Of each of modules, in lower case.
 	lowerNames, lowerPaths []string
@@ -55,30 +55,82 @@ type stackKeys struct {
 }
 
 func newStackKeys(c *capture.Capture, lend func(address uint64) *capture.Module) *stackKeys {
-	n := c.Stacks.FrameCount()
-	k := &stackKeys{capture: c, places: capture.NewModuleMap(c.Modules), lend: lend, lent: map[uint64]int{}, within: make([]int32, n), frames: make([]Key, n), stacks: make([]Key, c.Stacks.Count())}
+	k := &stackKeys{capture: c, places: capture.NewModuleMap(c.Modules), lend: lend, lent: map[uint64]int{}, stacks: make([]Key, c.Stacks.Count())}
 	for i := range c.Modules {
 		k.list(&c.Modules[i])
 	}
+	k.hash()
+	return k
+}
+
+// next makes the keys of a capture of the same modules. Stacks that have their id and their addresses in both have one key, so it is not
+// made twice.
+func (k *stackKeys) next(c *capture.Capture) *stackKeys {
+	n := &stackKeys{
+		capture: c, modules: slices.Clip(k.modules), places: k.places, lend: k.lend, lent: map[uint64]int{}, stacks: make([]Key, c.Stacks.Count()),
+		lowerNames: slices.Clip(k.lowerNames), lowerPaths: slices.Clip(k.lowerPaths),
+	}
+	if c.Process.Bits != k.capture.Process.Bits {
+		return n
+	}
+	before := make(map[uint64]capture.StackID, k.capture.Stacks.Count())
+	for i := range k.capture.Sites {
+		if s := &k.capture.Sites[i]; s.Trace != 0 {
+			before[s.Trace] = s.Stack
+		}
+	}
+	for i := range c.Sites {
+		s := &c.Sites[i]
+		if id := before[s.Trace]; id != capture.NoStack && n.stacks[s.Stack] == (Key{}) && s.Stack != capture.NoStack && hasSameAddresses(&c.Stacks, s.Stack, &k.capture.Stacks, id) {
+			n.stacks[s.Stack] = k.stack(id)
+		}
+	}
+	return n
+}
+
+// hasSameAddresses reports whether two stacks of different captures have equal addresses, which nothing but modules names.
+func hasSameAddresses(a *capture.Stacks, x capture.StackID, b *capture.Stacks, y capture.StackID) bool {
+	return slices.EqualFunc(a.Stack(x), b.Stack(y), func(i, j capture.FrameID) bool {
+		f := a.Frame(i)
+		return f.Text == 0 && f == b.Frame(j)
+	})
+}
+
+// locate finds out where the frames lie, unless that is known.
+func (k *stackKeys) locate() {
+	if k.within != nil {
+		return
+	}
+	c := k.capture
+	n := c.Stacks.FrameCount()
+	k.within = make([]int32, n)
 	inParts(n, func(from, to int) {
 		for id := from; id < to; id++ {
 			k.within[id] = int32(k.places.Of(c.Stacks.Frame(capture.FrameID(id))))
 		}
 	})
-	if lend != nil {
+	if k.lend != nil {
 		for id, at := range k.within {
 			if at < 0 {
 				k.within[id] = int32(k.borrow(c.Stacks.Frame(capture.FrameID(id)).Address))
 			}
 		}
 	}
-	inParts(n, func(from, to int) {
+}
+
+// hash makes the keys of all frames, unless they are there.
+func (k *stackKeys) hash() {
+	if k.frames != nil {
+		return
+	}
+	k.locate()
+	k.frames = make([]Key, k.capture.Stacks.FrameCount())
+	inParts(len(k.frames), func(from, to int) {
 		var h hasher
 		for id := from; id < to; id++ {
 			k.frames[id] = k.frame(&h, capture.FrameID(id))
 		}
 	})
-	return k
 }
 
 func (k *stackKeys) list(m *capture.Module) {
@@ -137,6 +189,7 @@ func (k *stackKeys) stack(id capture.StackID) Key {
 	if id == capture.NoStack || k.stacks[id] != (Key{}) {
 		return k.stacks[id]
 	}
+	k.hash()
 	for _, f := range k.own(k.capture.Stacks.Stack(id)) {
 		k.h.b = append(k.h.b, k.frames[f][:]...)
 	}

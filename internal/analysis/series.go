@@ -12,12 +12,12 @@ import (
 type series struct {
 	parts    []part
 	instants []instant
-	keys     []*stackKeys // by part
-	lives    []int        // by part: which process life it shows
-	heaps    []uint64     // handle of each heap slot, as in the last part that has it
+	keys     []*stackKeys        // by part
+	lives    []int               // by part: which process life it shows
+	heaps    []uint64            // handle of each heap slot, as in the last part that has it
 	sites    map[SiteKey]*merged // until all are merged
-	order    []*merged // by first appearance
-	places   [][]int32 // by part and site of its capture: place in order
+	order    []*merged           // by first appearance
+	places   [][]int32           // by part and site of its capture: place in order
 	warnings []Warning
 	h        hasher
 	looked   bool     // somebody looked for pointers to the blocks of the last part
@@ -85,6 +85,10 @@ func (s *series) makeKeys() {
 		var lend func(uint64) *capture.Module
 		if h := histories[p]; h != nil {
 			lend = func(address uint64) *capture.Module { return h.lend(p, address) }
+		}
+		if p > 0 && histories[p] != nil && histories[p] == histories[p-1] && histories[p].isStill() {
+			s.keys = append(s.keys, s.keys[p-1].next(s.parts[p].Capture))
+			continue
 		}
 		s.keys = append(s.keys, newStackKeys(s.parts[p].Capture, lend))
 	}
