@@ -16,11 +16,8 @@ type history struct {
 	parts     []part
 	known     map[uint64][]sighting
 	contested map[uint64]bool // addresses at which snapshots show several modules
-}
-
-// isStill reports whether all parts show the same modules at the same places: nobody can lend another one then.
-func (h *history) isStill() bool {
-	return !slices.ContainsFunc(h.parts[1:], func(p part) bool { return !slices.Equal(p.Modules, h.parts[0].Modules) })
+	// still says that all parts show the same modules at the same places: nobody can lend another one then.
+	still bool
 }
 
 // A sighting is a module that a part shows at an address.
@@ -39,6 +36,7 @@ func (s *series) histories() []*history {
 		}
 		if end-first > 1 {
 			h := &history{first: first, parts: s.parts[first:end], known: map[uint64][]sighting{}, contested: map[uint64]bool{}}
+			h.still = !slices.ContainsFunc(h.parts, func(p part) bool { return !slices.Equal(p.Modules, h.parts[0].Modules) })
 			for i := range h.parts {
 				h.maps = append(h.maps, capture.NewModuleMap(h.parts[i].Modules))
 			}

@@ -86,7 +86,7 @@ func (s *series) makeKeys() {
 		if h := histories[p]; h != nil {
 			lend = func(address uint64) *capture.Module { return h.lend(p, address) }
 		}
-		if p > 0 && histories[p] != nil && histories[p] == histories[p-1] && histories[p].isStill() {
+		if p > 0 && histories[p] != nil && histories[p] == histories[p-1] && histories[p].still {
 			s.keys = append(s.keys, s.keys[p-1].next(s.parts[p].Capture))
 			continue
 		}
