@@ -10,12 +10,13 @@ import (
 // noteworthy is what a format for reading shows of the findings: those that leak or grow, and what may be taken for it.
 func noteworthy(r *analysis.Report, opt Options) (shown []analysis.Finding, left int) {
 	for i := range r.Findings {
-		if v := r.Findings[i].Verdict; v.IsSuspect() || v == analysis.ClassCache || v == analysis.ClassOneTime {
+		switch v := r.Findings[i].Verdict; {
+		case !v.IsSuspect() && v != analysis.ClassCache && v != analysis.ClassOneTime:
+		case opt.Top > 0 && len(shown) == opt.Top:
+			left++
+		default:
 			shown = append(shown, r.Findings[i])
 		}
-	}
-	if opt.Top > 0 && len(shown) > opt.Top {
-		shown, left = shown[:opt.Top], len(shown)-opt.Top
 	}
 	return shown, left
 }
