@@ -34,6 +34,7 @@ func (b *builder) modules(process uint32, stacks *capture.Stacks, former []etl.I
 	}
 	if b.turns[process] != nil { // frames in the process's own name them
 		_, others = inTurn(images[len(b.joined.Processes[process].Images):], b.covered.From, b.covered.To)
+		hidden = b.turns[process].left
 	}
 	slices.SortFunc(others, func(x, y *etl.Image) int { return cmp.Compare(x.Base, y.Base) })
 	for _, image := range others {

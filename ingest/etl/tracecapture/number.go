@@ -1,6 +1,7 @@
 package tracecapture
 
 import (
+	"fmt"
 	"math"
 
 	"heapdrift/ingest/capture/allocations"
@@ -87,10 +88,18 @@ func (b *builder) split(numbers []uint32) (splits []allocations.Split) {
 			continue
 		}
 		b.sites[n].merged, b.sites[n].split = true, true
-		split := allocations.Split{Sites: []uint32{uint32(n)}}
-		for _, e := range eras[1:] {
-			split.From, split.Sites = append(split.From, e.from), append(split.Sites, uint32(len(b.sites)))
-			b.sites = append(b.sites, site{place: b.sites[n].place, shared: e.images, merged: true, split: true})
+		var split allocations.Split
+		known := map[string]uint32{fmt.Sprint(eras[0].images): uint32(n)} // an image may be loaded again
+		for i, e := range eras {
+			to, ok := known[fmt.Sprint(e.images)]
+			if !ok {
+				to = uint32(len(b.sites))
+				known[fmt.Sprint(e.images)] = to
+				b.sites = append(b.sites, site{place: b.sites[n].place, shared: e.images, merged: true, split: true})
+			}
+			if split.Sites = append(split.Sites, to); i > 0 {
+				split.From = append(split.From, e.from)
+			}
 		}
 		at[uint32(n)] = allocations.SplitSite + uint32(len(splits))
 		splits = append(splits, split)

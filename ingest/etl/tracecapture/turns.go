@@ -5,39 +5,73 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strings"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/etl"
 )
 
 // turns are the images of one process of which several had the same addresses, one after the other. The address of a frame does not
-// tell which of them it lies in: when its stack was recorded does.
+// tell which of them it lies in: when its memory was allocated does.
 type turns struct {
-	images []etl.Image // with a size, by base
+	images []etl.Image // with a size; each once, however often it was loaded
+	loaded [][]stretch // by image: when it was, ascending
 	shown  []bool      // by image: it is one of those whose addresses tell
 	shared [][2]uint64 // ranges of those that are not shown: first and last address, ascending and apart
 	found  map[uint64][]int32
+	steps  int   // that may still be taken: input chooses how often images change places
+	left   int64 // frames that steps did not suffice for
 }
 
-// The limits beyond which frames are counted to the image that was there longest, as the warning says: of images of one process
-// that are not shown, and of times at which the images of one stack change.
+// A stretch is the time from a load to an unload.
+type stretch struct{ from, to int64 }
+
+// The limits beyond which frames are counted to the image that was there longest, as a warning says: of images of one process that
+// are not shown, and of steps to tell those of its stacks apart.
 const (
-	mostTurns = 4096
-	mostEras  = 256
+	mostTurns     = 4096
+	mostTurnSteps = 50_000_000
 )
 
-// newTurns looks for images that had the same addresses; nil where none had. Where too many had, it is nil as well.
+// newTurns looks for images that had the same addresses; nil where none had, or too many.
 func newTurns(images []etl.Image, from, to int64) *turns {
 	taken, others := inTurn(images, from, to)
-	if len(others) == 0 || len(others) > mostTurns {
+	if len(others) == 0 {
 		return nil
 	}
-	t := &turns{found: map[uint64][]int32{}}
-	for _, image := range taken {
-		t.images, t.shown = append(t.images, *image), append(t.shown, true)
+	t := &turns{found: map[uint64][]int32{}, steps: mostTurnSteps}
+	type identity struct {
+		base, size uint64
+		stamp      uint32
+		path       string
 	}
-	for _, image := range others {
-		t.images, t.shown = append(t.images, *image), append(t.shown, false)
+	known := map[identity]int{}
+	add := func(image *etl.Image, shown bool) {
+		id := identity{image.Base, image.Size, image.TimeDateStamp, strings.ToLower(image.Path)}
+		at, ok := known[id]
+		if !ok {
+			at = len(t.images)
+			known[id] = at
+			t.images, t.loaded, t.shown = append(t.images, *image), append(t.loaded, nil), append(t.shown, shown)
+		}
+		t.loaded[at] = append(t.loaded[at], span(image))
+	}
+	isTaken := make(map[*etl.Image]bool, len(taken))
+	for _, image := range taken {
+		isTaken[image] = true
+		add(image, true)
+	}
+	shown := len(t.images)
+	for i := range images {
+		if images[i].Size > 0 && !isTaken[&images[i]] {
+			add(&images[i], false)
+		}
+		if len(t.images)-shown > mostTurns {
+			return nil
+		}
+	}
+	for _, list := range t.loaded {
+		slices.SortFunc(list, func(x, y stretch) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.to, y.to)) })
 	}
 	slices.SortFunc(others, func(x, y *etl.Image) int { return cmp.Compare(x.Base, y.Base) })
 	for _, image := range others {
@@ -81,6 +115,7 @@ func (t *turns) isShared(address uint64) bool {
 func (t *turns) at(address uint64) []int32 {
 	list, ok := t.found[address]
 	if !ok {
+		t.steps -= len(t.images)
 		for i := range t.images {
 			if image := &t.images[i]; image.Base <= address && address <= last(image) {
 				list = append(list, int32(i))
@@ -92,15 +127,32 @@ func (t *turns) at(address uint64) []int32 {
 }
 
 // span is when an image was loaded, and when it was gone.
-func span(image *etl.Image) (from, to int64) {
-	from, to = math.MinInt64, math.MaxInt64
+func span(image *etl.Image) stretch {
+	s := stretch{math.MinInt64, math.MaxInt64}
 	if image.Load != etl.Unknown {
-		from = image.Load
+		s.from = image.Load
 	}
 	if image.Unload != etl.Unknown {
-		to = image.Unload
+		s.to = image.Unload
 	}
-	return from, to
+	return s
+}
+
+// away is how far from a time the nearest stretch is.
+func away(list []stretch, at int64) uint64 {
+	next := sort.Search(len(list), func(i int) bool { return list[i].from > at })
+	least := uint64(math.MaxUint64)
+	if next < len(list) {
+		least = uint64(list[next].from) - uint64(at)
+	}
+	if next > 0 {
+		before := list[next-1]
+		if at < before.to {
+			return 0
+		}
+		least = min(least, uint64(at)-uint64(before.to)+1)
+	}
+	return least
 }
 
 // of is the image that had a shared address at a time, or was there nearest to it: what a stack names was loaded when it was
@@ -108,16 +160,8 @@ func span(image *etl.Image) (from, to int64) {
 func (t *turns) of(address uint64, at int64) int32 {
 	best, least := int32(-1), uint64(math.MaxUint64)
 	for _, i := range t.at(address) {
-		from, to := span(&t.images[i])
-		away := uint64(0)
-		switch {
-		case at < from:
-			away = uint64(from) - uint64(at)
-		case at >= to:
-			away = uint64(at) - uint64(to) + 1
-		}
-		if best < 0 || away < least {
-			best, least = i, away
+		if far := away(t.loaded[i], at); best < 0 || far < least {
+			best, least = i, far
 		}
 	}
 	return best
@@ -132,39 +176,54 @@ type era struct {
 // eras are those of a stack; none where no address of it is shared.
 func (t *turns) eras(addresses []uint64) []era {
 	var shared []uint64
-	times := []int64{math.MinInt64}
+	var stretches []stretch
+	candidates := 0
 	for _, a := range addresses {
 		if !t.isShared(a) {
 			continue
 		}
 		shared = append(shared, a)
+		candidates += len(t.at(a))
 		for _, i := range t.at(a) {
-			from, to := span(&t.images[i])
-			times = append(times, from, to)
-			for _, k := range t.at(a) { // between two that were not loaded the nearer counts
-				if next, _ := span(&t.images[k]); to != math.MaxInt64 && next > to {
-					times = append(times, int64(uint64(to)+(uint64(next)-uint64(to))/2+1))
-				}
+			if t.steps -= len(t.loaded[i]); t.steps < 0 {
+				break
 			}
+			stretches = append(stretches, t.loaded[i]...)
 		}
 	}
 	if len(shared) == 0 {
 		return nil
 	}
-	slices.Sort(times)
-	times = slices.Compact(times)
+	times := changes(stretches)
+	if t.steps -= len(times) * candidates; t.steps < 0 {
+		t.left += int64(len(shared))
+		return nil
+	}
 	var list []era
 	for _, at := range times {
 		images := make([]int32, len(shared))
 		for i, a := range shared {
 			images[i] = t.of(a, at)
 		}
-		if n := len(list); n > 0 && (slices.Equal(list[n-1].images, images) || n == mostEras) {
-			continue
+		if n := len(list); n == 0 || !slices.Equal(list[n-1].images, images) {
+			list = append(list, era{at, images})
 		}
-		list = append(list, era{at, images})
 	}
 	return list
+}
+
+// changes are the times at which it may change which stretch is there, or nearest.
+func changes(list []stretch) []int64 {
+	slices.SortFunc(list, func(x, y stretch) int { return cmp.Compare(x.from, y.from) })
+	times, end := []int64{math.MinInt64}, int64(math.MinInt64)
+	for i, s := range list {
+		if i > 0 && s.from > end { // in the middle between the two
+			times = append(times, int64(uint64(end)+(uint64(s.from)-uint64(end))/2+1))
+		}
+		times, end = append(times, s.from, s.to), max(end, s.to)
+	}
+	slices.Sort(times)
+	return slices.Compact(times)
 }
 
 // formers collects the former images that stacks of a capture name.
