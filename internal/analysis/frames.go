@@ -17,6 +17,7 @@ type frameTable struct {
 	places   *modulePlaces
 	// repeats says that equal frames may have several rows: those of several captures, or of text.
 	repeats  bool
+	twice    bool // modules of a capture have one place in the report: an offset in it may have several rows
 	builders int
 }
 
@@ -60,6 +61,7 @@ type calls struct {
 // placed is what is known of a stack once it is placed.
 type placed struct {
 	ref        StackRef
+	prepared   bool                                // its rows are there
 	blame      int32                               // place of the frame to blame in the stack plus one; 0 until placed, −1 for none
 	signatures [capture.KindHeapVirtual + 1]string // by kind, once needed
 }
@@ -89,6 +91,7 @@ func newFrames(table *frameTable, keys *stackKeys, opt *Options, process capture
 	}
 	f.rules = rules.Classifier()
 	program := strings.ToLower(capture.Module{Path: process.Name}.Name())
+	seen := make(map[int32]bool, n)
 	for i, m := range keys.modules {
 		image := opt.Names.Image(m.ImageID())
 		f.images[i] = image
@@ -99,6 +102,8 @@ func newFrames(table *frameTable, keys *stackKeys, opt *Options, process capture
 		}
 		f.named[name] = &f.modules[i]
 		f.texts[i], f.places[i] = table.text(m.Name()), table.places.of(keys.lowerPaths[i], name)
+		table.twice = table.twice || seen[f.places[i]] // it lies at two addresses
+		seen[f.places[i]] = true
 	}
 	for id := range c.Stacks.FrameCount() { // text that has lines stems from private symbols
 		text := c.Stacks.Text(c.Stacks.Frame(capture.FrameID(id)))
@@ -237,6 +242,16 @@ func (f *frames) addNamed(named []capture.NamedFrame, module int, address uint64
 			r.flags |= rowApprox
 		}
 		f.add(&r, f.places[module], f.classOf(&r, &f.modules[module]))
+	}
+}
+
+// prepare makes the rows of a stack, unless they are there, so that several goroutines may look at it.
+func (f *frames) prepare(id capture.StackID) {
+	if at := &f.placed[id]; !at.prepared {
+		at.prepared = true
+		for _, frame := range f.keys.capture.Stacks.Stack(id) {
+			f.rowsOf(frame)
+		}
 	}
 }
 

@@ -89,7 +89,11 @@ func (p *modulePlaces) named(name string) int32 {
 // evidence itself brought the names, it says so.
 func countFrames(r *Report, t *frameTable) {
 	named := make([]bool, len(r.Modules))
+	apart := !t.repeats && !t.twice && len(t.variants) == 0 // each row without a function is another return address
 	seen := newReturnSet(len(t.rows))
+	if apart {
+		seen = newReturnSet(0)
+	}
 	used, unnamed := make([]bool, len(t.rows)), make([]bool, len(t.rows)) // by row
 	for i := range r.Sites {
 		for _, row := range t.Numbers(r.Sites[i].Stack) {
@@ -105,7 +109,8 @@ func countFrames(r *Report, t *frameTable) {
 		named[at] = named[at] || row.function != 0
 		guessed := row.flags&rowApprox != 0 && m.Symbols == capture.SymbolsExport // by a nearest export, which symbols may contradict
 		unnamed[i] = row.function == 0 || guessed
-		if row.flags&rowInline != 0 || !seen.add(at, row.function, row.offset) { // an inlined function has no return address of its own
+		isNew := row.flags&rowInline == 0 && (apart && row.function == 0 || seen.add(at, row.function, row.offset))
+		if !isNew { // an inlined function has no return address of its own
 			continue
 		}
 		m.Frames++

@@ -51,9 +51,9 @@ func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *
 		sites[i] = site
 		s.fill(site, m, f)
 		site.sample.spans, site.sample.followed = spans.Of(i)
-		f.gather(&f.scratch, m.stack)
+		f.prepare(m.stack)
 		for _, alias := range m.aliases {
-			f.gather(&f.scratch, alias)
+			f.prepare(alias)
 		}
 	}
 	if err := signSites(ctx, sites); err != nil {
