@@ -164,11 +164,9 @@ func (f *frames) make(id capture.FrameID) {
 	}
 	switch {
 	case text != nil && (text.Function != "" || module < 0):
-		of, place := f.named[strings.ToLower(text.Module)], int32(-1)
+		of, place := f.named[strings.ToLower(text.Module)], f.table.places.named(text.Module)
 		if module >= 0 {
 			of, place = &f.modules[module], f.places[module]
-		} else {
-			place = f.table.places.named(text.Module)
 		}
 		r := frameRow{module: f.table.text(text.Module), function: f.table.text(text.Function), offset: text.Offset, address: from.Address, file: f.table.text(text.File), line: text.Line, flags: rowHasOffset}
 		if text.Inline {
@@ -289,14 +287,13 @@ func (f *frames) sign(s *scratch, id capture.StackID, kind capture.SiteKind) {
 }
 
 // number adds a stack to the table.
-func (f *frames) number(id capture.StackID) StackRef {
+func (f *frames) number(id capture.StackID) {
 	at := &f.placed[id]
 	if at.ref != 0 || id == capture.NoStack {
-		return at.ref
+		return
 	}
 	p := f.place(&f.scratch, id)
 	at.ref = f.table.addPlaced(f.scratch.rows, p.Marks)
-	return at.ref
 }
 
 // of makes a stack and gives it the signature that it has for a kind of memory.

@@ -12,7 +12,7 @@ import (
 )
 
 func TestSizes(t *testing.T) {
-	for text, want := range map[string]Size{"512M": 512 << 20, "4GiB": 4 << 30, "1.5g": 3 << 29, "1073741824": 1 << 30, " 64 MB": 64 << 20, "16M": 16 << 20, "2T": 2 << 40} {
+	for text, want := range map[string]Size{"512M": 512 << 20, "4GiB": 4 << 30, "1.5g": 3 << 29, "1073741824": 1 << 30, "64 MB": 64 << 20, "16M": 16 << 20, "2T": 2 << 40} {
 		var s Size
 		if err := s.Set(text); err != nil || s != want {
 			t.Errorf("%q: %d, %v; want %d", text, s, err, want)
