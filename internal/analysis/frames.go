@@ -229,6 +229,7 @@ func (f *frames) addNamed(named []capture.NamedFrame, module int, address uint64
 	for i := range named {
 		n := &named[i]
 		t := f.table
+		t.repeats = t.repeats || slices.Contains(named[:i], *n) // a function that is inlined into itself
 		r := frameRow{
 			module: f.texts[module], function: t.text(n.Function), offset: n.Offset, address: address, file: t.text(n.File), line: n.Line, kind: t.text(n.Type),
 			flags: rowHasOffset,

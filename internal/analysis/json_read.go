@@ -129,20 +129,17 @@ func each(d *json.Decoder, one func() error) error {
 	return err
 }
 
-// frame reads one of the frames, which are numbered as they come.
+// frame reads one of the frames, which are numbered as they come, even where two are equal.
 func (in *reportReader) frame(d *json.Decoder) error {
 	var f Frame
 	if err := d.Decode(&f); err != nil {
 		return err
 	}
-	s := in.report.Stacks
-	before := s.FrameCount()
-	if _, err := s.addFrame(&f); err != nil {
+	row, err := in.report.Stacks.row(&f)
+	if err != nil {
 		return err
 	}
-	if s.FrameCount() == before {
-		return errors.New("the frame is there twice")
-	}
+	in.report.Stacks.appendRow(row)
 	return nil
 }
 
@@ -157,9 +154,10 @@ func (in *reportReader) stack(d *json.Decoder) error {
 			return fmt.Errorf("there is no frame %d", n)
 		}
 	}
-	if before := s.Count(); len(numbers) == 0 || int(s.addNumbers(numbers)) <= before {
-		return errors.New("the stack is empty or there twice")
+	if len(numbers) == 0 {
+		return errors.New("the stack is empty")
 	}
+	s.appendStack(numbers)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package analysis
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -19,7 +20,7 @@ func (s StackRef) MarshalJSON() ([]byte, error) { return strconv.AppendInt(nil, 
 // UnmarshalJSON reads the number.
 func (s *StackRef) UnmarshalJSON(text []byte) error {
 	n, err := strconv.ParseInt(string(text), 10, 32)
-	if err != nil || n < -1 {
+	if err != nil || n < -1 || n == math.MaxInt32 {
 		return fmt.Errorf("analysis: %q is no number of a stack", text)
 	}
 	*s = StackRef(n + 1)
@@ -143,13 +144,32 @@ func (s *Stacks) Add(frames []*Frame) (StackRef, error) {
 }
 
 func (s *Stacks) addFrame(f *Frame) (uint32, error) {
-	r := frameRow{module: s.text(f.Module), function: s.text(f.Function), file: s.text(f.File), kind: s.text(f.Type), line: f.Line, mark: s.mark(blame.Mark{Layer: f.Layer, Rule: f.Rule})}
+	r, err := s.row(f)
+	if err != nil {
+		return 0, err
+	}
+	n, ok := s.index().rows[r]
+	if !ok {
+		n = s.appendRow(r)
+	}
+	return n, nil
+}
+
+// row is a frame in numbers.
+func (s *Stacks) row(f *Frame) (frameRow, error) {
+	r := frameRow{
+		module: s.text(f.Module), function: s.text(f.Function), file: s.text(f.File), kind: s.text(f.Type), line: f.Line,
+		mark: s.mark(blame.Mark{Layer: f.Layer, Rule: f.Rule}),
+	}
+	if len(s.marks) > undecidedMark { // a project has fewer rules
+		return r, fmt.Errorf("analysis: frames of more than %d rules", undecidedMark)
+	}
 	var err error
 	if r.offset, err = r.hex(f.Offset, rowHasOffset); err != nil {
-		return 0, fmt.Errorf("analysis: offset of a frame: %w", err)
+		return r, fmt.Errorf("analysis: offset of a frame: %w", err)
 	}
 	if r.address, err = r.hex(f.Address, rowHasAddress); err != nil {
-		return 0, fmt.Errorf("analysis: address of a frame: %w", err)
+		return r, fmt.Errorf("analysis: address of a frame: %w", err)
 	}
 	if f.Inline {
 		r.flags |= rowInline
@@ -157,13 +177,37 @@ func (s *Stacks) addFrame(f *Frame) (uint32, error) {
 	if f.Approx {
 		r.flags |= rowApprox
 	}
-	n, ok := s.index().rows[r]
-	if !ok {
-		n = uint32(len(s.rows))
-		s.rows = append(s.rows, r)
+	return r, nil
+}
+
+// appendRow adds a frame, which may be there.
+func (s *Stacks) appendRow(r frameRow) uint32 {
+	n := uint32(len(s.rows))
+	s.rows = append(s.rows, r)
+	if s.added != nil {
 		s.added.rows[r] = n
 	}
-	return n, nil
+	return n
+}
+
+// appendStack adds a stack, which may be there.
+func (s *Stacks) appendStack(numbers []uint32) StackRef {
+	s.list = append(s.list, numbers...)
+	s.ends = append(s.ends, uint32(len(s.list)))
+	ref := StackRef(len(s.ends))
+	if s.added != nil {
+		s.added.stacks[string(stackKey(numbers))] = ref
+	}
+	return ref
+}
+
+// stackKey is what stacks are found by.
+func stackKey(numbers []uint32) []byte {
+	key := make([]byte, 0, 4*len(numbers))
+	for _, n := range numbers {
+		key = binary.LittleEndian.AppendUint32(key, n)
+	}
+	return key
 }
 
 // hex reads a number that hexNumber wrote; "" is none.
@@ -180,16 +224,9 @@ func (r *frameRow) hex(text string, has rowFlags) (uint64, error) {
 }
 
 func (s *Stacks) addNumbers(numbers []uint32) StackRef {
-	key := make([]byte, 0, 4*len(numbers))
-	for _, n := range numbers {
-		key = binary.LittleEndian.AppendUint32(key, n)
-	}
-	ref, ok := s.index().stacks[string(key)]
+	ref, ok := s.index().stacks[string(stackKey(numbers))]
 	if !ok {
-		s.list = append(s.list, numbers...)
-		s.ends = append(s.ends, uint32(len(s.list)))
-		ref = StackRef(len(s.ends))
-		s.added.stacks[string(key)] = ref
+		ref = s.appendStack(numbers)
 	}
 	return ref
 }
@@ -202,11 +239,8 @@ func (s *Stacks) index() *interned {
 			s.added.rows[r] = uint32(i)
 		}
 		for i := range s.ends {
-			var key []byte
-			for _, n := range s.Numbers(StackRef(i + 1)) {
-				key = binary.LittleEndian.AppendUint32(key, n)
-			}
-			s.added.stacks[string(key)] = StackRef(i + 1)
+			ref := StackRef(i + 1)
+			s.added.stacks[string(stackKey(s.Numbers(ref)))] = ref
 		}
 	}
 	return s.added
@@ -261,9 +295,7 @@ func (s *Stacks) take(from *Stacks, number uint32) uint32 {
 	r.mark = s.mark(from.marks[r.mark])
 	n, ok := s.index().rows[r]
 	if !ok {
-		n = uint32(len(s.rows))
-		s.rows = append(s.rows, r)
-		s.added.rows[r] = n
+		n = s.appendRow(r)
 	}
 	return n
 }
