@@ -9,7 +9,6 @@ import (
 	"io"
 	"runtime"
 	"strconv"
-	"sync"
 )
 
 // WriteJSON writes a report as one JSON document in the layout of Schema, row by row, so that memory does not grow with it.
@@ -78,7 +77,7 @@ func (w *rowWriter) list(name string, n int, add rowOf) {
 	w.text(strconv.Quote(name) + ":[")
 	round := len(w.parts) * rowsAtOnce
 	for from := 0; from < n && w.err == nil; from += round {
-		var all sync.WaitGroup
+		var all crew
 		for p := range w.parts {
 			first := min(n, from+p*rowsAtOnce)
 			all.Go(func() { w.parts[p].make(first, min(n, first+rowsAtOnce), add) })

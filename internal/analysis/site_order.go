@@ -3,7 +3,6 @@ package analysis
 import (
 	"cmp"
 	"slices"
-	"sync"
 
 	"heapdrift/ingest/capture"
 )
@@ -49,7 +48,7 @@ func compareRanks(a, b siteRank) int {
 func inOrderOfSites(sites []*judgedSite) []*judgedSite {
 	ranks := make([]siteRank, len(sites))
 	half := len(sites) / 2
-	var both sync.WaitGroup
+	var both crew
 	for _, part := range [][2]int{{0, half}, {half, len(sites)}} {
 		both.Go(func() {
 			for i := part[0]; i < part[1]; i++ {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
-	"sync"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
@@ -177,16 +175,6 @@ func (t *TraceSites) answer(q *allocations.Question, a *allocations.Answer, w ca
 		out.Heaps = append(out.Heaps, Heap{Handle: handle, Amounts: lifetimesOf(&sum, peak)})
 	}
 	return out
-}
-
-// inParts does something with n things on all cores, a part of them on each.
-func inParts(n int, do func(from, to int)) {
-	parts := min(runtime.GOMAXPROCS(0), n/256+1)
-	var all sync.WaitGroup
-	for p := range parts {
-		all.Go(func() { do(n*p/parts, n*(p+1)/parts) })
-	}
-	all.Wait()
 }
 
 // peaksOf are the peaks of one grouping, none where they were not asked for.
