@@ -64,7 +64,7 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 	return p, nil
 }
 
-// withinBudget ends jobs that use a worker's memory up. One that was not alone is tried again.
+// withinBudget ends jobs that use a worker's memory up.
 func withinBudget(budget *memory.Budget, handlers map[string]queue.Handler) map[string]queue.Handler {
 	bounded := make(map[string]queue.Handler, len(handlers))
 	for kind, handler := range handlers {
@@ -72,7 +72,7 @@ func withinBudget(budget *memory.Budget, handlers map[string]queue.Handler) map[
 			err := budget.Do(ctx, func(ctx context.Context) error { return handler(ctx, job) })
 			var exceeded *memory.Exceeded
 			if errors.As(err, &exceeded) {
-				return &queue.Error{Code: memory.Code, Message: exceeded.Error(), Final: exceeded.Alone}
+				return &queue.Error{Code: memory.Code, Message: exceeded.Error(), Final: true}
 			}
 			return err
 		}

@@ -17,9 +17,11 @@ import (
 // A Budget bounds what all work of the program takes together. Memory is what the Go runtime has from the system and has not given
 // back: pages of mapped files are the system's, which takes them back by itself.
 type Budget struct {
-	limit atomic.Int64
-	mu    sync.Mutex
-	works []*work // by the time of their begin
+	limit   atomic.Int64
+	mu      sync.Mutex
+	works   []*work       // by the time of their begin
+	alone   bool          // one work waits for all others to end, or is the only one: no other begins
+	changed chan struct{} // closed, and made anew, when one of those above changes
 }
 
 type work struct {
@@ -30,23 +32,19 @@ type work struct {
 // Exceeded is the cause of a context that ended because the budget was used up.
 type Exceeded struct {
 	Limit Size
-	// Alone says that no other work was running: to try again gives the same.
-	Alone bool
+	alone bool // no other work was running: to try again gives the same
 }
 
 // Code is the stable code of Exceeded.
 const Code = "memory-exceeded"
 
 func (e *Exceeded) Error() string {
-	if !e.Alone {
-		return fmt.Sprintf("memory: the budget of %s (HEAPDRIFT_MEMORY) is used up by several jobs at once; this one is tried again", e.Limit)
-	}
 	return fmt.Sprintf("memory: the work needs more than its budget of %s; give it more (--memory or HEAPDRIFT_MEMORY), fewer files at once, or one process of a trace", e.Limit)
 }
 
 // NewBudget makes a budget; 0 is Default.
 func NewBudget(limit Size) *Budget {
-	b := &Budget{}
+	b := &Budget{changed: make(chan struct{})}
 	b.SetLimit(limit)
 	return b
 }
@@ -62,27 +60,74 @@ func (b *Budget) SetLimit(limit Size) {
 // Limit is how much the budget is.
 func (b *Budget) Limit() Size { return Size(b.limit.Load()) }
 
-// Do does work whose context ends when the budget is used up and no younger work is running. Its error is *Exceeded then.
+// Do does work whose context ends when the budget is used up and no younger work is running. If others are running then, the work is
+// done once more when they are through, and none begins meanwhile: whose memory it was nobody knows, and others may hold theirs
+// for longer than any number of attempts takes. The error is *Exceeded where the work alone needs more than the budget. It must not
+// call Do.
 func (b *Budget) Do(ctx context.Context, do func(context.Context) error) error {
+	err := b.once(ctx, do, false)
+	if e := (*Exceeded)(nil); errors.As(err, &e) && !e.alone {
+		return b.once(ctx, do, true)
+	}
+	return err
+}
+
+func (b *Budget) once(ctx context.Context, do func(context.Context) error, alone bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	w := &work{cancel: cancel}
-	b.mu.Lock()
-	b.works = append(b.works, w)
-	b.mu.Unlock()
+	if err := b.begin(ctx, w, alone); err != nil {
+		return err
+	}
 	defer func() {
 		if isExceeded(ctx) {
 			debug.FreeOSMemory() // while the work still counts as one that ends, so that no other has to
 		}
 		b.mu.Lock()
+		defer b.mu.Unlock()
 		b.works = slices.DeleteFunc(b.works, func(other *work) bool { return other == w })
-		b.mu.Unlock()
-		cancel(nil)
+		b.release(alone)
 	}()
 	err := do(ctx)
 	if err != nil && isExceeded(ctx) {
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+// begin waits until the work may begin, and counts it.
+func (b *Budget) begin(ctx context.Context, w *work, alone bool) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for mine := false; ; { // mine says that b.alone is this work's
+		if alone && !b.alone {
+			b.alone, mine = true, true
+		}
+		if mine && len(b.works) == 0 || !alone && !b.alone {
+			b.works = append(b.works, w)
+			return nil
+		}
+		changed := b.changed
+		b.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+		b.mu.Lock()
+		if ctx.Err() != nil {
+			b.release(mine)
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// release tells those that wait that something has changed; alone says that the work was to be alone.
+func (b *Budget) release(alone bool) {
+	if alone {
+		b.alone = false
+	}
+	close(b.changed)
+	b.changed = make(chan struct{})
 }
 
 // isExceeded reports whether a context ended because the budget was used up.
@@ -127,5 +172,5 @@ func (b *Budget) endYoungest() {
 	}
 	last := b.works[len(b.works)-1]
 	last.ended = true
-	last.cancel(&Exceeded{Limit: b.Limit(), Alone: len(b.works) == 1})
+	last.cancel(&Exceeded{Limit: b.Limit(), alone: len(b.works) == 1})
 }

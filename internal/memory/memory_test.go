@@ -92,35 +92,77 @@ func TestBudget(t *testing.T) {
 	defer stop()
 	go b.Watch(ctx)
 	var exceeded *Exceeded
-	if err := b.Do(ctx, take); !errors.As(err, &exceeded) || !exceeded.Alone || !strings.Contains(err.Error(), "128M") {
+	if err := b.Do(ctx, take); !errors.As(err, &exceeded) || !strings.Contains(err.Error(), "128M") {
 		t.Fatalf("work that takes all: %v", err)
 	}
 	if err := b.Do(ctx, func(ctx context.Context) error { return ctx.Err() }); err != nil {
 		t.Errorf("small work behind it: %v", err)
-	}
-	// Of two the younger ends, to be tried again; the older goes on.
-	older, younger := make(chan error, 1), make(chan error, 1)
-	done, began := make(chan struct{}), make(chan struct{})
-	go func() {
-		older <- b.Do(ctx, func(ctx context.Context) error {
-			close(began)
-			<-done
-			return ctx.Err()
-		})
-	}()
-	<-began
-	go func() { younger <- b.Do(ctx, take) }()
-	if err := <-younger; !errors.As(err, &exceeded) || exceeded.Alone {
-		t.Errorf("the younger: %v", err)
-	}
-	close(done)
-	if err := <-older; err != nil {
-		t.Errorf("the older: %v", err)
 	}
 	// What ends for another reason says so.
 	ended, end := context.WithCancelCause(ctx)
 	end(errors.New("enough"))
 	if err := b.Do(ended, take); errors.As(err, &exceeded) {
 		t.Errorf("ended by its caller: %v", err)
+	}
+}
+
+// Of two works the younger ends, and is done again once the older is through, however long that takes. What comes then waits for both.
+func TestYoungerWorkWaits(t *testing.T) {
+	b := NewBudget(128 << 20)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go b.Watch(ctx)
+	older, younger, late := make(chan error, 1), make(chan error, 1), make(chan error, 1)
+	done, began, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	var order []string // what may run alone only
+	go func() {
+		older <- b.Do(ctx, func(ctx context.Context) error {
+			close(began)
+			<-done
+			order = append(order, "older")
+			return ctx.Err()
+		})
+	}()
+	<-began
+	try := 0
+	go func() {
+		younger <- b.Do(ctx, func(ctx context.Context) error {
+			if try++; try == 1 {
+				defer close(ended)
+				return take(ctx)
+			}
+			order = append(order, "younger")
+			return ctx.Err()
+		})
+	}()
+	<-ended
+	waiting := func() bool {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return b.alone
+	}
+	for !waiting() {
+		time.Sleep(time.Millisecond)
+	}
+	go func() {
+		late <- b.Do(ctx, func(ctx context.Context) error {
+			order = append(order, "late")
+			return ctx.Err()
+		})
+	}()
+	gone, leave := context.WithCancelCause(ctx)
+	leave(errors.New("enough"))
+	if err := b.Do(gone, take); err == nil || err.Error() != "enough" {
+		t.Errorf("what waits no longer: %v", err)
+	}
+	time.Sleep(10 * time.Millisecond) // the late one begins, if it may
+	close(done)
+	for name, result := range map[string]chan error{"older": older, "younger": younger, "late": late} {
+		if err := <-result; err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := strings.Join(order, " "); got != "older younger late" || try != 2 {
+		t.Errorf("%s, %d attempts", got, try)
 	}
 }
