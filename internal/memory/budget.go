@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
@@ -18,6 +19,7 @@ import (
 // back: pages of mapped files are the system's, which takes them back by itself.
 type Budget struct {
 	limit   atomic.Int64
+	set     chan struct{} // one, when the limit has changed since Watch looked
 	mu      sync.Mutex
 	works   []*work       // by the time of their begin
 	alone   bool          // one work waits for all others to end, or is the only one: no other begins
@@ -44,7 +46,7 @@ func (e *Exceeded) Error() string {
 
 // NewBudget makes a budget; 0 is Default.
 func NewBudget(limit Size) *Budget {
-	b := &Budget{changed: make(chan struct{})}
+	b := &Budget{set: make(chan struct{}, 1), changed: make(chan struct{})}
 	b.SetLimit(limit)
 	return b
 }
@@ -55,6 +57,10 @@ func (b *Budget) SetLimit(limit Size) {
 		limit = Default()
 	}
 	b.limit.Store(int64(limit))
+	select {
+	case b.set <- struct{}{}:
+	default:
+	}
 }
 
 // Limit is how much the budget is.
@@ -136,30 +142,43 @@ func isExceeded(ctx context.Context) bool {
 	return errors.As(context.Cause(ctx), &exceeded)
 }
 
-// interval is how often Watch looks: a core that writes new memory all the time takes some ten MB in it.
-const interval = 5 * time.Millisecond
+// Watch looks again when the memory that is left can be used up, but not all the time and not too seldom: cores that write new memory
+// all the time take some two GB in a second each.
+const (
+	shortest, longest = 5 * time.Millisecond, 100 * time.Millisecond
+	bytesPerSecond    = 4 << 30
+)
+
+// until is when Watch looks again with so many bytes left.
+func until(left int64) time.Duration {
+	seconds := float64(left) / bytesPerSecond / float64(runtime.GOMAXPROCS(0))
+	return min(longest, max(shortest, time.Duration(seconds*float64(time.Second))))
+}
 
 // Watch keeps to the budget until ctx is done. The collector works harder from nine tenths of it on.
 func (b *Budget) Watch(ctx context.Context) {
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
+	next := time.NewTimer(0)
+	defer next.Stop()
 	for known := int64(0); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-b.set:
+		case <-next.C:
+		}
 		if limit := b.limit.Load(); limit != known {
 			known = limit
 			debug.SetMemoryLimit(limit / 10 * 9)
 		}
 		metrics.Read(samples)
-		if int64(samples[0].Value.Uint64()-samples[1].Value.Uint64()) > known {
+		left := known - int64(samples[0].Value.Uint64()-samples[1].Value.Uint64())
+		if left < 0 {
 			b.endYoungest()
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+		next.Reset(until(left))
 	}
 }
 

@@ -166,3 +166,34 @@ func TestYoungerWorkWaits(t *testing.T) {
 		t.Errorf("%s, %d attempts", got, try)
 	}
 }
+
+// Watch costs little while there is memory left, and looks at once when the limit changes.
+func TestWatchIsCheap(t *testing.T) {
+	for left, want := range map[int64]time.Duration{-1: shortest, 0: shortest, 1 << 20: shortest, 1 << 50: longest, math.MaxInt64: longest} {
+		if got := until(left); got != want {
+			t.Errorf("%d bytes left: %s, want %s", left, got, want)
+		}
+	}
+	if wait := until(least); wait > longest/2 {
+		t.Errorf("%s with the smallest budget", wait)
+	}
+	b := NewBudget(1 << 40)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go b.Watch(ctx)
+	time.Sleep(10 * time.Millisecond) // Watch sleeps
+	begin := time.Now()
+	kept := make([]byte, 2*least)
+	err := b.Do(ctx, func(ctx context.Context) error {
+		for i := 0; i < len(kept); i += 4096 {
+			kept[i] = 1
+		}
+		b.SetLimit(least)
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	if exceeded := (*Exceeded)(nil); !errors.As(err, &exceeded) || time.Since(begin) > 10*time.Second {
+		t.Errorf("%v after %s", err, time.Since(begin))
+	}
+	kept[0] = 0
+}
