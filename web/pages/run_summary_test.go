@@ -1,0 +1,104 @@
+package pages_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/windbg"
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/blob"
+	"heapdrift/internal/store"
+	"heapdrift/internal/testdb"
+)
+
+// Rows that an older version wrote have summaries in the layout before: the pages show the same.
+func TestSummariesOfTheLayoutBefore(t *testing.T) {
+	url := testdb.New(t)
+	db := must[*store.Store](t)(store.Open(t.Context(), url))
+	t.Cleanup(db.Close)
+	s := serve(t, db, must[blob.Store](t)(blob.Open(t.Context(), "file://"+t.TempDir())), nil)
+	stop := must[[]*capture.Capture](t)(windbg.Read(t.Context(), strings.NewReader("=======================================\nVERIFIER STOP 00000900: pid 0x4E4C: A heap allocation was leaked.\n\n"+
+		"\t191A7BE0 : Address of the leaked allocation.\n\n0:000> !heap -p -a 191a7be0\n    address 191a7be0 found in\n    _HEAP @ 460000\n"+
+		"      HEAP_ENTRY Size Prev Flags    UserPtr UserSize - state\n        191a7bd8 0003 0000  [00]   191a7be0    00010 - (busy)\n"+
+		"        77e0c5a6 ntdll!RtlAllocateHeap+0x00000274\n        00401a2b app!Order::Keep+0x0000002b\n        00401000 app!main+0x00000100\n\n")))
+	conn := must[*pgx.Conn](t)(pgx.Connect(t.Context(), url))
+	t.Cleanup(func() { _ = conn.Close(t.Context()) })
+
+	stacks := 0
+	for k, captures := range [][]*capture.Capture{dumps(t), {walkthrough(t)}, stop, capturesOf(shop, 6)} {
+		to := target
+		to.Build = fmt.Sprint(5000 + k)
+		run := addRun(t, db, to, captures)
+		paths := []string{fmt.Sprintf("/runs/%d", run)}
+		if code, _ := s.get(fmt.Sprintf("/runs/%d/memory", run)); code == 200 {
+			paths = append(paths, fmt.Sprintf("/runs/%d/memory", run))
+		}
+		var before []string
+		for _, path := range paths {
+			before = append(before, words(s.page(path)))
+		}
+		var text []byte
+		if err := conn.QueryRow(t.Context(), `select summary from runs where id = $1`, run).Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		old, n := layoutBefore(t, text)
+		stacks += n
+		if _, err := conn.Exec(t.Context(), `update runs set summary = $2 where id = $1`, run, old); err != nil {
+			t.Fatal(err)
+		}
+		for i, path := range paths {
+			if after := words(s.page(path)); after != before[i] {
+				t.Errorf("%s: %s\n%s", path, after, before[i])
+			}
+		}
+	}
+	if stacks < 3 {
+		t.Errorf("%d stacks in all summaries", stacks)
+	}
+}
+
+// layoutBefore turns a summary into what an older version stored, and says how many stacks it names.
+func layoutBefore(t *testing.T, text []byte) ([]byte, int) {
+	t.Helper()
+	var r map[string]any
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	frames, stacks, n := r["frames"].([]any), r["stacks"].([]any), 0
+	var visit func(v any)
+	visit = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, one := range v {
+				visit(one)
+			}
+		case map[string]any:
+			for name, one := range v {
+				at, ok := one.(float64)
+				if name != "stack" || !ok {
+					visit(one)
+					continue
+				}
+				delete(v, name)
+				if at >= 0 {
+					n++
+					var list []any
+					for _, number := range stacks[int(at)].([]any) {
+						list = append(list, frames[int(number.(float64))])
+					}
+					v[name] = list
+				}
+			}
+		}
+	}
+	delete(r, "frames")
+	delete(r, "stacks")
+	visit(r)
+	r["schema"], r["findings"], r["sites"] = analysis.Schema1, nil, nil
+	return must[[]byte](t)(json.Marshal(r)), n
+}
