@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	"heapdrift/ingest/capture"
@@ -73,5 +74,42 @@ func TestTooManyRules(t *testing.T) {
 	text = append(bytes.TrimSuffix(text, []byte(",")), `],"sites":[]}`...)
 	if _, err := analysis.ReadJSON(bytes.NewReader(text)); err == nil || !strings.Contains(err.Error(), "rules") {
 		t.Error(err)
+	}
+}
+
+// A report may be written by several at once, and whenever its text is made it is the same.
+func TestWriteJSONAtOnce(t *testing.T) {
+	var rows []row
+	for i := range int64(1200) {
+		rows = append(rows, row{id: uint64(i + 1), stack: app.in(-0x10, 0x1000+i%700*8, 0x4000+i*4), heap: int32(i % 2), count: i%7 + 1, bytes: (i%7 + 1) * 16})
+	}
+	all, err := analysis.Analyze(t.Context(), inputs(app.snapshot(rows...)), analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want bytes.Buffer
+	if err := all.WriteJSON(&want); err != nil {
+		t.Fatal(err)
+	}
+	for _, shown := range []int{1, 5000} {
+		r, err := analysis.Analyze(t.Context(), inputs(app.snapshot(rows...)), analysis.Options{Shown: shown})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var texts [2]bytes.Buffer
+		var group sync.WaitGroup
+		for i := range texts {
+			group.Go(func() {
+				if err := r.WriteJSON(&texts[i]); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		for i := range texts {
+			if !bytes.Equal(texts[i].Bytes(), want.Bytes()) {
+				t.Errorf("%d shown: it differs", shown)
+			}
+		}
 	}
 }
