@@ -155,7 +155,7 @@ func until(left int64) time.Duration {
 	return min(longest, max(shortest, time.Duration(seconds*float64(time.Second))))
 }
 
-// Watch keeps to the budget until ctx is done. The collector works harder from nine tenths of it on.
+// Watch keeps to the budget until ctx is done. The collector works harder from nine tenths of it on, or from GOMEMLIMIT where that is less.
 func (b *Budget) Watch(ctx context.Context) {
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)
@@ -171,7 +171,7 @@ func (b *Budget) Watch(ctx context.Context) {
 		}
 		if limit := b.limit.Load(); limit != known {
 			known = limit
-			debug.SetMemoryLimit(limit / 10 * 9)
+			debug.SetMemoryLimit(min(before, limit/10*9))
 		}
 		metrics.Read(samples)
 		left := known - int64(samples[0].Value.Uint64()-samples[1].Value.Uint64())

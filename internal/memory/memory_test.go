@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -86,11 +87,24 @@ func take(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// watch has a budget kept to until it is stopped.
+func watch(t *testing.T, b *Budget) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		b.Watch(ctx)
+	}()
+	return ctx, func() {
+		cancel()
+		<-ended // the collector's limit is the program's
+	}
+}
+
 func TestBudget(t *testing.T) {
 	b := NewBudget(128 << 20)
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, stop := watch(t, b)
 	defer stop()
-	go b.Watch(ctx)
 	var exceeded *Exceeded
 	if err := b.Do(ctx, take); !errors.As(err, &exceeded) || !strings.Contains(err.Error(), "128M") {
 		t.Fatalf("work that takes all: %v", err)
@@ -109,9 +123,8 @@ func TestBudget(t *testing.T) {
 // Of two works the younger ends, and is done again once the older is through, however long that takes. What comes then waits for both.
 func TestYoungerWorkWaits(t *testing.T) {
 	b := NewBudget(128 << 20)
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, stop := watch(t, b)
 	defer stop()
-	go b.Watch(ctx)
 	older, younger, late := make(chan error, 1), make(chan error, 1), make(chan error, 1)
 	done, began, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	var order []string // what may run alone only
@@ -178,9 +191,8 @@ func TestWatchIsCheap(t *testing.T) {
 		t.Errorf("%s with the smallest budget", wait)
 	}
 	b := NewBudget(1 << 40)
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, stop := watch(t, b)
 	defer stop()
-	go b.Watch(ctx)
 	time.Sleep(10 * time.Millisecond) // Watch sleeps
 	begin := time.Now()
 	kept := make([]byte, 2*least)
@@ -196,4 +208,26 @@ func TestWatchIsCheap(t *testing.T) {
 		t.Errorf("%v after %s", err, time.Since(begin))
 	}
 	kept[0] = 0
+}
+
+// Whoever sets GOMEMLIMIT keeps it.
+func TestLimitOfTheCollector(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(before)
+	for set, want := range map[int64]int64{math.MaxInt64: 1 << 30 / 10 * 9, 100 << 20: 100 << 20} {
+		debug.SetMemoryLimit(set)
+		b := NewBudget(1 << 30)
+		_, stop := watch(t, b)
+		for debug.SetMemoryLimit(-1) == set && set != want {
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(10 * time.Millisecond)
+		if got := debug.SetMemoryLimit(-1); got != want {
+			t.Errorf("%d: the collector keeps to %d, want %d", set, got, want)
+		}
+		stop()
+		if got := debug.SetMemoryLimit(-1); got != set {
+			t.Errorf("%d: %d is left", set, got)
+		}
+	}
 }
