@@ -6,13 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/windbg"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 	"heapdrift/internal/testdb"
 )
 
@@ -26,9 +25,6 @@ func TestSummariesOfTheLayoutBefore(t *testing.T) {
 		"\t191A7BE0 : Address of the leaked allocation.\n\n0:000> !heap -p -a 191a7be0\n    address 191a7be0 found in\n    _HEAP @ 460000\n"+
 		"      HEAP_ENTRY Size Prev Flags    UserPtr UserSize - state\n        191a7bd8 0003 0000  [00]   191a7be0    00010 - (busy)\n"+
 		"        77e0c5a6 ntdll!RtlAllocateHeap+0x00000274\n        00401a2b app!Order::Keep+0x0000002b\n        00401000 app!main+0x00000100\n\n")))
-	conn := must[*pgx.Conn](t)(pgx.Connect(t.Context(), url))
-	t.Cleanup(func() { _ = conn.Close(t.Context()) })
-
 	stacks := 0
 	for k, captures := range [][]*capture.Capture{dumps(t), {walkthrough(t)}, stop, capturesOf(shop, 6)} {
 		to := target
@@ -42,15 +38,11 @@ func TestSummariesOfTheLayoutBefore(t *testing.T) {
 		for _, path := range paths {
 			before = append(before, words(s.page(path)))
 		}
-		var text []byte
-		if err := conn.QueryRow(t.Context(), `select summary from runs where id = $1`, run).Scan(&text); err != nil {
-			t.Fatal(err)
-		}
-		old, n := layoutBefore(t, text)
-		stacks += n
-		if _, err := conn.Exec(t.Context(), `update runs set summary = $2 where id = $1`, run, old); err != nil {
-			t.Fatal(err)
-		}
+		storetest.EditSummary(t, url, run, func(text []byte) []byte {
+			old, n := layoutBefore(t, text)
+			stacks += n
+			return old
+		})
 		for i, path := range paths {
 			if after := words(s.page(path)); after != before[i] {
 				t.Errorf("%s: %s\n%s", path, after, before[i])

@@ -1,10 +1,13 @@
-// Package storetest lets tests read a store: in goes a store, out comes a View of what is in it now.
+// Package storetest lets tests read a store: in goes a store, out comes a View of what is in it now. It also makes rows such as older
+// versions left.
 package storetest
 
 import (
 	"context"
 	"sync"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/store"
 )
@@ -51,5 +54,22 @@ func Now(t testing.TB, s *store.Store) store.View {
 		views.end[s] = func() {}
 		t.Fatal(err)
 		return store.View{}
+	}
+}
+
+// EditSummary changes the summary of a run's report as it is stored in the database at url.
+func EditSummary(t testing.TB, url string, run int64, edit func(text []byte) []byte) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }() // what it did is done
+	var text []byte
+	if err := conn.QueryRow(t.Context(), `select summary from runs where id = $1`, run).Scan(&text); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), `update runs set summary = $2 where id = $1`, run, edit(text)); err != nil {
+		t.Fatal(err)
 	}
 }
