@@ -1,12 +1,16 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"heapdrift/ingest/umdh/umdhtest"
+	"heapdrift/internal/memory"
+	"heapdrift/internal/queue"
 )
 
 // What needs more memory than its budget ends with a sentence and the exit code of input that cannot be read; nothing is written.
@@ -61,5 +65,35 @@ func writeStacks(t *testing.T, path string, n int) {
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A job that alone needs more than the budget fails for good, with a code; one that does not need it never hears of it.
+func TestJobsWithinBudget(t *testing.T) {
+	budget := memory.NewBudget(1 << 40)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		budget.Watch(ctx)
+	}()
+	defer func() {
+		stop()
+		<-ended
+	}()
+	handlers := withinBudget(budget, map[string]queue.Handler{
+		"small": func(ctx context.Context, _ *queue.Job) error { return ctx.Err() },
+		"large": func(ctx context.Context, _ *queue.Job) error {
+			budget.SetLimit(1) // whatever the program holds is more
+			<-ctx.Done()
+			return ctx.Err()
+		},
+	})
+	if err := handlers["small"](ctx, nil); err != nil {
+		t.Error(err)
+	}
+	var failed *queue.Error
+	if err := handlers["large"](ctx, nil); !errors.As(err, &failed) || failed.Code != memory.Code || !failed.Final || strings.Contains(failed.Message, "again") {
+		t.Errorf("%+v", failed)
 	}
 }
