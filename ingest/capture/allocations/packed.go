@@ -37,10 +37,11 @@ const (
 	packMost       = packColumns*(packColumnHead+8*packRows) + packSlack
 )
 
-// A packer gathers rows by column.
+// A packer gathers rows by column. Columns end a little behind their last row, as values that are a power of two apart share
+// their place in the processor's cache.
 type packer struct {
 	n       int
-	columns [packColumns][packRows]int64
+	columns [packColumns][packRows + 8]int64
 }
 
 // add takes a row in, for which there must be room.

@@ -2,15 +2,15 @@ package lifetimes
 
 import "heapdrift/ingest/capture/allocations"
 
-// together is how many events are looked up at once: enough that the processor waits for many places of memory at a time,
+// Together is how many events are looked up at once: enough that the processor waits for many places of memory at a time,
 // few enough that what came is still in its first cache when the events are taken.
-const together = 32
+const Together = 32
 
 // AddAll is Add for each event in turn, faster: what costs time is waiting for memory, for each block freed the index of
 // addresses, the block and its site, and those waits overlap here.
 func (t *Tracker) AddAll(events []Event) error {
 	for len(events) > 0 {
-		n := min(len(events), together)
+		n := min(len(events), Together)
 		t.touch(events[:n])
 		for i := range events[:n] {
 			if err := t.Add(&events[i]); err != nil {
@@ -24,16 +24,27 @@ func (t *Tracker) AddAll(events []Event) error {
 
 // A lookup is where an event will look, as far as is known before its turn.
 type lookup struct {
-	slot *uint64 // of the addresses of its heap
-	site *uint32 // in the index of sites; nil where a block's own site counts
-	id   uint32  // of the site, plus one
+	slots []uint64 // the addresses of its heap
+	site  *uint32  // in the index of sites; nil where a block's own site counts
+	hash  uint32   // of the address
+	id    uint32   // of the block or of the site, plus one
+}
+
+// block is the number plus one of the block that the address most likely has, or 0.
+func (l *lookup) block() uint32 {
+	mask := len(l.slots) - 1
+	for i := int(l.hash) & mask; ; i = (i + 1) & mask {
+		if s := l.slots[i]; s == 0 || uint32(s>>32) == l.hash {
+			return uint32(s)
+		}
+	}
 }
 
 // touch reads what the events will read, each step for all of them, and changes nothing. That a hash collides, or an
 // event before changes what is found, only costs time.
 func (t *Tracker) touch(events []Event) {
-	var room [together]lookup
-	list := room[:0]
+	var room [Together]lookup
+	list, sum := room[:0], uint64(0)
 	for i := range events {
 		e := &events[i]
 		if e.Op != HeapAlloc && e.Op != HeapFree {
@@ -47,29 +58,28 @@ func (t *Tracker) touch(events []Event) {
 		if !ok || t.heaps.at(id).index.n == 0 {
 			continue
 		}
-		slots := t.heaps.at(id).index.slots
-		l := lookup{slot: &slots[int(hash(e.Address))&(len(slots)-1)]}
+		l := lookup{slots: t.heaps.at(id).index.slots, hash: hash(e.Address)}
+		sum += l.slots[int(l.hash)&(len(l.slots)-1)]
 		if e.Op == HeapAlloc && len(t.sites.index) > 0 {
 			l.site = &t.sites.index[siteHash(id, e.Stack, allocations.KindHeap)&uint32(len(t.sites.index)-1)]
 		}
 		list = append(list, l)
 	}
-	sum := int64(0)
+	for i := range list {
+		if l := &list[i]; l.site != nil {
+			l.id = *l.site
+		} else if l.id = l.block(); l.id != 0 {
+			sum += t.blocks.at(l.id - 1).address
+		}
+	}
 	for i := range list {
 		l := &list[i]
-		if l.id = uint32(*l.slot); l.site != nil {
-			l.id = *l.site
-		}
-	}
-	for i := range list {
-		if l := &list[i]; l.site == nil && l.id != 0 {
+		if l.site == nil && l.id != 0 {
 			l.id = t.blocks.at(l.id-1).site + 1
 		}
-	}
-	for i := range list {
-		if id := int(list[i].id) - 1; id >= 0 && id < t.sites.len() {
+		if id := int(l.id) - 1; id >= 0 && id < t.sites.len() {
 			s := t.sites.at(uint32(id))
-			sum += s.live.Bytes + s.peak.Bytes
+			sum += uint64(s.live.Bytes + s.peak.Bytes)
 		}
 	}
 	t.touched += sum

@@ -23,7 +23,7 @@ type Tracker struct {
 	last      int64      // time of the latest event
 	gaps      []interval // scratch of commit
 	ending    []uint32   // scratch of endHeap
-	touched   int64      // keeps the reads of touch from being left out
+	touched   uint64     // keeps the reads of touch from being left out
 	finished  bool
 	err       error
 }

@@ -32,7 +32,7 @@ var ops = [256]struct {
 // A follower tracks what operations do, and when the files of the trace had any.
 type follower struct {
 	tracker *lifetimes.Tracker
-	events  []lifetimes.Event
+	events  [lifetimes.Together]lifetimes.Event
 	files   []extent // by source
 }
 
@@ -54,7 +54,7 @@ func follow(ctx context.Context, trace *etl.Trace, f *follower) (*etl.Joined, er
 }
 
 func (f *follower) batch(operations []etl.Operation) error {
-	f.events = f.events[:0]
+	n := 0
 	for i := range operations {
 		o := &operations[i]
 		op := ops[o.Kind]
@@ -62,21 +62,30 @@ func (f *follower) batch(operations []etl.Operation) error {
 			continue
 		}
 		f.files[o.Source].cover(o.Time, o.Kind)
-		e := lifetimes.Event{
-			Op: op.op, Flags: o.Flags, Time: o.Time, Process: o.Process, Thread: o.TID, Stack: uint32(o.Stack),
-			Heap: o.Heap, Address: o.Address, Size: o.Size,
+		set(&f.events[n], o, op.op)
+		if n++; n == len(f.events) {
+			if err := f.tracker.AddAll(f.events[:n]); err != nil {
+				return err
+			}
+			n = 0
 		}
-		switch o.Kind {
-		case etl.KindHeapReAlloc:
-			e.OldAddress, e.OldSize = o.Old, o.OldSize
-		case etl.KindVirtualAllocDCStart, etl.KindVirtualAllocDCEnd:
-			e.Committed = o.OldSize
-		case etl.KindHeapSnapShot:
-			e.Counters = lifetimes.Counters{Free: o.Address, Committed: o.Size, Reserved: o.Old, Allocated: o.OldSize}
-		}
-		f.events = append(f.events, e)
 	}
-	return f.tracker.AddAll(f.events)
+	return f.tracker.AddAll(f.events[:n])
+}
+
+// set makes an event of an operation. What events of its Op have no use for stays as it was: clearing all of an event takes
+// longer than the rest.
+func set(e *lifetimes.Event, o *etl.Operation, op lifetimes.Op) {
+	e.Op, e.Flags, e.Time, e.Process, e.Thread, e.Stack = op, o.Flags, o.Time, o.Process, o.TID, uint32(o.Stack)
+	e.Heap, e.Address, e.Size = o.Heap, o.Address, o.Size
+	switch o.Kind {
+	case etl.KindHeapReAlloc:
+		e.OldAddress, e.OldSize = o.Old, o.OldSize
+	case etl.KindVirtualAllocDCStart, etl.KindVirtualAllocDCEnd:
+		e.Committed = o.OldSize
+	case etl.KindHeapSnapShot:
+		e.Counters = lifetimes.Counters{Free: o.Address, Committed: o.Size, Reserved: o.Old, Allocated: o.OldSize}
+	}
 }
 
 // cover takes in an operation; times do not decrease.
