@@ -2,12 +2,16 @@ package lifetimes
 
 import "heapdrift/ingest/capture/allocations"
 
-// An account is what is known of some allocations so far: of a site, a heap or a process.
+// An account is what is known of some allocations so far: of a site, a heap or a process. What most events change comes first.
 type account struct {
-	live   allocations.Usage // of these, before is older than the trace
-	before allocations.Usage
-	ended  allocations.Classes // only AIFI, AOFI, AtExit, UnknownFrees
-	peak   allocations.Peak
+	live  allocations.Usage // of these, before is older than the trace
+	freed allocations.Usage // that were allocated inside it
+	peak  allocations.Peak
+
+	before       allocations.Usage
+	freedBefore  allocations.Usage // that were older
+	atExit       allocations.Usage // the part of both that ended with its process
+	unknownFrees int64
 }
 
 func (a *account) grow(at int64, count, bytes int64) {
@@ -33,20 +37,20 @@ func (a *account) end(u allocations.Usage, before bool, how allocations.End) {
 	a.live = a.live.Sub(u)
 	if before {
 		a.before = a.before.Sub(u)
-		a.ended.AOFI = a.ended.AOFI.Add(u)
+		a.freedBefore = a.freedBefore.Add(u)
 	} else {
-		a.ended.AIFI = a.ended.AIFI.Add(u)
+		a.freed = a.freed.Add(u)
 	}
 	if how == allocations.EndExit {
-		a.ended.AtExit = a.ended.AtExit.Add(u)
+		a.atExit = a.atExit.Add(u)
 	}
 }
 
 // classes are those of the whole trace up to now.
 func (a *account) classes() allocations.Classes {
-	c := a.ended
-	c.AIFO, c.AOFO = a.live.Sub(a.before), a.before
-	return c
+	return allocations.Classes{
+		AIFO: a.live.Sub(a.before), AIFI: a.freed, AOFO: a.before, AOFI: a.freedBefore, AtExit: a.atExit, UnknownFrees: a.unknownFrees,
+	}
 }
 
 // leave and enter move what is alive between accounts.

@@ -25,15 +25,15 @@ func (t *Tracker) AddAll(events []Event) error {
 // A lookup is where an event will look, as far as is known before its turn.
 type lookup struct {
 	slots []uint64 // the addresses of its heap
-	site  *uint32  // in the index of sites; nil where a block's own site counts
+	at    int      // the first of them to look at
 	hash  uint32   // of the address
+	site  uint32   // the slot in the index of sites plus one; 0 where a block's own site counts
 	id    uint32   // of the block or of the site, plus one
 }
 
 // block is the number plus one of the block that the address most likely has, or 0.
 func (l *lookup) block() uint32 {
-	mask := len(l.slots) - 1
-	for i := int(l.hash) & mask; ; i = (i + 1) & mask {
+	for i := l.at; ; i = (i + 1) & (len(l.slots) - 1) {
 		if s := l.slots[i]; s == 0 || uint32(s>>32) == l.hash {
 			return uint32(s)
 		}
@@ -41,10 +41,12 @@ func (l *lookup) block() uint32 {
 }
 
 // touch reads what the events will read, each step for all of them, and changes nothing. That a hash collides, or an
-// event before changes what is found, only costs time.
+// event before changes what is found, only costs time. Loops that wait for memory do nothing else, as a processor looks only so
+// far ahead.
 func (t *Tracker) touch(events []Event) {
 	var room [Together]lookup
 	list, sum := room[:0], uint64(0)
+	places := t.sites.kinds[allocations.KindHeap].slots
 	for i := range events {
 		e := &events[i]
 		if e.Op != HeapAlloc && e.Op != HeapFree {
@@ -59,27 +61,30 @@ func (t *Tracker) touch(events []Event) {
 			continue
 		}
 		l := lookup{slots: t.heaps.at(id).index.slots, hash: hash(e.Address)}
-		sum += l.slots[int(l.hash)&(len(l.slots)-1)]
-		if e.Op == HeapAlloc && len(t.sites.index) > 0 {
-			l.site = &t.sites.index[siteHash(id, e.Stack, allocations.KindHeap)&uint32(len(t.sites.index)-1)]
+		l.at = int(l.hash) & (len(l.slots) - 1)
+		if e.Op == HeapAlloc && len(places) > 0 {
+			l.site = siteHash(id, e.Stack)&uint32(len(places)-1) + 1
 		}
 		list = append(list, l)
 	}
 	for i := range list {
-		if l := &list[i]; l.site != nil {
-			l.id = *l.site
-		} else if l.id = l.block(); l.id != 0 {
-			sum += t.blocks.at(l.id - 1).address
+		sum += list[i].slots[list[i].at]
+	}
+	for i := range list {
+		if l := &list[i]; l.site != 0 {
+			l.id = places[l.site-1]
+		} else {
+			l.id = l.block()
 		}
 	}
 	for i := range list {
-		l := &list[i]
-		if l.site == nil && l.id != 0 {
+		if l := &list[i]; l.site == 0 && l.id != 0 {
 			l.id = t.blocks.at(l.id-1).site + 1
 		}
-		if id := int(l.id) - 1; id >= 0 && id < t.sites.len() {
-			s := t.sites.at(uint32(id))
-			sum += uint64(s.live.Bytes + s.peak.Bytes)
+	}
+	for i := range list {
+		if id := int(list[i].id) - 1; id >= 0 && id < t.sites.len() {
+			sum += uint64(t.sites.at(uint32(id)).live.Bytes)
 		}
 	}
 	t.touched += sum

@@ -59,17 +59,20 @@ type addressIndex struct {
 	n     int
 }
 
-// find returns the slot and the block of the address.
+// noSlot is no place in an index.
+const noSlot = -1
+
+// find returns the slot and the block of the address. Where there is none, the slot is the empty one that it may have.
 func (x *addressIndex) find(a *blockArena, address uint64) (slot int, id uint32, ok bool) {
 	if x.n == 0 {
-		return 0, 0, false
+		return noSlot, 0, false
 	}
 	mask := len(x.slots) - 1
 	h := hash(address)
 	for i := int(h) & mask; ; i = (i + 1) & mask {
 		s := x.slots[i]
 		if s == 0 {
-			return 0, 0, false
+			return i, 0, false
 		}
 		if uint32(s>>32) == h {
 			if id := uint32(s) - 1; a.at(id).address == address {
@@ -79,13 +82,19 @@ func (x *addressIndex) find(a *blockArena, address uint64) (slot int, id uint32,
 	}
 }
 
-// insert adds a block whose address is not in the index.
-func (x *addressIndex) insert(address uint64, id uint32) {
+// insert adds a block whose address is not in the index; slot is where find has ended, or noSlot.
+func (x *addressIndex) insert(address uint64, id uint32, slot int) {
 	if 4*(x.n+1) > 3*len(x.slots) {
 		x.resize(max(8, 2*len(x.slots)))
+		slot = noSlot
 	}
 	x.n++
-	x.place(uint64(hash(address))<<32 | uint64(id+1))
+	s := uint64(hash(address))<<32 | uint64(id+1)
+	if slot == noSlot {
+		x.place(s)
+		return
+	}
+	x.slots[slot] = s
 }
 
 func (x *addressIndex) place(s uint64) {

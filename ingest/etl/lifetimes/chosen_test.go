@@ -1,8 +1,6 @@
 package lifetimes
 
 import (
-	"heapdrift/ingest/capture/allocations"
-
 	"math"
 	"reflect"
 	"testing"
@@ -88,8 +86,8 @@ func TestChosenKeysDoNotCollide(t *testing.T) {
 		"both halves":    func(i uint64) uint32 { return hash(i%4096*(1<<52+1<<20)*inverse + i/4096) },
 		"processes":      func(i uint64) uint32 { return heapHash(uint32(i), 1<<16) },
 		"made up for":    func(i uint64) uint32 { return heapHash(uint32(i), i<<56) },
-		"owners":         func(i uint64) uint32 { return siteHash(uint32(i), 7, allocations.KindHeap) },
-		"stacks":         func(i uint64) uint32 { return siteHash(7, uint32(i)<<16, allocations.KindVirtual) },
+		"owners":         func(i uint64) uint32 { return siteHash(uint32(i), 7) },
+		"stacks":         func(i uint64) uint32 { return siteHash(7, uint32(i)<<16) },
 	} {
 		taken, steps := make([]bool, 4*n), 0
 		for i := range uint64(n) {

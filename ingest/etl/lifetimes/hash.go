@@ -1,8 +1,6 @@
 package lifetimes
 
 import (
-	"heapdrift/ingest/capture/allocations"
-
 	"math/bits"
 	"math/rand/v2"
 )
@@ -27,6 +25,4 @@ func heapHash(process uint32, handle uint64) uint32 {
 	return hash(handle ^ uint64(process)*salt)
 }
 
-func siteHash(owner, stack uint32, kind allocations.Kind) uint32 {
-	return hash(uint64(owner)<<32 ^ uint64(stack) ^ uint64(kind)*salt)
-}
+func siteHash(owner, stack uint32) uint32 { return hash(uint64(owner)<<32 | uint64(stack)) }

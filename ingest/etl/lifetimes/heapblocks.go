@@ -12,18 +12,21 @@ func (t *Tracker) heapAlloc(e *Event) {
 		return
 	}
 	h := t.heaps.at(id)
-	if slot, old, live := h.index.find(&t.blocks, e.Address); live {
+	slot, old, live := h.index.find(&t.blocks, e.Address)
+	if live {
 		for _, a := range t.anomalies(h.process) {
 			a.LostFrees++
 		}
 		h.index.remove(slot)
 		t.endBlock(h, old, e.Time, allocations.EndLost, 0)
+		slot = noSlot
 	}
-	t.insertBlock(id, e, e.Time)
+	t.insertBlock(id, e, e.Time, slot)
 }
 
-// insertBlock starts a block at the event's address, which is free; since is its allocation time.
-func (t *Tracker) insertBlock(id uint32, e *Event, since int64) {
+// insertBlock starts a block at the event's address, which is free; since is its allocation time, and slot where looking for the
+// address ended.
+func (t *Tracker) insertBlock(id uint32, e *Event, since int64, slot int) {
 	b, ok := t.blocks.add()
 	if !ok {
 		t.tooMany()
@@ -32,7 +35,7 @@ func (t *Tracker) insertBlock(id uint32, e *Event, since int64) {
 	h := t.heaps.at(id)
 	site := t.sites.of(id, e.Stack, allocations.KindHeap)
 	*t.blocks.at(b) = block{address: e.Address, size: e.Size, time: since, site: site, thread: e.Thread}
-	h.index.insert(e.Address, b)
+	h.index.insert(e.Address, b, slot)
 	p := t.processes.at(h.process)
 	if since == allocations.BeforeTrace {
 		t.sites.at(site).adopt(e.Time, int64(e.Size))
@@ -87,9 +90,9 @@ func (t *Tracker) unknownFree(id uint32, e *Event) {
 			a.UnknownFreesInside++
 		}
 	}
-	t.sites.at(site).ended.UnknownFrees++
-	h.ended.UnknownFrees++
-	t.processes.at(h.process).heap.ended.UnknownFrees++
+	t.sites.at(site).unknownFrees++
+	h.unknownFrees++
+	t.processes.at(h.process).heap.unknownFrees++
 	*t.rows.next() = allocations.Row{
 		AllocTime: allocations.BeforeTrace, FreeTime: e.Time, Address: e.Address, Heap: e.Heap, Site: site, Process: e.Process,
 		FreeStack: e.Stack, End: allocations.EndFree, Unknown: true,

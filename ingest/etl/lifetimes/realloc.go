@@ -49,12 +49,12 @@ func (t *Tracker) adopt(id uint32, e *Event) {
 		a.AdoptedBlocks++
 	}
 	if h.created || t.processes.at(h.process).started {
-		t.insertBlock(id, e, e.Time)
+		t.insertBlock(id, e, e.Time, noSlot)
 		return
 	}
 	old := *e
 	old.Size = e.OldSize
-	t.insertBlock(id, &old, allocations.BeforeTrace)
+	t.insertBlock(id, &old, allocations.BeforeTrace, noSlot)
 	if _, b, ok := t.heaps.at(id).index.find(&t.blocks, e.Address); ok {
 		t.resize(id, b, e)
 	}
@@ -72,7 +72,7 @@ func (t *Tracker) move(id uint32, e *Event, b uint32, live bool) {
 		}
 	}
 	if !live {
-		t.insertBlock(id, e, e.Time)
+		t.insertBlock(id, e, e.Time, noSlot)
 		return
 	}
 	blk := t.blocks.at(b)

@@ -13,48 +13,68 @@ type Site struct {
 	Peak    allocations.Peak
 }
 
-// A site is a Site as it grows. owner is the number of a heap, or of a process for virtual memory.
+// A site is a Site as it grows: 128 bytes, of which the first half holds all that most events touch. owner is the number of a
+// heap, or of a process for virtual memory.
 type site struct {
+	stack, owner uint32
 	account
-	owner uint32
-	stack uint32
-	kind  allocations.Kind
+	kind allocations.Kind
 }
 
-// siteTable numbers sites. The index is open addressing over numbers plus one; sites are never removed.
+// siteTable numbers sites, which are never removed.
 type siteTable struct {
 	list[site]
-	index []uint32
+	kinds [allocations.KindHeapVirtual + 1]siteIndex
+}
+
+// A siteIndex finds the sites of one kind: open addressing over numbers plus one.
+type siteIndex struct {
+	slots []uint32
+	n     int
 }
 
 // of is the number of a site, which is new if need be.
 func (t *siteTable) of(owner, stack uint32, kind allocations.Kind) uint32 {
-	if 4*(t.len()+1) > 3*len(t.index) {
-		t.grow()
+	x := &t.kinds[kind]
+	if 4*(x.n+1) > 3*len(x.slots) {
+		t.grow(kind)
 	}
-	mask := uint32(len(t.index) - 1)
-	i := siteHash(owner, stack, kind) & mask
-	for t.index[i] != 0 {
-		id := t.index[i] - 1
-		if s := t.at(id); s.stack == stack && s.owner == owner && s.kind == kind {
+	mask := uint32(len(x.slots) - 1)
+	i := siteHash(owner, stack) & mask
+	for x.slots[i] != 0 {
+		id := x.slots[i] - 1
+		if s := t.at(id); s.stack == stack && s.owner == owner {
 			return id
 		}
 		i = (i + 1) & mask
 	}
 	t.add(site{owner: owner, stack: stack, kind: kind})
-	t.index[i] = uint32(t.len())
+	x.slots[i] = uint32(t.len())
+	x.n++
 	return uint32(t.len() - 1)
 }
 
-func (t *siteTable) grow() {
-	t.index = make([]uint32, max(64, 2*len(t.index)))
-	mask := uint32(len(t.index) - 1)
+func (t *siteTable) grow(kind allocations.Kind) {
+	x := &t.kinds[kind]
+	x.slots = make([]uint32, max(64, 2*len(x.slots)))
+	mask := uint32(len(x.slots) - 1)
 	for id := range uint32(t.len()) {
 		s := t.at(id)
-		i := siteHash(s.owner, s.stack, s.kind) & mask
-		for t.index[i] != 0 {
+		if s.kind != kind {
+			continue
+		}
+		i := siteHash(s.owner, s.stack) & mask
+		for x.slots[i] != 0 {
 			i = (i + 1) & mask
 		}
-		t.index[i] = id + 1
+		x.slots[i] = id + 1
 	}
+}
+
+// slots is how many slots there are.
+func (t *siteTable) slots() (n int) {
+	for i := range t.kinds {
+		n += len(t.kinds[i].slots)
+	}
+	return n
 }

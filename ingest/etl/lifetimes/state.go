@@ -6,7 +6,7 @@ import "unsafe"
 // StateBytes is how much memory the state takes: of living blocks, of commits, and of sites, heaps and timelines.
 func (t *Tracker) StateBytes() (blocks, commits, tables int64) {
 	blocks = int64(len(t.blocks.chunks)) * chunkBlocks * blockBytes
-	tables = int64(t.sites.capacity())*siteBytes + int64(len(t.sites.index)+len(t.heaps.index))*4
+	tables = int64(t.sites.capacity())*siteBytes + int64(t.sites.slots()+len(t.heaps.index))*4
 	for i := range uint32(t.heaps.len()) {
 		h := t.heaps.at(i)
 		blocks += int64(len(h.index.slots)) * 8

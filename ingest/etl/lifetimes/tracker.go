@@ -108,7 +108,7 @@ func (t *Tracker) Finish() error {
 	}
 	t.rows.flush()
 	t.rows.buf, t.blocks, t.commits, t.ending, t.gaps = nil, blockArena{}, commitArena{}, nil, nil
-	t.sites.index, t.heaps.index, t.heaps.recent = nil, nil, 0
+	t.sites.kinds, t.heaps.index, t.heaps.recent = [len(t.sites.kinds)]siteIndex{}, nil, 0
 	return t.failure()
 }
 
