@@ -27,8 +27,7 @@ type lookup struct {
 	slots []uint64 // the addresses of its heap
 	at    int      // the first of them to look at
 	hash  uint32   // of the address
-	site  uint32   // the slot in the index of sites plus one; 0 where a block's own site counts
-	id    uint32   // of the block or of the site, plus one
+	id    uint32   // of the block or of the site plus one, or of the slot in the index of sites
 }
 
 // block is the number plus one of the block that the address most likely has, or 0.
@@ -42,10 +41,10 @@ func (l *lookup) block() uint32 {
 
 // touch reads what the events will read, each step for all of them, and changes nothing. That a hash collides, or an
 // event before changes what is found, only costs time. Loops that wait for memory do nothing else, as a processor looks only so
-// far ahead.
+// far ahead, and less far where it cannot guess what comes.
 func (t *Tracker) touch(events []Event) {
-	var room [Together]lookup
-	list, sum := room[:0], uint64(0)
+	var allocs, frees [Together]lookup
+	nAllocs, nFrees, sum := 0, 0, uint64(0)
 	places := t.sites.kinds[allocations.KindHeap].slots
 	for i := range events {
 		e := &events[i]
@@ -60,34 +59,46 @@ func (t *Tracker) touch(events []Event) {
 		if !ok || t.heaps.at(id).index.n == 0 {
 			continue
 		}
-		l := lookup{slots: t.heaps.at(id).index.slots, hash: hash(e.Address)}
-		l.at = int(l.hash) & (len(l.slots) - 1)
-		if e.Op == HeapAlloc && len(places) > 0 {
-			l.site = siteHash(id, e.Stack)&uint32(len(places)-1) + 1
-		}
-		list = append(list, l)
-	}
-	for i := range list {
-		sum += list[i].slots[list[i].at]
-	}
-	for i := range list {
-		if l := &list[i]; l.site != 0 {
-			l.id = places[l.site-1]
+		var l *lookup
+		if e.Op == HeapAlloc {
+			l = &allocs[nAllocs]
+			l.id = siteHash(id, e.Stack) & uint32(len(places)-1)
+			nAllocs++
 		} else {
-			l.id = l.block()
+			l = &frees[nFrees]
+			nFrees++
 		}
+		l.slots, l.hash = t.heaps.at(id).index.slots, hash(e.Address)
+		l.at = int(l.hash) & (len(l.slots) - 1)
 	}
-	for i := range list {
-		if l := &list[i]; l.site == 0 && l.id != 0 {
+	for i := range frees[:nFrees] {
+		sum += frees[i].slots[frees[i].at]
+	}
+	for i := range allocs[:nAllocs] {
+		sum += allocs[i].slots[allocs[i].at]
+	}
+	for i := range frees[:nFrees] {
+		frees[i].id = frees[i].block()
+	}
+	for i := range frees[:nFrees] {
+		if l := &frees[i]; l.id != 0 {
 			l.id = t.blocks.at(l.id-1).site + 1
 		}
 	}
+	for i := range allocs[:nAllocs] {
+		allocs[i].id = places[allocs[i].id]
+	}
+	t.touched += sum + t.touchSites(frees[:nFrees]) + t.touchSites(allocs[:nAllocs])
+}
+
+// touchSites reads the sites of lookups.
+func (t *Tracker) touchSites(list []lookup) (sum uint64) {
 	for i := range list {
-		if id := int(list[i].id) - 1; id >= 0 && id < t.sites.len() {
-			sum += uint64(t.sites.at(uint32(id)).live.Bytes)
+		if id := list[i].id; id != 0 {
+			sum += uint64(t.sites.at(id - 1).live.Bytes)
 		}
 	}
-	t.touched += sum
+	return sum
 }
 
 // known is the number of a heap that was met before.
