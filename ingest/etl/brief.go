@@ -35,13 +35,46 @@ func (p *preparer) prepare(f *frame, e []byte) {
 	}
 	switch f.kind {
 	case KindHeapAlloc, KindHeapFree, KindStackKeyKernel, KindStackKeyUser:
-		if p.event.fill(*f, e); p.event.brief(&f.brief) {
+		ok := f.brief.read(f.kind, f.header, e)
+		if !ok {
+			p.event.fill(*f, e)
+			ok = p.event.brief(&f.brief)
+		}
+		if ok {
 			f.offset = briefOnly
 			return
 		}
 	}
 	f.offset = uint32(len(p.kept))
 	p.kept = append(p.kept, e...)
+}
+
+// read decodes an event of 64-bit Windows as it mostly is, which are nearly all of a trace; for others, and for those that are too
+// short, it is false. e are the event's bytes with its whole header.
+func (b *brief) read(kind Kind, header HeaderType, e []byte) bool {
+	b.pid, b.tid = NoID, NoID
+	switch header {
+	case HeaderSystem64:
+		b.tid, b.pid, e = le.Uint32(e[8:]), le.Uint32(e[12:]), e[0x20:]
+	case HeaderPerfInfo64:
+		if le.Uint16(e)&(perfPEBS|perfCounters) != 0 {
+			return false
+		}
+		e = e[0x10:]
+	default:
+		return false
+	}
+	switch {
+	case kind == KindHeapAlloc && len(e) >= 28:
+		b.a, b.c, b.b, b.flags = le.Uint64(e), le.Uint64(e[8:]), le.Uint64(e[16:]), le.Uint32(e[24:])
+	case kind == KindHeapFree && len(e) >= 20:
+		b.a, b.b, b.c, b.flags = le.Uint64(e), le.Uint64(e[8:]), 0, le.Uint32(e[16:])
+	case (kind == KindStackKeyKernel || kind == KindStackKeyUser) && len(e) >= 24:
+		b.a, b.pid, b.tid, b.b, b.c, b.flags = le.Uint64(e), le.Uint32(e[8:]), le.Uint32(e[12:]), le.Uint64(e[16:]), 0, 0
+	default:
+		return false
+	}
+	return true
 }
 
 // brief decodes the event, which is of one of the kinds that have a brief.

@@ -112,7 +112,7 @@ func (t *Trace) OperationBatches(ctx context.Context, opt JoinOptions, fn func([
 func (j *joiner) run(ctx context.Context) error {
 	brief := func(f *frame, at int64, source uint16) error { return j.brief(ctx, f, at, source) }
 	prepare := preparer{stacks: stackCache{kinds: Kinds(KindStackWalk)}, lean: true}
-	if err := j.trace.events(ctx, j.also|joinKinds, prepare, &j.trace.pass, merge{fn: j.take, brief: brief}); err != nil {
+	if err := j.trace.events(ctx, j.also|joinKinds, prepare, &j.trace.pass, merge{fn: j.take, brief: brief, touch: j.keys.touch}); err != nil {
 		return err
 	}
 	if err := j.drain(1<<63 - 1); err != nil {

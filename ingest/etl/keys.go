@@ -29,22 +29,56 @@ type keys struct {
 	index []uint32 // a power of two
 	seed  uint64
 	salt  uint64
+
+	touched uint64 // keeps the reads of touch from being left out
 }
 
 func newKeys() keys {
 	return keys{index: make([]uint32, 1<<8), seed: rand.Uint64(), salt: rand.Uint64() | 1}
 }
 
-// slot is where a key is, or where it belongs.
-func (ks *keys) slot(k stackKey) *uint32 {
+// home is the place in the index that a key belongs to.
+func (ks *keys) home(k stackKey) uint64 {
 	part := uint64(k.source) << 1
 	if k.user {
 		part |= 1
 	}
 	// The trace chooses the keys, but not which of them fall together.
 	high, low := bits.Mul64(k.key^ks.seed^part<<47, ks.salt)
+	return (high ^ low) & uint64(len(ks.index)-1)
+}
+
+// together is how many events of a buffer are looked up at once.
+const together = 32
+
+// touch reads what references to keys will read, for all of them at a time, so that the waits for memory overlap. It changes
+// nothing.
+func (ks *keys) touch(frames []frame, source uint16) {
+	var places [together]uint64
+	var numbers [together]uint32
+	n := 0
+	for i := range frames[:min(len(frames), together)] {
+		if f := &frames[i]; f.offset == briefOnly && (f.kind == KindStackKeyUser || f.kind == KindStackKeyKernel) {
+			places[n] = ks.home(stackKey{f.b, source, f.kind == KindStackKeyUser})
+			n++
+		}
+	}
+	for i := range places[:n] {
+		numbers[i] = ks.index[places[i]]
+	}
+	sum := uint64(0)
+	for _, number := range numbers[:n] {
+		if number != 0 {
+			sum += ks.uses[number-1].key
+		}
+	}
+	ks.touched += sum
+}
+
+// slot is where a key is, or where it belongs.
+func (ks *keys) slot(k stackKey) *uint32 {
 	mask := uint64(len(ks.index) - 1)
-	for i := (high ^ low) & mask; ; i = (i + 1) & mask {
+	for i := ks.home(k); ; i = (i + 1) & mask {
 		if n := ks.index[i]; n == 0 || ks.uses[n-1].stackKey == k {
 			return &ks.index[i]
 		}

@@ -22,6 +22,7 @@ type merge struct {
 	last  int64 // stamp of the event before
 	fn    func(*Event) error
 	brief func(f *frame, at int64, source uint16) error // for events of which there is nothing but a brief
+	touch func(frames []frame, source uint16)           // is told of them some before; nil where that is of no use
 }
 
 // A run is an open buffer; stamp is that of its next event.
@@ -93,6 +94,9 @@ func (m *merge) deliver() error {
 			m.open[0].stamp = f.stamp
 			m.down(0)
 			return nil
+		}
+		if b.at%together == 0 && m.touch != nil {
+			m.touch(b.frames[b.at:], e.Source)
 		}
 		b.at++
 		if f.stamp < m.last {
