@@ -109,7 +109,7 @@ func run(ctx context.Context, args []string, s streams) int {
 func (c *command) within(ctx context.Context, args []string, s streams) (code int, err error) {
 	var limit memory.Size
 	if text := os.Getenv(memoryEnv); text != "" {
-		if err := limit.Set(text); err != nil {
+		if err := limit.Set(text); err != nil && c.name != "help" { // which explains the variable
 			return exitUsage, &usageError{memoryEnv + ": " + err.Error()}
 		}
 	}

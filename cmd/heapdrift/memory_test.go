@@ -37,6 +37,9 @@ func TestMemoryIsBounded(t *testing.T) {
 	if _, errOut, code = cli(t, args...); code != exitUsage || !strings.Contains(errOut, memoryEnv) {
 		t.Errorf("no size: exit %d, %s", code, errOut)
 	}
+	if out, _, code := cli(t, "help", "env"); code != exitOK || !strings.Contains(out, memoryEnv) {
+		t.Errorf("help: exit %d, %s", code, out)
+	}
 	if _, errOut, code = cli(t, "analyze", "--memory", "1M", log); code != exitUsage || !strings.Contains(errOut, "16M") {
 		t.Errorf("too little: exit %d, %s", code, errOut)
 	}
