@@ -35,7 +35,7 @@ func (p *preparer) prepare(f *frame, e []byte) {
 	}
 	switch f.kind {
 	case KindHeapAlloc, KindHeapFree, KindStackKeyKernel, KindStackKeyUser:
-		ok := f.brief.read(f.kind, f.header, e)
+		ok := f.read(f.kind, f.header, e)
 		if !ok {
 			p.event.fill(*f, e)
 			ok = p.event.brief(&f.brief)
