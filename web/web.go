@@ -15,6 +15,7 @@ import (
 
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
+	"heapdrift/internal/memory"
 	"heapdrift/internal/store"
 	"heapdrift/web/api"
 	"heapdrift/web/compress"
@@ -29,6 +30,8 @@ type Options struct {
 	Intake *intake.Intake
 	// Windows answers for windows of traces; without one, whole traces are shown only.
 	Windows api.Windows
+	// Budget is what reports that are read or made take memory from; nil for no limit.
+	Budget *memory.Budget
 	// PingQueue reports whether the broker of jobs answers; nil where there is none to ask.
 	PingQueue func(context.Context) error
 	Log       *slog.Logger
@@ -74,7 +77,7 @@ func New(opt Options) (*Server, error) {
 	s.health(e)
 	s.hub = watch.New(opt.Store, s.log)
 	s.api = api.New(api.Options{
-		Store: opt.Store, Blobs: opt.Blobs, Intake: opt.Intake, Windows: opt.Windows, Log: s.log, Closing: s.closing, Watch: s.hub.Watch, Idle: opt.UploadIdle,
+		Store: opt.Store, Blobs: opt.Blobs, Intake: opt.Intake, Windows: opt.Windows, Budget: opt.Budget, Log: s.log, Closing: s.closing, Watch: s.hub.Watch, Idle: opt.UploadIdle,
 	})
 	e.Use(headers, s.access, compress.Answers, s.answered, s.recover, sameOrigin, s.api.Bodies)
 	s.api.Register(e)

@@ -27,6 +27,7 @@ type parts struct {
 	store  *store.Store
 	blobs  blob.Store
 	node   *queue.Node
+	budget *memory.Budget
 }
 
 // role says what a process does.
@@ -38,7 +39,7 @@ type role struct {
 
 // openParts connects to everything. The database must be migrated.
 func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log *slog.Logger) (*parts, error) {
-	p := &parts{config: c, log: log}
+	p := &parts{config: c, log: log, budget: budget}
 	var err error
 	if p.store, err = store.Open(ctx, c.DatabaseURL); err != nil {
 		return nil, err
@@ -104,7 +105,7 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 		windows := &worker.Windows{Store: p.store, Blobs: p.blobs, Remote: p.config.remoteBlobs()}
 		defer func() { _ = windows.Close() }() // read only
 		server, err := web.New(web.Options{
-			Store: p.store, Blobs: p.blobs, Intake: p.intake(), Windows: windows, Log: p.log, Version: buildVersion(), TrustProxy: p.config.TrustProxy,
+			Store: p.store, Blobs: p.blobs, Intake: p.intake(), Windows: windows, Budget: p.budget, Log: p.log, Version: buildVersion(), TrustProxy: p.config.TrustProxy,
 			PingQueue: func(context.Context) error { return p.node.Ping() },
 		})
 		if err != nil {

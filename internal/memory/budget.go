@@ -69,8 +69,11 @@ func (b *Budget) Limit() Size { return Size(b.limit.Load()) }
 // Do does work whose context ends when the budget is used up and no younger work is running. If others are running then, the work is
 // done once more when they are through, and none begins meanwhile: whose memory it was nobody knows, and others may hold theirs
 // for longer than any number of attempts takes. The error is *Exceeded where the work alone needs more than the budget. It must not
-// call Do.
+// call Do. Without a budget the work is just done.
 func (b *Budget) Do(ctx context.Context, do func(context.Context) error) error {
+	if b == nil {
+		return do(ctx)
+	}
 	err := b.once(ctx, do, false)
 	if e := (*Exceeded)(nil); errors.As(err, &e) && !e.alone {
 		return b.once(ctx, do, true)

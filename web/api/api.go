@@ -12,6 +12,7 @@ import (
 
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
+	"heapdrift/internal/memory"
 	"heapdrift/internal/store"
 )
 
@@ -22,7 +23,9 @@ type Options struct {
 	Intake *intake.Intake
 	// Windows answers for windows of traces.
 	Windows Windows
-	Log     *slog.Logger
+	// Budget is what reports that are read or made take memory from; nil for no limit.
+	Budget *memory.Budget
+	Log    *slog.Logger
 	// Closing is closed when the server shuts down: requests that wait and resumable
 	// uploads end early, with what there is.
 	Closing <-chan struct{}
@@ -38,6 +41,7 @@ type API struct {
 	blobs   blob.Store
 	intake  *intake.Intake
 	windows Windows
+	budget  *memory.Budget
 	log     *slog.Logger
 	closing <-chan struct{}
 	watch   func(run int64) (<-chan struct{}, func())
@@ -62,7 +66,7 @@ const (
 // New makes an API.
 func New(opt Options) *API {
 	a := &API{
-		store: opt.Store, blobs: opt.Blobs, intake: opt.Intake, windows: opt.Windows, log: opt.Log, closing: opt.Closing, watch: opt.Watch,
+		store: opt.Store, blobs: opt.Blobs, intake: opt.Intake, windows: opt.Windows, budget: opt.Budget, log: opt.Log, closing: opt.Closing, watch: opt.Watch,
 		poll: cmp.Or(opt.Poll, time.Second), idle: cmp.Or(opt.Idle, 30*time.Second),
 		receiving: make(chan struct{}, maxReceiving), finishing: make(chan struct{}, maxFinishing), conversions: make(chan struct{}, maxConversions),
 		unpacking: make(chan struct{}, maxUnpacking),

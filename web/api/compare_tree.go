@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"slices"
 
@@ -56,15 +57,19 @@ func (a *API) compareTree(c echo.Context) error {
 		return err
 	}
 	defer leave(a.conversions)
-	before, err := a.readReport(ctx, base.report)
-	if err != nil {
+	var root *compare.Node
+	err = a.budget.Do(ctx, func(ctx context.Context) error {
+		before, err := a.readReport(ctx, base.report)
+		if err != nil {
+			return err
+		}
+		after, err := a.readReport(ctx, head.report)
+		if err != nil {
+			return err
+		}
+		root, err = compare.Union(ctx, before, after, measures[measure], int64(share))
 		return err
-	}
-	after, err := a.readReport(ctx, head.report)
-	if err != nil {
-		return err
-	}
-	root, err := compare.Union(ctx, before, after, measures[measure], int64(share))
+	})
 	if err != nil {
 		return err
 	}
@@ -98,5 +103,18 @@ func (a *API) readReport(ctx context.Context, key string) (*analysis.Report, err
 		return nil, err
 	}
 	defer func() { _ = stored.Close() }() // read only
-	return analysis.ReadJSON(stored)
+	return analysis.ReadJSON(&whileWanted{ctx, stored})
+}
+
+// whileWanted reads until its context ends.
+type whileWanted struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (w *whileWanted) Read(p []byte) (int, error) {
+	if w.ctx.Err() != nil {
+		return 0, context.Cause(w.ctx)
+	}
+	return w.r.Read(p)
 }

@@ -83,7 +83,7 @@ func (a *API) runReport(c echo.Context) error {
 		header.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": downloadName(&run, format.Extension)}))
 	}
 	if window != nil {
-		report := func() (*analysis.Report, error) { return a.windows.Report(ctx, head, in, *window) }
+		report := func(ctx context.Context) (*analysis.Report, error) { return a.windows.Report(ctx, head, in, *window) }
 		return a.sendConverted(c, report, format, export.Options{Top: top})
 	}
 	return a.sendReport(c, run.ReportKey, format, export.Options{Top: top})
@@ -116,12 +116,17 @@ func noReport(run *store.Run) *problem.Problem {
 }
 
 // sendConverted writes a report in a format. To make the report, and to write it, takes memory: few do so at once.
-func (a *API) sendConverted(c echo.Context, report func() (*analysis.Report, error), format export.Format, opt export.Options) error {
-	if err := enter(c.Request().Context(), a.conversions); err != nil {
+func (a *API) sendConverted(c echo.Context, report func(context.Context) (*analysis.Report, error), format export.Format, opt export.Options) error {
+	ctx := c.Request().Context()
+	if err := enter(ctx, a.conversions); err != nil {
 		return err
 	}
 	defer leave(a.conversions)
-	made, err := report()
+	var made *analysis.Report
+	err := a.budget.Do(ctx, func(ctx context.Context) (err error) {
+		made, err = report(ctx)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -133,7 +138,7 @@ func (a *API) sendConverted(c echo.Context, report func() (*analysis.Report, err
 func (a *API) sendReport(c echo.Context, key string, format export.Format, opt export.Options) error {
 	ctx := c.Request().Context()
 	if format.Name != jsonFormat {
-		return a.sendConverted(c, func() (*analysis.Report, error) { return a.readReport(ctx, key) }, format, opt)
+		return a.sendConverted(c, func(ctx context.Context) (*analysis.Report, error) { return a.readReport(ctx, key) }, format, opt)
 	}
 	stored, err := a.blobs.Open(ctx, key)
 	if err != nil {
@@ -148,7 +153,7 @@ func (a *API) sendReport(c echo.Context, key string, format export.Format, opt e
 	start, _ := plain.Peek(firstFields) // a failure to read is met again below
 	switch {
 	case bytes.Contains(start, []byte(strconv.Quote(analysis.Schema1))):
-		return a.sendConverted(c, func() (*analysis.Report, error) { return analysis.ReadJSON(plain) }, format, opt)
+		return a.sendConverted(c, func(ctx context.Context) (*analysis.Report, error) { return a.readReport(ctx, key) }, format, opt)
 	case compress.Of(c) == compress.Zstd:
 		header := c.Response().Header()
 		header.Set(echo.HeaderContentEncoding, string(compress.Zstd))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -58,11 +59,17 @@ func (n *node) read() {
 // analyse ends the analysis that is due with a report.
 func (n *node) analyse(r *analysis.Report) {
 	n.t.Helper()
+	n.analyseAs(r, r.WriteJSON)
+}
+
+// analyseAs is analyse with a report that is stored as something writes it.
+func (n *node) analyseAs(r *analysis.Report, write func(io.Writer) error) {
+	n.t.Helper()
 	text, pipe := io.Pipe()
 	go func() {
 		z, err := zstd.NewWriter(pipe)
 		if err == nil {
-			err = r.WriteJSON(z)
+			err = write(z)
 		}
 		if err == nil {
 			err = z.Close()
@@ -202,6 +209,63 @@ func TestReport(t *testing.T) {
 	n.do("GET", "/api/v1/runs/1/report", nil, "Accept", "image/png").want(t, 406, "not-acceptable")
 }
 
+// A report that an older version stored goes out in the layout of today, in every coding and format.
+func TestReportOfTheLayoutBefore(t *testing.T) {
+	before, err := os.ReadFile("../../internal/analysis/export/testdata/report.v1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	today, err := os.ReadFile("../../internal/analysis/export/testdata/report.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := start(t)
+	n.put(umdhLog(1000))
+	n.read()
+	n.analyseAs(report(analysis.StatusLeak, 3), func(w io.Writer) error { _, err := w.Write(before); return err })
+	n.do("GET", "/api/v1/runs/1/report", nil, "Accept-Encoding", "identity").want(t, 200, "")
+	for _, coding := range []string{"identity", "zstd", "gzip"} {
+		if _, body := n.reportCoded(coding); string(body) != string(today) {
+			t.Errorf("%s: %.300s", coding, body)
+		}
+	}
+	if a := n.do("GET", "/api/v1/runs/1/report?format=folded", nil).want(t, 200, ""); !strings.Contains(string(a.body), "heap;plugin+0x2a40;") {
+		t.Errorf("%s", a.body)
+	}
+}
+
+// reportCoded asks for the report of the first run in a coding, and decodes it.
+func (n *node) reportCoded(accept string) (*http.Response, []byte) {
+	n.t.Helper()
+	req, err := http.NewRequestWithContext(n.t.Context(), http.MethodGet, n.URL+"/api/v1/runs/1/report", nil)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	req.Header.Set("Accept-Encoding", accept)
+	res, err := n.Client().Do(req)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }() // read only
+	var body io.Reader = res.Body
+	switch res.Header.Get("Content-Encoding") {
+	case "zstd":
+		body, err = zstd.NewReader(body)
+	case "br":
+		body = brotli.NewReader(body)
+	case "gzip":
+		body, err = gzip.NewReader(body)
+	}
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	text, err := io.ReadAll(body)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return res, text
+}
+
 // The report is the same in every coding; where the client takes it, it goes out as it is stored.
 func TestReportCoded(t *testing.T) {
 	n := start(t)
@@ -213,34 +277,12 @@ func TestReportCoded(t *testing.T) {
 		t.Errorf("%v", plain.Header)
 	}
 	for accept, coding := range map[string]string{"zstd": "zstd", "gzip, deflate, br, zstd": "zstd", "br;q=0.5, zstd;q=0.4": "br", "gzip;q=1, *;q=0.1": "gzip"} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, n.URL+"/api/v1/runs/1/report", nil)
-		if err != nil {
-			t.Fatal(err)
+		res, got := n.reportCoded(accept)
+		if coding == "zstd" && res.ContentLength <= 0 {
+			t.Errorf("%s: of unknown length", accept)
 		}
-		req.Header.Set("Accept-Encoding", accept)
-		res, err := n.Client().Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var body io.Reader = res.Body
-		switch res.Header.Get("Content-Encoding") {
-		case "zstd":
-			body, err = zstd.NewReader(body)
-			if res.ContentLength <= 0 {
-				t.Errorf("%s: of unknown length", accept)
-			}
-		case "br":
-			body = brotli.NewReader(body)
-		case "gzip":
-			body, err = gzip.NewReader(body)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := io.ReadAll(body)
-		_ = res.Body.Close()
-		if err != nil || !bytes.Equal(got, plain.body) || res.Header.Get("Content-Encoding") != coding || res.Header.Get("ETag") != plain.Header.Get("ETag") {
-			t.Errorf("%s: %v, %d bytes instead of %d, %v", accept, err, len(got), len(plain.body), res.Header)
+		if !bytes.Equal(got, plain.body) || res.Header.Get("Content-Encoding") != coding || res.Header.Get("ETag") != plain.Header.Get("ETag") {
+			t.Errorf("%s: %d bytes instead of %d, %v", accept, len(got), len(plain.body), res.Header)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/memory"
 	"heapdrift/internal/store"
 )
 
@@ -98,6 +99,7 @@ var titles = map[string]string{
 	analysis.CodeTableMissing: "The allocation table is gone",
 	analysis.CodeBadWindow:    "The window is wrong",
 	analysis.CodeReadAgain:    "The trace was read again",
+	memory.Code:               "The work needs more memory than it may take",
 }
 
 // refusedStatus is the status of a refused file: 415 where its format is not read, 422 where its content is wrong.
@@ -141,6 +143,7 @@ func translate(err error) *Problem {
 	var field *leaks.FieldError
 	var refusal *leaks.Refusal
 	var window *analysis.Error
+	var exceeded *memory.Exceeded
 	var routing *echo.HTTPError
 	switch {
 	case errors.As(err, &own):
@@ -154,6 +157,8 @@ func translate(err error) *Problem {
 		return New(http.StatusNotFound, refusal.Code, "%s", refusal.Message)
 	case errors.As(err, &window) && windowStatus[window.Code] != 0:
 		return New(windowStatus[window.Code], window.Code, "%s", window.Message)
+	case errors.As(err, &exceeded):
+		return New(http.StatusServiceUnavailable, memory.Code, "%s", exceeded.Error())
 	case blame.RuleErrors(err) != nil:
 		return ofRules(blame.RuleErrors(err))
 	case errors.Is(err, intake.ErrTooLarge):

@@ -13,6 +13,7 @@ import (
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/memory"
 	"heapdrift/internal/store"
 	"heapdrift/internal/symbols/pdb"
 	"heapdrift/web/problem"
@@ -36,6 +37,7 @@ func TestOf(t *testing.T) {
 		"wrapped":               {fmt.Errorf("store: %w", store.ErrNotFound), 404, "not-found", "There is no such thing here", "nothing is found"},
 		"no table":              {analysis.ErrTableMissing, 410, "table-missing", "The allocation table is gone", "upload the trace again"},
 		"no trace":              {&analysis.Error{Code: analysis.CodeNotATrace, Message: "of snapshots"}, 404, "not-a-trace", "The run is of no trace", "of snapshots"},
+		"too much memory":       {fmt.Errorf("api: %w", &memory.Exceeded{Limit: 1 << 30}), 503, "memory-exceeded", "The work needs more memory than it may take", "1G"},
 		"too large":             {intake.ErrTooLarge, 413, "too-large", "The file is too large", "larger than"},
 		"changed meanwhile":     {store.ErrConflict, 409, "conflict", "Somebody else was faster", "somebody else"},
 		"busy":                  {store.ErrBusy, 423, "upload-locked", "Another request is writing to the upload", "try again"},
