@@ -65,9 +65,11 @@ func Analyze(ctx context.Context, inputs []Input, opt Options) (*Report, error) 
 	}
 	r.Verdict = decide(r)
 	if r.table.repeats {
-		for i := range r.Sites {
-			r.write(i, &r.Sites[i])
-		}
+		inParts(len(r.Sites), func(from, to int) {
+			for i := from; i < to; i++ {
+				r.write(i, &r.Sites[i])
+			}
+		})
 		r.write = nil
 		r.Stacks = r.Stacks.only(r.stackRefs())
 	}
