@@ -27,13 +27,15 @@ func TestServerKilled(t *testing.T) {
 	go func() {
 		_, _ = busy.Exec(context.Background(), `select sum(a * b) from generate_series(1, 100000) a, generate_series(1, 100000) b`)
 	}()
-	time.Sleep(50 * time.Millisecond)
+	for query[int](t, p, fmt.Sprintf(`select count(*) from pg_stat_activity where pid = %d and state = 'active'`, pid)) == 0 {
+		time.Sleep(10 * time.Millisecond)
+	}
 	if err := syscall.Kill(runFile(t, p).PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	select {
 	case <-p.Done():
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("nobody notices")
 	}
 	if err := p.Err(); err == nil || !strings.Contains(err.Error(), "ended by itself: signal: killed") {

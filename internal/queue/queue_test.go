@@ -56,7 +56,7 @@ var brokers = map[string]func(*testing.T) string{
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
-		for range 200 {
+		for range 1500 {
 			if c, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
 				_ = c.Close()
 				return "redis://127.0.0.1:" + port

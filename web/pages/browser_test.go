@@ -68,7 +68,7 @@ func (b *tab) do(steps ...cdp.Action[cdp.Void]) {
 func (b *tab) see(expression string) {
 	b.t.Helper()
 	var err error
-	for range 400 {
+	for range 1200 {
 		var is bool
 		if is, err = cdp.Run(b.ctx, cdp.Evaluate[bool]("!!("+expression+")")); is {
 			return

@@ -60,7 +60,7 @@ func Start(t testing.TB) *Pipeline {
 // Settled waits until a run has no work left.
 func (p *Pipeline) Settled(t testing.TB, id int64) store.Run {
 	t.Helper()
-	for range 1200 {
+	for range 4800 {
 		run, err := store.Read(t.Context(), p.Store, func(v store.View) (store.Run, error) { return v.Run(t.Context(), id) })
 		if err != nil {
 			t.Fatal(err)
