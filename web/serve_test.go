@@ -76,14 +76,14 @@ func TestShutdown(t *testing.T) {
 		offset <- res.Status + " " + res.Header.Get("Upload-Offset")
 	}()
 	_, _ = io.WriteString(feed, "abc")
-	time.Sleep(300 * time.Millisecond) // both requests are under way
+	time.Sleep(2 * time.Second) // both requests are under way
 	events, err := http.Get(fmt.Sprintf("http://%s/runs/%d/events", address, e.RunID))
 	if err != nil {
 		t.Fatal(err)
 	}
 	stop()
 	began := time.Now()
-	if _, err := io.ReadAll(events.Body); err != nil || time.Since(began) > 5*time.Second {
+	if _, err := io.ReadAll(events.Body); err != nil || time.Since(began) > 9*time.Second {
 		t.Errorf("the stream ends after %v with %v", time.Since(began), err)
 	}
 	_ = events.Body.Close()
@@ -94,7 +94,7 @@ func TestShutdown(t *testing.T) {
 		t.Errorf("the upload ends with %q, want 3 bytes kept", got)
 	}
 	_ = feed.Close()
-	if err := <-ended; err != nil || time.Since(began) > 5*time.Second {
+	if err := <-ended; err != nil || time.Since(began) > 9*time.Second {
 		t.Errorf("%v after %v", err, time.Since(began))
 	}
 }

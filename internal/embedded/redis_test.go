@@ -24,7 +24,7 @@ func TestRedisExpires(t *testing.T) {
 	}
 	began := time.Now()
 	await(t, "the end of a key", func() bool { return client.Exists(t.Context(), "short").Val() == 0 })
-	if took := time.Since(began); took < 500*time.Millisecond || took > 4*time.Second {
+	if took := time.Since(began); took < 500*time.Millisecond || took > 30*time.Second {
 		t.Errorf("2 s took %v", took)
 	}
 	if n := client.Exists(t.Context(), "long", "for ever").Val(); n != 2 {
