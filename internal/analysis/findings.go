@@ -13,18 +13,7 @@ import (
 // findings groups sites, in the order of the report, by signature and judges each group as a whole. What heaps took from
 // the system is in no finding: the heaps' blocks tell.
 func (s *series) findings(ctx context.Context, j *judge, sites []*judgedSite) ([]Finding, error) {
-	at, groups := map[string]int{}, [][]*judgedSite(nil)
-	for _, site := range sites {
-		if site.key.Kind == capture.KindHeapVirtual {
-			continue
-		}
-		n, ok := at[site.signature]
-		if !ok {
-			n = len(groups)
-			groups, at[site.signature] = append(groups, nil), n
-		}
-		groups[n] = append(groups[n], site)
-	}
+	groups := groupsOf(sites)
 	evidence := string(s.parts[len(s.parts)-1].Kind)
 	list := make([]Finding, len(groups))
 	inParts(len(groups), func(from, to int) {
@@ -39,6 +28,34 @@ func (s *series) findings(ctx context.Context, j *judge, sites []*judgedSite) ([
 		return nil, fmt.Errorf("analysis: %w", context.Cause(ctx))
 	}
 	return sortedFindings(list), nil
+}
+
+// groupsOf divides sites by signature, in the order of the first of each.
+func groupsOf(sites []*judgedSite) [][]*judgedSite {
+	at, of, counts := make(map[string]int32, len(sites)/4), make([]int32, len(sites)), []int(nil)
+	for i, site := range sites {
+		of[i] = -1
+		if site.key.Kind == capture.KindHeapVirtual {
+			continue
+		}
+		n, ok := at[site.signature]
+		if !ok {
+			n = int32(len(counts))
+			at[site.signature], counts = n, append(counts, 0)
+		}
+		of[i] = n
+		counts[n]++
+	}
+	all, groups := make([]*judgedSite, len(sites)), make([][]*judgedSite, len(counts))
+	for n, count := range counts {
+		groups[n], all = all[:0:count], all[count:]
+	}
+	for i, n := range of {
+		if n >= 0 {
+			groups[n] = append(groups[n], sites[i])
+		}
+	}
+	return groups
 }
 
 // sortedFindings is findings, no two of one signature, the gravest first. They are too large to be moved about.

@@ -17,6 +17,7 @@ type series struct {
 	heaps    []uint64            // handle of each heap slot, as in the last part that has it
 	sites    map[SiteKey]*merged // until all are merged
 	order    []*merged           // by first appearance
+	room     []merged            // for those that come
 	places   [][]int32           // by part and site of its capture: place in order
 	warnings []Warning
 	h        hasher
@@ -37,6 +38,7 @@ type merged struct {
 	aliases  []capture.StackID
 	stackOf  int
 	traces   []uint64
+	only     [1]uint64 // of traces, which nearly always are one
 	usage    []capture.Usage
 	borrowed bool            // usage is that of a site
 	lives    []*capture.Life // of a trace
@@ -47,7 +49,7 @@ type merged struct {
 
 // merge builds the series. The parts are in the order given, which is the order in time.
 func merge(ctx context.Context, parts []part) (*series, error) {
-	s := &series{parts: parts, sites: map[SiteKey]*merged{}}
+	s := &series{parts: parts, sites: make(map[SiteKey]*merged, len(parts[0].Sites)), order: make([]*merged, 0, len(parts[0].Sites))}
 	for p := range parts {
 		for snapshot := range parts[p].Snapshots {
 			s.instants = append(s.instants, instant{p, snapshot})
@@ -113,7 +115,8 @@ func (s *series) add(p int, site *capture.Site, first int, ids map[uint64]origin
 	}
 	m := s.sites[key]
 	if m == nil {
-		m = &merged{key: key, place: int32(len(s.order)), part: -1}
+		m = s.newMerged()
+		*m = merged{key: key, place: int32(len(s.order)), part: -1}
 		s.sites[key] = m
 		s.order = append(s.order, m)
 	}
@@ -123,7 +126,12 @@ func (s *series) add(p int, site *capture.Site, first int, ids map[uint64]origin
 	if m.stack == capture.NoStack || from.part > m.stackOf {
 		m.stack, m.aliases, m.stackOf = from.site.Stack, from.site.Aliases, from.part
 	}
-	if site.Trace != 0 && !slices.Contains(m.traces, site.Trace) {
+	switch {
+	case site.Trace == 0 || slices.Contains(m.traces, site.Trace):
+	case m.traces == nil:
+		m.only[0] = site.Trace
+		m.traces = m.only[:]
+	default:
 		m.traces = append(m.traces, site.Trace)
 	}
 	if site.Life != nil {
@@ -134,6 +142,17 @@ func (s *series) add(p int, site *capture.Site, first int, ids map[uint64]origin
 		m.unreachable = m.unreachable.Add(site.Usage[0])
 	}
 	return m.place
+}
+
+// newMerged makes room for a site, of many at once.
+func (s *series) newMerged() *merged {
+	const atOnce = 256
+	if len(s.room) == 0 {
+		s.room = make([]merged, atOnce)
+	}
+	m := &s.room[0]
+	s.room = s.room[1:]
+	return m
 }
 
 // addUsage adds the usage of a site from the first instant of its part on. One site with all instants, which in traces nearly

@@ -33,6 +33,10 @@ type judgedSite struct {
 func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *capture.SiteSpans, opt *Options) ([]*judgedSite, error) {
 	made, process := make([]*frames, len(s.parts)), processIn(s.parts)
 	sites, kept := make([]*judgedSite, len(s.order)), make([]judgedSite, len(s.order))
+	handles := make([]string, len(s.heaps))
+	for i, handle := range s.heaps {
+		handles[i] = hexNumber(handle)
+	}
 	from := make([]int, len(s.parts)) // by part: how many sites have their stack from it
 	for _, m := range s.order {
 		from[m.stackOf]++
@@ -50,6 +54,9 @@ func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *
 		site := &kept[i]
 		sites[i] = site
 		s.fill(site, m, f)
+		if m.key.Heap != capture.NoHeap {
+			site.heapHandle = handles[m.key.Heap]
+		}
 		site.sample.spans, site.sample.followed = spans.Of(i)
 		f.prepare(m.stack)
 		for _, alias := range m.aliases {
@@ -144,9 +151,6 @@ func signSites(ctx context.Context, sites []*judgedSite) error {
 // fill takes the figures of a site.
 func (s *series) fill(site *judgedSite, m *merged, f *frames) {
 	*site = judgedSite{merged: m, frames: f, Amounts: amounts(m.usage), agreed: Amount{m.agreed.Count, m.agreed.Bytes}, sample: sample{kind: m.key.Kind, usage: m.usage}}
-	if m.key.Heap != capture.NoHeap {
-		site.heapHandle = hexNumber(s.heaps[m.key.Heap])
-	}
 	if s.looked {
 		site.unreachable = &Amount{m.unreachable.Count, m.unreachable.Bytes}
 	}
