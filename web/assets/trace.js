@@ -11,6 +11,7 @@
   var first = Number(brush.dataset.t0), last = Number(brush.dataset.t1);
   var now = { from: Number(brush.dataset.from), to: Number(brush.dataset.to) };
   var NEAR = 5, drag = null, timer = 0; // NEAR is in pixels
+  var typed = {}; // the fields that hold what nobody has sent yet
 
   // round is the largest of 1, 2 and 5 times a power of ten that is not above a time: short numbers for the address.
   function round(ns) {
@@ -41,11 +42,12 @@
       edge.setAttribute("aria-valuenow", seconds(now[end]));
       edge.setAttribute("aria-valuetext", seconds(now[end]) + " s");
     });
-    Object.keys(now).forEach(function (end) { document.getElementById(end).value = seconds(now[end]); });
+    Object.keys(now).forEach(function (end) { if (!typed[end]) document.getElementById(end).value = seconds(now[end]); });
     document.getElementById("window-length").textContent = seconds(Math.round((now.to - now.from) / step) * step) + " s long";
   }
   function show(from, to) {
     now = { from: Math.min(from, to), to: Math.max(from, to) };
+    typed = {};
     draw();
   }
   function send() {
@@ -147,11 +149,16 @@
       e.preventDefault();
       to = clamp(to);
       now[end] = end === "from" ? Math.min(to, now[other]) : Math.max(to, now[other]);
+      typed = {};
       draw();
       clearTimeout(timer);
       timer = setTimeout(send, 400); // a held key asks once
     });
   });
+
+  // ---- the fields: an answer to what was asked before does not write over what is typed ----
+  document.addEventListener("input", function (e) { if (edges[e.target.id]) typed[e.target.id] = true; });
+  document.addEventListener("submit", function () { typed = {}; });
 
   // ---- what the server answers is what the chart shows ----
   function follow() {

@@ -98,7 +98,9 @@ func TestTraceWindowByKeys(t *testing.T) {
 	b.do(cdp.KeyEvent(kb.End))
 	b.see(`location.search === "?from=20&to=60"`)
 	b.is(`document.querySelector("#from").select(), document.querySelector("#from").focus(), true`)
-	b.do(cdp.KeyEvent("45.5\r"))
+	b.do(cdp.KeyEvent("45"))
+	b.is(`document.dispatchEvent(new CustomEvent("htmx:afterSettle"))`) // of what was asked before
+	b.do(cdp.KeyEvent(".5\r"))
 	b.see(`location.search === "?from=45.5&to=60" && document.querySelector("[data-end=from]").getAttribute("aria-valuenow") === "45.5"`)
 	b.see(`document.querySelector("#totals").innerText.includes("ended at 57.5 s")`)
 	b.do(cdp.Click(`//nav[@aria-label="Windows to choose"]/a[text()="Before exit"]`))
