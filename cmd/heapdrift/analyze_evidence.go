@@ -17,6 +17,7 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/memory"
 )
 
 // formatParquet is the format that is not the report but the allocation table of the trace.
@@ -49,10 +50,30 @@ const mostDigests = 4
 // beside an error too.
 func readEvidence(ctx context.Context, paths []string, opt ingest.Options, s streams) (e *evidenceFiles, err error) {
 	e = &evidenceFiles{}
+	s.budget.LargePages(roomFor(paths))
 	if err := e.readAll(ctx, paths, opt, s); err != nil {
 		return e, err
 	}
 	return e, e.finish()
+}
+
+// largeEvidence is from how many bytes on it pays to ask for large pages, and room how many bytes of memory a byte of evidence takes
+// at most as a rule.
+const largeEvidence, room = 16 << 20, 4
+
+// roomFor is how much memory the evidence takes in the order of magnitude; 0 where that is little. A file that is not there is found out
+// where it is opened.
+func roomFor(paths []string) memory.Size {
+	total := int64(0)
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			total += info.Size()
+		}
+	}
+	if total < largeEvidence {
+		return 0
+	}
+	return memory.Size(min(total, math.MaxInt64/room) * room)
 }
 
 // readAll reads the files; their digests may not be there yet.

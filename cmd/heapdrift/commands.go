@@ -118,6 +118,7 @@ func (c *command) within(ctx context.Context, args []string, s streams) (code in
 	defer stop()
 	go s.budget.Watch(watched)
 	if c.server {
+		s.budget.LargePages(s.budget.Limit())
 		return c.run(ctx, args, s)
 	}
 	err = s.budget.Do(ctx, func(ctx context.Context) (err error) {

@@ -24,6 +24,8 @@ type Budget struct {
 	works   []*work       // by the time of their begin
 	alone   bool          // one work waits for all others to end, or is the only one: no other begins
 	changed chan struct{} // closed, and made anew, when one of those above changes
+
+	measured sync.Mutex // held while Watch looks, and while what is taken is no measure
 }
 
 type work struct {
@@ -176,7 +178,9 @@ func (b *Budget) Watch(ctx context.Context) {
 			known = limit
 			debug.SetMemoryLimit(min(before, limit/10*9))
 		}
+		b.measured.Lock()
 		metrics.Read(samples)
+		b.measured.Unlock()
 		left := known - int64(samples[0].Value.Uint64()-samples[1].Value.Uint64())
 		if left < 0 {
 			b.endYoungest()

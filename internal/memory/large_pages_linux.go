@@ -1,0 +1,11 @@
+package memory
+
+import "golang.org/x/sys/unix"
+
+const hasLargePages = true
+
+func adviseLargePages(room []byte) {
+	if len(room) > 0 {
+		_ = unix.Madvise(room, unix.MADV_HUGEPAGE) // a kernel without large pages goes on with small ones
+	}
+}

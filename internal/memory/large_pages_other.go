@@ -1,0 +1,7 @@
+//go:build !linux
+
+package memory
+
+const hasLargePages = false
+
+func adviseLargePages([]byte) {}
