@@ -155,6 +155,9 @@ func (s *Stacks) add(f Frame) FrameID {
 	if *slot != 0 {
 		return FrameID(rowIn(slot))
 	}
+	if len(s.frames) == cap(s.frames) {
+		s.frames = slices.Grow(s.frames, max(64, len(s.frames)))
+	}
 	s.frames = append(s.frames, f)
 	s.frameIDs.fill(slot, hash, uint32(len(s.frames)-1))
 	return FrameID(len(s.frames) - 1)
@@ -174,6 +177,9 @@ func (s *Stacks) AddStack(frames []FrameID) StackID {
 	slot := s.stackIDs.find(hash, func(row uint32) bool { return slices.Equal(s.Stack(StackID(row)), frames) })
 	if *slot != 0 {
 		return StackID(rowIn(slot))
+	}
+	if len(s.flat)+len(frames) > cap(s.flat) {
+		s.flat = slices.Grow(s.flat, max(64, len(s.flat), len(frames)))
 	}
 	s.flat = append(s.flat, frames...)
 	s.ends = append(s.ends, uint32(len(s.flat)))

@@ -232,7 +232,8 @@ func (k *stackKeys) candidates(s *capture.Site) []Key {
 	if s.Stack == capture.NoStack {
 		return nil
 	}
-	keys := []Key{k.stack(s.Stack)}
+	k.stack(s.Stack)
+	keys := k.stacks[s.Stack : s.Stack+1 : s.Stack+1]
 	for _, alias := range s.Aliases {
 		keys = append(keys, k.stack(alias))
 	}

@@ -187,7 +187,7 @@ func (s *series) resolveIDs() []map[uint64]origin {
 	for p := range s.parts {
 		ids := lives[s.lives[p]]
 		if ids == nil {
-			ids = map[uint64]origin{}
+			ids = make(map[uint64]origin, len(s.parts[p].Sites))
 			lives[s.lives[p]] = ids
 		}
 		for i := range s.parts[p].Sites {
