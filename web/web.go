@@ -36,6 +36,8 @@ type Options struct {
 	PingQueue func(context.Context) error
 	Log       *slog.Logger
 	Version   string
+	// Hosts are the names and addresses that the server answers for, in lower case and without ports: "localhost", "::1". Empty for any.
+	Hosts []string
 	// TrustProxy takes the client's address from X-Forwarded-For where the connection comes from a private address.
 	TrustProxy bool
 	// UploadAge is when an unfinished upload that nobody touches is deleted; 24 h by default.
@@ -79,7 +81,7 @@ func New(opt Options) (*Server, error) {
 	s.api = api.New(api.Options{
 		Store: opt.Store, Blobs: opt.Blobs, Intake: opt.Intake, Windows: opt.Windows, Budget: opt.Budget, Log: s.log, Closing: s.closing, Watch: s.hub.Watch, Idle: opt.UploadIdle,
 	})
-	e.Use(headers, s.access, compress.Answers, s.answered, s.recover, sameOrigin, s.api.Bodies)
+	e.Use(headers, s.access, compress.Answers, s.answered, s.recover, s.addressed, sameOrigin, s.api.Bodies)
 	s.api.Register(e)
 	pages.Register(e, pages.Options{Store: opt.Store, Intake: opt.Intake, Hub: s.hub, Windows: opt.Windows, Version: opt.Version, Closing: s.closing})
 	return s, nil

@@ -17,6 +17,7 @@ type config struct {
 	RedisURL     string `env:"HEAPDRIFT_REDIS_URL" help:"Redis, redis://host:6379/0; up uses one inside the process when empty"`
 	BlobURL      string `env:"HEAPDRIFT_BLOB_URL" help:"evidence and artifacts, file:///dir or s3://bucket/prefix?endpoint=host:port; up uses the state directory when empty"`
 	Listen       string `env:"HEAPDRIFT_LISTEN" envDefault:"127.0.0.1:8080" help:"address of the web server"`
+	Hosts        string `env:"HEAPDRIFT_HOSTS" help:"names that the server is asked by, with commas between; a server on a loopback address answers for localhost alone when empty, others for any name"`
 	StateDir     string `env:"HEAPDRIFT_STATE_DIR" help:"where up keeps its database and files"`
 	MaxUpload    int64  `env:"HEAPDRIFT_MAX_UPLOAD" envDefault:"68719476736" help:"largest evidence file in bytes"`
 	KeepEvidence int    `env:"HEAPDRIFT_KEEP_EVIDENCE_DAYS" help:"after how many days uploaded files are deleted; reports and findings stay; 0 keeps them"`

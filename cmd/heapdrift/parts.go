@@ -105,7 +105,7 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 		windows := &worker.Windows{Store: p.store, Blobs: p.blobs, Remote: p.config.remoteBlobs()}
 		defer func() { _ = windows.Close() }() // read only
 		server, err := web.New(web.Options{
-			Store: p.store, Blobs: p.blobs, Intake: p.intake(), Windows: windows, Budget: p.budget, Log: p.log, Version: buildVersion(), TrustProxy: p.config.TrustProxy,
+			Store: p.store, Blobs: p.blobs, Intake: p.intake(), Windows: windows, Budget: p.budget, Log: p.log, Version: buildVersion(), TrustProxy: p.config.TrustProxy, Hosts: hostsFor(listener.Addr(), p.config.Hosts),
 			PingQueue: func(context.Context) error { return p.node.Ping() },
 		})
 		if err != nil {
