@@ -1,9 +1,6 @@
 package memory
 
-import (
-	"runtime/debug"
-	"unsafe"
-)
+import "runtime/debug"
 
 // largePage is the size of a large page of x64 and ARM64 in bytes.
 const largePage = 2 << 20
@@ -33,7 +30,5 @@ func (b *Budget) LargePages(size Size) {
 //
 //go:noinline
 func adviseRoom(size int) {
-	room := make([]byte, size)
-	skipped := -int(uintptr(unsafe.Pointer(unsafe.SliceData(room)))) & (largePage - 1)
-	adviseLargePages(room[skipped : skipped+(size-skipped)/largePage*largePage])
+	adviseLargePages(make([]byte, size)) // large rooms begin at a page, as the system demands
 }

@@ -5,7 +5,5 @@ import "golang.org/x/sys/unix"
 const hasLargePages = true
 
 func adviseLargePages(room []byte) {
-	if len(room) > 0 {
-		_ = unix.Madvise(room, unix.MADV_HUGEPAGE) // a kernel without large pages goes on with small ones
-	}
+	_ = unix.Madvise(room, unix.MADV_HUGEPAGE) // a kernel without large pages goes on with small ones
 }
