@@ -1,0 +1,99 @@
+package accounts
+
+import (
+	"context"
+	"slices"
+)
+
+// tokenActor stands before the name of a token where it stands for a person.
+const tokenActor = "token "
+
+// An Actor is who a request comes from. The zero one is nobody, who may do nothing.
+type Actor struct {
+	// Name is who did it, for the audit: of a user, or of a token behind "token ". Empty for nobody and where a server is open.
+	Name string
+	User int64 // 0 for none
+	// Server says that a user administers the server: all of its projects and its accounts.
+	Server bool
+	// Open says that the server asks nobody who they are: everybody may do everything.
+	Open bool
+	// Roles are what a user is in which project, by its number.
+	Roles map[int64]Role
+
+	Token  int64   // 0 for none
+	Scopes []Scope // of the token
+	// Project is the only one that a token is good for.
+	Project int64
+}
+
+// OfToken is the actor that a token stands for.
+func OfToken(id int64, name string, project int64, scopes []Scope) Actor {
+	return Actor{Name: tokenActor + name, Token: id, Project: project, Scopes: scopes}
+}
+
+// Known reports whether heapdrift knows who it is: names of others are as they were typed.
+func (a *Actor) Known() bool { return a.User != 0 || a.Token != 0 }
+
+// Somebody reports whether a request is answered at all where it must not be public.
+func (a *Actor) Somebody() bool { return a.Open || a.Known() }
+
+// May reports whether the actor has a right in a project, by its number.
+func (a *Actor) May(right Right, project int64) bool {
+	switch {
+	case a.Open, a.Server:
+		return true
+	case a.User != 0:
+		return slices.Contains(rightsOfRole[a.Roles[project]], right)
+	case a.Token != 0 && a.Project == project:
+		return a.scoped(right)
+	}
+	return false
+}
+
+// MaySomewhere reports whether the actor has a right in any project.
+func (a *Actor) MaySomewhere(right Right) bool {
+	switch {
+	case a.Open, a.Server:
+		return true
+	case a.Token != 0:
+		return a.scoped(right)
+	}
+	for project := range a.Roles {
+		if a.May(right, project) {
+			return true
+		}
+	}
+	return false
+}
+
+// MaySee reports whether the actor may know that a project exists.
+func (a *Actor) MaySee(project int64) bool { return a.May(Decide, project) }
+
+// MayEverywhere reports whether the actor administers the server: makes projects, accounts, and reads what belongs to no project.
+func (a *Actor) MayEverywhere() bool { return a.Open || a.Server }
+
+func (a *Actor) scoped(right Right) bool {
+	return slices.ContainsFunc(a.Scopes, func(s Scope) bool { return slices.Contains(rightsOfScope[s], right) })
+}
+
+type actorKey struct{}
+
+// With returns a context whose work is done for an actor.
+func With(ctx context.Context, a *Actor) context.Context {
+	return context.WithValue(ctx, actorKey{}, a)
+}
+
+// From is the actor for whom work is done, nobody where the context names none.
+func From(ctx context.Context) *Actor {
+	if a, ok := ctx.Value(actorKey{}).(*Actor); ok {
+		return a
+	}
+	return &Actor{}
+}
+
+// Verified reports whether a name in an audit is that of the actor for whom work is done, as heapdrift knows it, and not one that
+// somebody typed.
+func Verified(ctx context.Context, name string) bool {
+	a := From(ctx)
+	return a.Known() && a.Name == name
+}

@@ -1,0 +1,129 @@
+package accounts
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/crypto/argon2"
+
+	"heapdrift/internal/leaks"
+)
+
+// Costs of argon2id: the second choice of RFC 9106 scaled to servers that hash beside other work, and above what OWASP asks for.
+// A hash names its own, so that they may rise.
+const (
+	hashPasses  = 2
+	hashMemory  = 19 << 10 // KiB
+	hashThreads = 1
+	hashBytes   = 32
+	saltBytes   = 16
+
+	// Hashes that ask for more than this were not made here.
+	mostMemory, mostPasses = 256 << 10, 16
+)
+
+const (
+	minPassword = 10   // characters
+	maxPassword = 1024 // bytes: each is hashed
+)
+
+// hashing holds a slot for each hash that may be computed at once: each takes memory and a core.
+var hashing = make(chan struct{}, 2)
+
+// CheckPassword refuses passwords that are too short or too long. Its error is a *leaks.FieldError.
+func CheckPassword(password string) error {
+	switch {
+	case utf8.RuneCountInString(password) < minPassword:
+		return &leaks.FieldError{Field: "password", Message: fmt.Sprintf("is shorter than %d characters", minPassword)}
+	case len(password) > maxPassword:
+		return &leaks.FieldError{Field: "password", Message: fmt.Sprintf("is longer than %d bytes", maxPassword)}
+	}
+	return nil
+}
+
+// HashPassword is what the store keeps of a password, in the form that other programs write argon2id in.
+func HashPassword(ctx context.Context, password string) (string, error) {
+	if err := CheckPassword(password); err != nil {
+		return "", err
+	}
+	salt := make([]byte, saltBytes)
+	_, _ = rand.Read(salt) // never fails
+	h := hashed{memory: hashMemory, passes: hashPasses, threads: hashThreads, salt: salt}
+	sum, err := h.compute(ctx, password, hashBytes)
+	if err != nil {
+		return "", err
+	}
+	encode := base64.RawStdEncoding.EncodeToString
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.memory, h.passes, h.threads, encode(salt), encode(sum)), nil
+}
+
+// nobodysHash is compared with where there is no account: to find that out takes as long as a wrong password.
+const nobodysHash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+
+// PasswordIs reports whether a password is the one that a hash was made of. An empty hash is no password's, and takes as long to compare.
+func PasswordIs(ctx context.Context, hash, password string) (bool, error) {
+	if len(password) > maxPassword {
+		return false, nil
+	}
+	known := hash != ""
+	if !known {
+		hash = nobodysHash
+	}
+	h, err := parseHash(hash)
+	if err != nil {
+		return false, err
+	}
+	sum, err := h.compute(ctx, password, len(h.sum))
+	if err != nil {
+		return false, err
+	}
+	return subtle.ConstantTimeCompare(sum, h.sum) == 1 && known, nil
+}
+
+// hashed is a hash taken apart.
+type hashed struct {
+	memory, passes uint32
+	threads        uint8
+	salt, sum      []byte
+}
+
+func (h *hashed) compute(ctx context.Context, password string, length int) ([]byte, error) {
+	select {
+	case hashing <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-hashing }()
+	return argon2.IDKey([]byte(password), h.salt, h.passes, h.memory, h.threads, uint32(length)), nil //nolint:gosec // at most a hash's length
+}
+
+var errHash = errors.New("accounts: a stored hash is not one of argon2id")
+
+// parseHash reads "$argon2id$v=19$m=…,t=…,p=…$salt$sum".
+func parseHash(text string) (*hashed, error) {
+	parts := strings.Split(text, "$")
+	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
+		return nil, errHash
+	}
+	var h hashed
+	if n, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &h.memory, &h.passes, &h.threads); err != nil || n != 3 {
+		return nil, errHash
+	}
+	var err error
+	if h.salt, err = base64.RawStdEncoding.DecodeString(parts[4]); err != nil {
+		return nil, errHash
+	}
+	if h.sum, err = base64.RawStdEncoding.DecodeString(parts[5]); err != nil {
+		return nil, errHash
+	}
+	if h.memory > mostMemory || h.passes > mostPasses || h.passes == 0 || h.threads == 0 || len(h.sum) < 16 || len(h.sum) > 64 {
+		return nil, errHash
+	}
+	return &h, nil
+}
