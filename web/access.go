@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -40,7 +41,7 @@ func (s *Server) logRequest(c echo.Context, took time.Duration) {
 		level = slog.LevelDebug
 	}
 	attrs := []slog.Attr{
-		slog.String("request", requestID(c)), slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", w.Status),
+		slog.String("request", requestID(c)), slog.String("method", r.Method), slog.String("path", loggedPath(c)), slog.Int("status", w.Status),
 		slog.Int64("sent", compress.Sent(c)), slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.String("client", c.RealIP()),
 	}
 	if c.Get(wasCut) != nil {
@@ -50,6 +51,14 @@ func (s *Server) logRequest(c echo.Context, took time.Duration) {
 		attrs = append(attrs, slog.String("traceparent", trace))
 	}
 	s.log.LogAttrs(r.Context(), level, "web: request", attrs...)
+}
+
+// loggedPath is the path of a request, or its route where the path holds the secret of a link.
+func loggedPath(c echo.Context) string {
+	if strings.HasPrefix(c.Request().URL.Path, "/setup/") {
+		return "/setup/:code"
+	}
+	return c.Request().URL.Path
 }
 
 func requestID(c echo.Context) string { return c.Response().Header().Get(echo.HeaderXRequestID) }

@@ -28,7 +28,7 @@ func (s *Server) handleError(err error, c echo.Context) {
 	}
 	told := problem.Of(err)
 	if told.Status >= http.StatusInternalServerError {
-		s.log.Error("web: request failed", "request", requestID(c), "method", r.Method, "path", r.URL.Path, "error", err)
+		s.log.Error("web: request failed", "request", requestID(c), "method", r.Method, "path", loggedPath(c), "error", err)
 	}
 	if c.Response().Committed {
 		// A part of the answer is on its way. To end it properly would make the client believe that it is whole.

@@ -19,7 +19,9 @@ import (
 	"heapdrift/internal/store"
 	"heapdrift/web/api"
 	"heapdrift/web/compress"
+	"heapdrift/web/guard"
 	"heapdrift/web/pages"
+	"heapdrift/web/pages/account"
 	"heapdrift/web/watch"
 )
 
@@ -38,6 +40,10 @@ type Options struct {
 	Version   string
 	// Hosts are the names and addresses that the server answers for, in lower case and without ports: "localhost", "::1". Empty for any.
 	Hosts []string
+	// Access is whether the server asks who somebody is; by account where nothing is said.
+	Access guard.Access
+	// Issuer is an OpenID Connect provider that people may log in by; nil for none.
+	Issuer *account.Issuer
 	// TrustProxy takes the client's address from X-Forwarded-For where the connection comes from a private address.
 	TrustProxy bool
 	// UploadAge is when an unfinished upload that nobody touches is deleted; 24 h by default.
@@ -81,9 +87,13 @@ func New(opt Options) (*Server, error) {
 	s.api = api.New(api.Options{
 		Store: opt.Store, Blobs: opt.Blobs, Intake: opt.Intake, Windows: opt.Windows, Budget: opt.Budget, Log: s.log, Closing: s.closing, Watch: s.hub.Watch, Idle: opt.UploadIdle,
 	})
-	e.Use(headers, s.access, compress.Answers, s.answered, s.recover, s.addressed, sameOrigin, s.api.Bodies)
+	door := guard.New(opt.Store, opt.Access)
+	e.Use(headers, s.access, compress.Answers, s.answered, s.recover, s.addressed, sameOrigin, door.Check, s.api.Bodies)
 	s.api.Register(e)
-	pages.Register(e, pages.Options{Store: opt.Store, Intake: opt.Intake, Hub: s.hub, Windows: opt.Windows, Version: opt.Version, Closing: s.closing})
+	pages.Register(e, pages.Options{Store: opt.Store, Guard: door, Issuer: opt.Issuer, Intake: opt.Intake, Hub: s.hub, Windows: opt.Windows, Version: opt.Version, Closing: s.closing})
+	if err := guard.Covers(e.Routes()); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 

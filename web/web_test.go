@@ -21,6 +21,7 @@ import (
 	"heapdrift/internal/store"
 	"heapdrift/internal/testdb"
 	"heapdrift/web"
+	"heapdrift/web/guard"
 	"heapdrift/web/problem"
 )
 
@@ -57,7 +58,7 @@ func options(t *testing.T) (web.Options, *logText) {
 		t.Fatal(err)
 	}
 	log := &logText{}
-	return web.Options{Store: s, Blobs: blobs, Intake: &intake.Intake{Store: s, Blobs: blobs}, Log: slog.New(slog.NewJSONHandler(log, nil)), Version: "1.2.3"}, log
+	return web.Options{Access: guard.Everybody, Store: s, Blobs: blobs, Intake: &intake.Intake{Store: s, Blobs: blobs}, Log: slog.New(slog.NewJSONHandler(log, nil)), Version: "1.2.3"}, log
 }
 
 func newServer(t *testing.T, opt web.Options) *web.Server {

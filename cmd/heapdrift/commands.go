@@ -51,6 +51,7 @@ func commands() []command {
 		{"up", "[--demo]", "run everything on this machine: web, worker, private PostgreSQL, Redis", up, true},
 		{"serve", "", "run the web server against HEAPDRIFT_DATABASE_URL, _REDIS_URL, _BLOB_URL", serve, true},
 		{"work", "", "run a worker against the same", work, true},
+		{"setup-link", "[--url U]", "print a link that opens the account of an admin, once, on any server of the database", setupLink, false},
 		{"migrate", "", "bring the database to this version", migrate, false},
 		{"health", "", "ask the server on HEAPDRIFT_LISTEN whether it is alive; for containers", health, false},
 		{"version", "", "print the version", version, false},

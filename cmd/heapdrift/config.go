@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -18,6 +19,11 @@ type config struct {
 	BlobURL      string `env:"HEAPDRIFT_BLOB_URL" help:"evidence and artifacts, file:///dir or s3://bucket/prefix?endpoint=host:port; up uses the state directory when empty"`
 	Listen       string `env:"HEAPDRIFT_LISTEN" envDefault:"127.0.0.1:8080" help:"address of the web server"`
 	Hosts        string `env:"HEAPDRIFT_HOSTS" help:"names that the server is asked by, with commas between; a server on a loopback address answers for localhost alone when empty, others for any name"`
+	Open         string `env:"HEAPDRIFT_OPEN" help:"1 lets whoever reaches the server do everything without an account, 0 nobody; when empty, up on a loopback address is open until the first account is made, other servers are not"`
+	Issuer       string `env:"HEAPDRIFT_OIDC_ISSUER" help:"address of an OpenID Connect provider that people may log in by; with HEAPDRIFT_OIDC_CLIENT_ID and _SECRET. It must send them back to /login/issuer/return"`
+	IssuerClient string `env:"HEAPDRIFT_OIDC_CLIENT_ID" help:"what the provider knows heapdrift as"`
+	IssuerSecret string `env:"HEAPDRIFT_OIDC_CLIENT_SECRET" help:"the secret of that client; none for a public one"`
+	IssuerName   string `env:"HEAPDRIFT_OIDC_NAME" envDefault:"company account" help:"what the page of log-ins calls the provider"`
 	StateDir     string `env:"HEAPDRIFT_STATE_DIR" help:"where up keeps its database and files"`
 	MaxUpload    int64  `env:"HEAPDRIFT_MAX_UPLOAD" envDefault:"68719476736" help:"largest evidence file in bytes"`
 	KeepEvidence int    `env:"HEAPDRIFT_KEEP_EVIDENCE_DAYS" help:"after how many days uploaded files are deleted; reports and findings stay; 0 keeps them"`
@@ -40,6 +46,12 @@ func loadConfig() (config, error) {
 	}
 	if c.KeepEvidence < 0 {
 		return c, fmt.Errorf("environment: HEAPDRIFT_KEEP_EVIDENCE_DAYS is %d, and cannot be negative", c.KeepEvidence)
+	}
+	if c.Open != "" && c.Open != "0" && c.Open != "1" {
+		return c, fmt.Errorf("environment: HEAPDRIFT_OPEN is %q, and must be 1, 0 or empty", c.Open)
+	}
+	if c.Issuer != "" && c.IssuerClient == "" {
+		return c, errors.New("environment: HEAPDRIFT_OIDC_ISSUER is set, and HEAPDRIFT_OIDC_CLIENT_ID is not")
 	}
 	return c, nil
 }

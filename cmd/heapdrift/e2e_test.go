@@ -32,7 +32,7 @@ func startServer(t *testing.T) string {
 	}
 	t.Cleanup(redis.Stop)
 	c := config{DatabaseURL: testdb.New(t), RedisURL: "redis://" + redis.Addr(), BlobURL: "file://" + t.TempDir(), Listen: "127.0.0.1:0", MaxUpload: 1 << 30, Concurrency: 2}
-	r := role{web: true, work: true, freshBroker: true}
+	r := role{web: true, work: true, freshBroker: true, atHome: true}
 	p, err := openParts(t.Context(), c, r, memory.NewBudget(0), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func startServer(t *testing.T) string {
 	ctx, cancel := context.WithCancel(context.Background())
 	address, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
-		ended <- p.run(ctx, r, func(_ context.Context, a string) error { address <- a; return nil })
+		ended <- p.run(ctx, r, func(_ context.Context, at listening) error { address <- at.address; return nil })
 	}()
 	t.Cleanup(func() {
 		cancel()

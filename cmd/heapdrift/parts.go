@@ -35,6 +35,7 @@ type role struct {
 	web         bool // serves pages and the API
 	work        bool // runs jobs
 	freshBroker bool // Redis is this process's own
+	atHome      bool // everything runs on this machine
 }
 
 // openParts connects to everything. The database must be migrated.
@@ -88,9 +89,8 @@ func (p *parts) intake() *intake.Intake {
 	return &intake.Intake{Store: p.store, Blobs: p.blobs, MaxBytes: p.config.MaxUpload}
 }
 
-// run works until ctx is done: the queue's node, and the web server where the role has one. ready is called with
-// the server's address once it listens.
-func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context, address string) error) error {
+// run works until ctx is done: the queue's node, and the web server where the role has one. ready is called once the server listens.
+func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context, at listening) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return p.node.Run(ctx) })
 	if r.work {
@@ -106,13 +106,16 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 		defer func() { _ = windows.Close() }() // read only
 		server, err := web.New(web.Options{
 			Store: p.store, Blobs: p.blobs, Intake: p.intake(), Windows: windows, Budget: p.budget, Log: p.log, Version: buildVersion(), TrustProxy: p.config.TrustProxy, Hosts: hostsFor(listener.Addr(), p.config.Hosts),
+			Access: p.config.access(r, listener.Addr()), Issuer: p.config.issuer(),
 			PingQueue: func(context.Context) error { return p.node.Ping() },
 		})
 		if err != nil {
 			return errors.Join(err, listener.Close())
 		}
 		group.Go(func() error { return server.Serve(ctx, listener) })
-		group.Go(func() error { return ready(ctx, listener.Addr().String()) })
+		group.Go(func() error {
+			return ready(ctx, listening{listener.Addr().String(), p.config.access(r, listener.Addr())})
+		})
 	}
 	return group.Wait()
 }
@@ -137,9 +140,9 @@ func runRole(ctx context.Context, args []string, s streams, r role) (int, error)
 		return exitInput, err
 	}
 	defer p.store.Close()
-	return exitOK, p.run(ctx, r, func(_ context.Context, address string) error {
-		p.log.Info("listening", "address", address)
-		return nil
+	return exitOK, p.run(ctx, r, func(ctx context.Context, at listening) error {
+		p.log.Info("listening", "address", at.address)
+		return p.logAccess(ctx, at.access)
 	})
 }
 

@@ -38,7 +38,7 @@ func up(ctx context.Context, args []string, s streams) (int, error) {
 	if err := store.Migrate(ctx, c.DatabaseURL); err != nil {
 		return exitInput, err
 	}
-	r := role{web: true, work: true, freshBroker: own.redis != nil}
+	r := role{web: true, work: true, freshBroker: own.redis != nil, atHome: true}
 	p, err := openParts(ctx, c, r, s.budget, log)
 	if err != nil {
 		return exitInput, err
@@ -47,18 +47,18 @@ func up(ctx context.Context, args []string, s streams) (int, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go own.watch(ctx, cancel)
-	err = p.run(ctx, r, func(ctx context.Context, address string) error {
-		url := "http://" + browsable(address)
+	err = p.run(ctx, r, func(ctx context.Context, at listening) error {
+		url := "http://" + browsable(at.address)
 		if !*withDemo {
 			fmt.Fprintf(s.out, "heapdrift is up: %s\n", url)
-			return nil
+			return p.tellAccess(ctx, s.out, at.access, url)
 		}
 		report, err := demo.Load(ctx, p.intake(), p.store)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(s.out, "heapdrift is up: %s\nthe demo report:  %s%s\n", url, url, report)
-		return nil
+		return p.tellAccess(ctx, s.out, at.access, url)
 	})
 	if cause := context.Cause(ctx); errors.Is(cause, errPostgresDied) {
 		err = cause

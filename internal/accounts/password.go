@@ -100,7 +100,7 @@ func (h *hashed) compute(ctx context.Context, password string, length int) ([]by
 		return nil, ctx.Err()
 	}
 	defer func() { <-hashing }()
-	return argon2.IDKey([]byte(password), h.salt, h.passes, h.memory, h.threads, uint32(length)), nil //nolint:gosec // at most a hash's length
+	return argon2.IDKey([]byte(password), h.salt, h.passes, h.memory, h.threads, uint32(length)), nil
 }
 
 var errHash = errors.New("accounts: a stored hash is not one of argon2id")

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -176,10 +177,7 @@ func (p *Postgres) makeDatabase(ctx context.Context) error {
 
 // writeRun tells others on the machine how to connect.
 func (p *Postgres) writeRun(context.Context) error {
-	content, err := json.Marshal(struct {
-		URL string `json:"url"`
-		PID int    `json:"pid"`
-	}{p.URL(), p.server.cmd.Process.Pid})
+	content, err := json.Marshal(runState{p.URL(), p.server.cmd.Process.Pid})
 	if err != nil {
 		return fmt.Errorf("run.json: %w", err)
 	}
@@ -192,6 +190,25 @@ func (p *Postgres) writeRun(context.Context) error {
 		return fmt.Errorf("run.json: %w", err)
 	}
 	return nil
+}
+
+// A runState is what run.json holds.
+type runState struct {
+	URL string `json:"url"`
+	PID int    `json:"pid"`
+}
+
+// RunningPostgres is the URL of the server that another process runs on a state directory.
+func RunningPostgres(dir string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(dir, "run.json"))
+	if errors.Is(err, os.ErrNotExist) {
+		return "", wrap(fmt.Errorf("none runs on %s: start heapdrift up, or set HEAPDRIFT_DATABASE_URL to the database of the server", dir))
+	}
+	var run runState
+	if err == nil {
+		err = json.Unmarshal(text, &run)
+	}
+	return run.URL, wrap(err)
 }
 
 // pickPort is freePort; tests put one in its place that is not free.

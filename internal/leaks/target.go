@@ -98,6 +98,14 @@ func (t *Target) Normalize() error {
 	return t.normalizeWork()
 }
 
+// CheckProjectName refuses what cannot be the name of a project. Its error is a *FieldError.
+func CheckProjectName(name string) error {
+	if !projectName.fits(name) {
+		return wrongField("project", "%q is not a name: %s", name, projectName.words)
+	}
+	return nil
+}
+
 // maxUnit is how long the name of a work counter may be, in characters.
 const maxUnit = 32
 

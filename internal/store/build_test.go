@@ -39,7 +39,7 @@ func TestBuildsAreOrderedBySequence(t *testing.T) {
 	if _, err := storetest.Now(t, s).Builds(t.Context(), store.BuildQuery{Project: "nobody", Limit: 100}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("unknown project: %v", err)
 	}
-	projects := must[[]store.Project](t)(storetest.Now(t, s).Projects(t.Context()))
+	projects := must[[]store.Project](t)(storetest.Now(t, s).Projects(t.Context(), storetest.Anybody))
 	if len(projects) != 1 || projects[0].Builds != 6 || projects[0].Runs != 6 {
 		t.Errorf("projects: %+v", projects)
 	}

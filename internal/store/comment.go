@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"heapdrift/internal/accounts"
 	"heapdrift/internal/leaks"
 )
 
@@ -15,8 +16,10 @@ import (
 type Comment struct {
 	ID    int64
 	Actor string
-	Text  string
-	At    time.Time
+	// Verified says that the actor was logged in; else the name is as somebody typed it.
+	Verified bool
+	Text     string
+	At       time.Time
 	// Signature is the text it was written under, which became part of another since; else that of the signature itself.
 	Signature string
 }
@@ -28,7 +31,7 @@ func (v View) Comments(ctx context.Context, project, signature string) ([]Commen
 		return nil, err
 	}
 	list, err := all[Comment](ctx, v.q, `
-		select c.id, c.actor, c.text, c.at, s.text as signature
+		select c.id, c.actor, c.verified, c.text, c.at, s.text as signature
 		from signatures s join signature_comments c on c.signature_id = s.id where s.root_id = $1 order by c.id`, at.Root)
 	return list, wrap("comments", err)
 }
@@ -50,8 +53,8 @@ func (s *Store) AddComment(ctx context.Context, project, signature, actor, text 
 		}
 		c, err = one[Comment](ctx, tx, `
 			with counted as (update signatures set comments = comments + 1 where id = $1 returning text)
-			insert into signature_comments (signature_id, actor, text) values ($1, $2, $3)
-			returning id, actor, text, at, (select counted.text from counted) as signature`, at.Root, actor, text)
+			insert into signature_comments (signature_id, actor, verified, text) values ($1, $2, $4, $3)
+			returning id, actor, verified, text, at, (select counted.text from counted) as signature`, at.Root, actor, text, accounts.Verified(ctx, actor))
 		if err != nil {
 			return err
 		}
@@ -64,7 +67,8 @@ func (s *Store) AddComment(ctx context.Context, project, signature, actor, text 
 type AuditRow struct {
 	ID        int64
 	Actor     string // "" for what followed from runs
-	Action    string // triage, comment, merge, split, alias, outline, state; of a project order
+	Verified  bool   // whether the actor was logged in; else the name is as somebody typed it
+	Action    string // triage, comment, merge, split, alias, outline, state; of a project order, rules, member, token
 	Before    json.RawMessage
 	After     json.RawMessage
 	At        time.Time
@@ -85,7 +89,7 @@ func (v View) Audit(ctx context.Context, project, signature string, q AuditQuery
 		return nil, err
 	}
 	list, err := all[AuditRow](ctx, v.q, `
-		select a.id, a.actor, a.action, a.before, a.after, a.at, s.text as signature from signatures s join signature_audit a on a.signature_id = s.id
+		select a.id, a.actor, a.verified, a.action, a.before, a.after, a.at, s.text as signature from signatures s join signature_audit a on a.signature_id = s.id
 		where s.root_id = $1 and ($2 = 0 or a.id < $2) order by a.id desc limit $3 offset $4`, at.Root, q.After, q.Limit, q.Offset)
 	return list, wrap("audit", err)
 }
@@ -97,7 +101,7 @@ func (v View) ProjectAudit(ctx context.Context, project string, q AuditQuery) ([
 		return nil, err
 	}
 	list, err := all[AuditRow](ctx, v.q, `
-		select id, actor, action, before, after, at, '' as signature from project_audit
+		select id, actor, verified, action, before, after, at, '' as signature from project_audit
 		where project_id = $1 and ($2 = 0 or id < $2) order by id desc limit $3 offset $4`, id, q.After, q.Limit, q.Offset)
 	return list, wrap("audit of a project", err)
 }

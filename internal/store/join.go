@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"heapdrift/internal/accounts"
 	"heapdrift/internal/leaks"
 )
 
@@ -119,23 +120,30 @@ func restoreWord(ctx context.Context, tx pgx.Tx, root int64, kept []byte, versio
 
 // audit records who changed what.
 func audit(ctx context.Context, tx pgx.Tx, signature int64, actor, action string, before, after any) error {
-	return auditInto(ctx, tx, `insert into signature_audit (signature_id, actor, action, before, after)`, signature, actor, action, before, after)
+	return auditInto(ctx, tx, `insert into signature_audit (signature_id, actor, verified, action, before, after)`, signature, actor, action, before, after)
 }
 
-// auditProject records what became of a project.
-func auditProject(ctx context.Context, tx pgx.Tx, project int64, action string, before, after any) error {
-	return auditInto(ctx, tx, `insert into project_audit (project_id, actor, action, before, after)`, project, "", action, before, after)
+// auditProject records what became of a project; actor is "" where the server did it.
+func auditProject(ctx context.Context, tx pgx.Tx, project int64, actor, action string, before, after any) error {
+	return auditInto(ctx, tx, `insert into project_audit (project_id, actor, verified, action, before, after)`, project, actor, action, before, after)
 }
 
 func auditInto(ctx context.Context, tx pgx.Tx, insert string, of int64, actor, action string, before, after any) error {
-	old, err := json.Marshal(before)
+	old, now, err := auditTexts(before, after)
 	if err != nil {
-		return fmt.Errorf("audit: %w", err)
+		return err
 	}
-	now, err := json.Marshal(after)
-	if err != nil {
-		return fmt.Errorf("audit: %w", err)
-	}
-	_, err = tx.Exec(ctx, insert+` values ($1, $2, $3, $4, $5)`, of, actor, action, old, now)
+	_, err = tx.Exec(ctx, insert+` values ($1, $2, $3, $4, $5, $6)`, of, actor, accounts.Verified(ctx, actor), action, old, now)
 	return err
+}
+
+// auditTexts are the JSON objects of a line of an audit.
+func auditTexts(before, after any) (old, now []byte, err error) {
+	if old, err = json.Marshal(before); err != nil {
+		return nil, nil, fmt.Errorf("audit: %w", err)
+	}
+	if now, err = json.Marshal(after); err != nil {
+		return nil, nil, fmt.Errorf("audit: %w", err)
+	}
+	return old, now, nil
 }

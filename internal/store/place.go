@@ -123,7 +123,7 @@ func auditOrder(ctx context.Context, tx pgx.Tx, project int64, before []placedBu
 		n := min(len(names), maxAudited)
 		return order{names[:n], len(names) - n}
 	}
-	return auditProject(ctx, tx, project, "order", cut(was), cut(now))
+	return auditProject(ctx, tx, project, "", "order", cut(was), cut(now))
 }
 
 // maxAudited is how many builds a line of the audit names.

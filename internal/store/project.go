@@ -3,6 +3,11 @@ package store
 import (
 	"context"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/accounts"
+	"heapdrift/internal/leaks"
 )
 
 // A Project is a product under watch.
@@ -13,17 +18,71 @@ type Project struct {
 	LastAt *time.Time
 }
 
-// Projects lists all projects by name.
-func (v View) Projects(ctx context.Context) ([]Project, error) {
-	list, err := all[Project](ctx, v.q, `
-		select p.name, count(distinct b.id) as builds, count(r.id) as runs, max(r.created_at) as last_at
+// Projects lists the projects that an actor may see, by name.
+func (v View) Projects(ctx context.Context, a *accounts.Actor) ([]Project, error) {
+	type row struct {
+		ID int64
+		Project
+	}
+	list, err := all[row](ctx, v.q, `
+		select p.id, p.name, count(distinct b.id) as builds, count(r.id) as runs, max(r.created_at) as last_at
 		from projects p left join builds b on b.project_id = p.id left join runs r on r.build_id = b.id
-		group by p.name order by p.name`)
-	return list, wrap("projects", err)
+		group by p.id order by p.name`)
+	var visible []Project
+	for i := range list {
+		if a.MaySee(list[i].ID) {
+			visible = append(visible, list[i].Project)
+		}
+	}
+	return visible, wrap("projects", err)
+}
+
+// AddProject makes a project; the user who makes it is its first admin, 0 for none. Its error is a *leaks.FieldError for a name that is none or
+// that is taken.
+func (s *Store) AddProject(ctx context.Context, name string, user int64, by string) error {
+	if err := leaks.CheckProjectName(name); err != nil {
+		return err
+	}
+	return s.tx(ctx, "add project", func(tx pgx.Tx) error {
+		id, err := value[int64](ctx, tx, `insert into projects (name) values ($1) returning id`, name)
+		if taken(err) {
+			return &leaks.FieldError{Field: "project", Message: "there is one of this name"}
+		}
+		if err != nil {
+			return err
+		}
+		if user != 0 {
+			if _, err := tx.Exec(ctx, `insert into members (project_id, user_id, role) values ($1, $2, $3)`, id, user, accounts.Admin); err != nil {
+				return err
+			}
+		}
+		return auditProject(ctx, tx, id, by, "project", map[string]any{}, map[string]any{"name": name})
+	})
 }
 
 // projectID returns the id of a project, or ErrNotFound.
 func projectID(ctx context.Context, q querier, project string) (int64, error) {
 	id, err := value[int64](ctx, q, `select id from projects where name = $1`, project)
 	return id, wrap("project", err)
+}
+
+// RenameProject gives a project another name; uploads under way go with it. Its error is ErrNotFound, or a *leaks.FieldError for a name that is none
+// or that is taken.
+func (s *Store) RenameProject(ctx context.Context, project, to, by string) error {
+	if err := leaks.CheckProjectName(to); err != nil {
+		return err
+	}
+	return s.tx(ctx, "rename project", func(tx pgx.Tx) error {
+		id, err := value[int64](ctx, tx, `update projects set name = $2 where name = $1 returning id`, project, to)
+		if taken(err) {
+			return &leaks.FieldError{Field: "project", Message: "there is one of this name"}
+		}
+		if err != nil {
+			return wrap("project", err)
+		}
+		if _, err := tx.Exec(ctx, `update uploads set target = jsonb_set(target, '{project}', to_jsonb($2::text)) where target->>'project' = $1 and result is null`, project, to); err != nil {
+			return err
+		}
+		return auditProject(ctx, tx, id, by, "project", map[string]any{"name": project}, map[string]any{"name": to})
+	})
 }

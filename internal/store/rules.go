@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"heapdrift/internal/accounts"
 	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/leaks"
 )
@@ -22,8 +23,10 @@ type RuleFile struct {
 	Version int // counts from 1
 	Text    string
 	Author  string
-	Note    string
-	At      time.Time
+	// Verified says that the author was logged in; else the name is as somebody typed it.
+	Verified bool
+	Note     string
+	At       time.Time
 }
 
 // Rules returns the rules that a project has, or ErrNotFound for no project.
@@ -35,7 +38,7 @@ func (v View) Rules(ctx context.Context, project string) (RuleFile, error) {
 	return rulesOf(ctx, v.q, id)
 }
 
-const ruleColumns = `version, text, author, note, at`
+const ruleColumns = `version, text, author, verified, note, at`
 
 func rulesOf(ctx context.Context, q querier, project int64) (RuleFile, error) {
 	f, err := one[RuleFile](ctx, q, `select `+ruleColumns+` from project_rules where project_id = $1 order by version desc limit 1`, project)
@@ -101,8 +104,8 @@ func (s *Store) SaveRules(ctx context.Context, project string, change RuleChange
 			return ErrConflict
 		}
 		saved, err = one[RuleFile](ctx, tx, `
-			insert into project_rules (project_id, version, text, author, note) values ($1, $2, $3, $4, $5) returning `+ruleColumns,
-			id, present.Version+1, change.Text, change.Author, change.Note)
+			insert into project_rules (project_id, version, text, author, note, verified) values ($1, $2, $3, $4, $5, $6) returning `+ruleColumns,
+			id, present.Version+1, change.Text, change.Author, change.Note, accounts.Verified(ctx, change.Author))
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
 )
 
 // A View shows what there was when its first question was asked, whatever is changed meanwhile; the next one shows the change.
@@ -80,12 +81,12 @@ func TestViewsEnd(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		if _, err := store.Read(ctx, s, func(v store.View) ([]store.Project, error) {
 			cancel()
-			return v.Projects(ctx)
+			return v.Projects(ctx, storetest.Anybody)
 		}); !errors.Is(err, context.Canceled) {
 			t.Fatalf("nobody asks any more: %v", err)
 		}
 	}
-	if list, err := store.Read(t.Context(), s, func(v store.View) ([]store.Project, error) { return v.Projects(t.Context()) }); err != nil || len(list) != 0 {
+	if list, err := store.Read(t.Context(), s, func(v store.View) ([]store.Project, error) { return v.Projects(t.Context(), storetest.Anybody) }); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
 }

@@ -123,6 +123,13 @@ func (a *API) Register(e *echo.Echo) {
 	e.GET("/api/v1/projects/:project/signatures/:signature/audit", a.signatureAudit)
 	e.POST("/api/v1/projects/:project/signatures/:signature/comments", a.signatureComment)
 	e.POST("/api/v1/projects/:project/signatures/:signature/merge", a.signatureMerge)
+	e.GET("/api/v1/projects/:project/tokens", a.tokenList)
+	e.POST("/api/v1/projects/:project/tokens", a.tokenAdd)
+	e.DELETE("/api/v1/projects/:project/tokens/:number", a.tokenRevoke)
+	e.GET("/api/v1/projects/:project/members", a.memberList)
+	e.PUT("/api/v1/projects/:project/members/:user", a.memberPut)
+	e.DELETE("/api/v1/projects/:project/members/:user", a.memberDelete)
+	e.GET("/api/v1/audit", a.serverAudit)
 	e.GET("/api/v1/openapi.yaml", a.openapi)
 }
 

@@ -12,7 +12,8 @@ import (
 
 type auditView struct {
 	ID        int64           `json:"id"`
-	Actor     string          `json:"actor"` // "" for what followed from runs
+	Actor     string          `json:"actor"`    // "" for what followed from runs
+	Verified  bool            `json:"verified"` // whether the actor was logged in; else the name is as somebody typed it
 	Action    string          `json:"action"`
 	Before    json.RawMessage `json:"before"`
 	After     json.RawMessage `json:"after"`
@@ -39,6 +40,13 @@ func (a *API) projectAudit(c echo.Context) error {
 	}
 	return a.sendAudit(c, func(v store.View, q store.AuditQuery) ([]store.AuditRow, error) {
 		return v.ProjectAudit(c.Request().Context(), project, q)
+	})
+}
+
+// serverAudit handles GET /api/v1/audit: what became of accounts, and of projects that are gone, newest first.
+func (a *API) serverAudit(c echo.Context) error {
+	return a.sendAudit(c, func(v store.View, q store.AuditQuery) ([]store.AuditRow, error) {
+		return v.ServerAudit(c.Request().Context(), q)
 	})
 }
 
@@ -73,7 +81,7 @@ func (a *API) sendAudit(c echo.Context, read func(store.View, store.AuditQuery) 
 }
 
 func viewOfAudit(r *store.AuditRow) auditView {
-	return auditView{r.ID, r.Actor, r.Action, object(r.Before), object(r.After), r.At, r.Signature}
+	return auditView{r.ID, r.Actor, r.Verified, r.Action, object(r.Before), object(r.After), r.At, r.Signature}
 }
 
 // object is a JSON object that is shown as an empty one where there is none.

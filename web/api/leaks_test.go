@@ -284,7 +284,7 @@ func TestCompare(t *testing.T) {
 	n.do("GET", "/api/v1/compare?project=shop&scenario=other", nil).want(t, 404, "no-result")
 	n.do("GET", "/api/v1/compare?project=shop&scenario=soak&head=99", nil).want(t, 404, "not-found")
 	n.do("GET", "/api/v1/compare?head_run=99", nil).want(t, 404, "not-found")
-	n.do("GET", "/api/v1/compare?head_run=3&project=other", nil).want(t, 422, "invalid-project")
+	n.do("GET", "/api/v1/compare?head_run=3&project=other", nil).want(t, 404, "not-found")
 	n.do("GET", "/api/v1/compare", nil).want(t, 422, "invalid-project")
 	n.do("GET", "/api/v1/compare?head_run=x", nil).want(t, 422, "invalid-head-run")
 

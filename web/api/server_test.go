@@ -20,6 +20,7 @@ import (
 	"heapdrift/internal/store/storetest"
 	"heapdrift/internal/testdb"
 	"heapdrift/web"
+	"heapdrift/web/guard"
 	"heapdrift/web/problem"
 	"heapdrift/worker"
 )
@@ -86,7 +87,7 @@ func startOn(t testing.TB, s *store.Store, blobs blob.Store) *node {
 	windows := &worker.Windows{Store: s, Blobs: blobs}
 	t.Cleanup(func() { _ = windows.Close() })
 	in, log := &intake.Intake{Store: s, Blobs: blobs, MaxBytes: maxBytes}, &logText{}
-	server, err := web.New(web.Options{Store: s, Blobs: blobs, Intake: in, Windows: windows, UploadIdle: 3 * time.Second, Log: slog.New(slog.NewJSONHandler(log, nil))})
+	server, err := web.New(web.Options{Access: guard.Everybody, Store: s, Blobs: blobs, Intake: in, Windows: windows, UploadIdle: 3 * time.Second, Log: slog.New(slog.NewJSONHandler(log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +183,7 @@ func (n *node) nothingStored() {
 	if keys := n.keys(""); len(keys) > 0 {
 		n.t.Errorf("blobs are left: %v", keys)
 	}
-	if projects, err := storetest.Now(n.t, n.store).Projects(n.t.Context()); err != nil || len(projects) > 0 {
+	if projects, err := storetest.Now(n.t, n.store).Projects(n.t.Context(), storetest.Anybody); err != nil || len(projects) > 0 {
 		n.t.Errorf("projects are left: %v %v", projects, err)
 	}
 	if stale, err := storetest.Now(n.t, n.store).StaleUploads(n.t.Context(), -time.Hour); err != nil || len(stale) > 0 {

@@ -92,6 +92,7 @@ type aliasView struct {
 type commentView struct {
 	ID        int64     `json:"id"`
 	Actor     string    `json:"actor"`
+	Verified  bool      `json:"verified"` // whether the actor was logged in
 	Text      string    `json:"text"`
 	At        time.Time `json:"at"`
 	Signature string    `json:"signature"` // that it was written under
@@ -160,7 +161,7 @@ func viewOfHistory(project string, history *store.History, aliases []store.Alias
 		d.Aliases = append(d.Aliases, aliasView{alias.Text, alias.Title, alias.By, alias.At})
 	}
 	for _, comment := range comments {
-		d.Discussion = append(d.Discussion, commentView{comment.ID, comment.Actor, comment.Text, comment.At, comment.Signature})
+		d.Discussion = append(d.Discussion, commentView{comment.ID, comment.Actor, comment.Verified, comment.Text, comment.At, comment.Signature})
 	}
 	return d
 }

@@ -258,7 +258,7 @@ func TestTusDamagedPart(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.patch(upload, 5000, strings.NewReader(log[5000:])).want(t, 500, "internal")
-	if projects, err := storetest.Now(n.t, n.store).Projects(t.Context()); err != nil || len(projects) > 0 {
+	if projects, err := storetest.Now(n.t, n.store).Projects(t.Context(), storetest.Anybody); err != nil || len(projects) > 0 {
 		t.Errorf("projects: %v %v", projects, err)
 	}
 }

@@ -11,19 +11,25 @@ import (
 	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
 	"heapdrift/web/assets"
+	"heapdrift/web/guard"
+	"heapdrift/web/pages/account"
 	"heapdrift/web/pages/leaks"
 	"heapdrift/web/pages/project"
 	"heapdrift/web/pages/run"
+	"heapdrift/web/pages/settings"
 	"heapdrift/web/pages/symbols"
 	"heapdrift/web/pages/ui"
 	"heapdrift/web/pages/upload"
 	"heapdrift/web/watch"
 )
 
-// Options are what the pages work with. Store and Intake are required.
+// Options are what the pages work with. Store, Intake and Guard are required.
 type Options struct {
 	Store  *store.Store
 	Intake *intake.Intake
+	Guard  *guard.Guard
+	// Issuer is an OpenID Connect provider that people may log in by; nil for none.
+	Issuer *account.Issuer
 	// Hub tells streams of changes as they happen; without one they look for themselves.
 	Hub *watch.Hub
 	// Windows answers for windows of traces; without one, pages show whole traces only.
@@ -40,7 +46,9 @@ func Register(e *echo.Echo, opt Options) {
 	leaks.Register(e, opt.Store, use)
 	run.Register(e, run.Options{Store: opt.Store, Hub: opt.Hub, Windows: opt.Windows, Closing: opt.Closing}, use)
 	symbols.Register(e, opt.Store, opt.Intake, use)
-	upload.Register(e, opt.Intake, use)
+	upload.Register(e, opt.Store, opt.Intake, use)
+	settings.Register(e, opt.Store, use)
+	account.Register(e, account.Options{Store: opt.Store, Guard: opt.Guard, Issuer: opt.Issuer}, use)
 	e.GET("/favicon.ico", favicon, use)
 	e.HEAD("/favicon.ico", favicon, use)
 	static := echo.WrapHandler(assets.Handler())

@@ -18,6 +18,7 @@ import (
 	"heapdrift/internal/testdb"
 	"heapdrift/web"
 	"heapdrift/web/api"
+	"heapdrift/web/guard"
 	"heapdrift/worker/workertest"
 )
 
@@ -60,6 +61,14 @@ func open(t testing.TB) *site {
 	return serve(t, s, must[blob.Store](t)(blob.Open(t.Context(), "file://"+t.TempDir())), nil)
 }
 
+// openClosed starts a server that asks people who they are.
+func openClosed(t testing.TB) *site {
+	t.Helper()
+	s := must[*store.Store](t)(store.Open(t.Context(), testdb.New(t)))
+	t.Cleanup(s.Close)
+	return serveTo(t, guard.ByAccount, s, must[blob.Store](t)(blob.Open(t.Context(), "file://"+t.TempDir())), nil)
+}
+
 // openWorking starts a server with a worker behind it.
 func openWorking(t testing.TB) *site {
 	t.Helper()
@@ -70,12 +79,17 @@ func openWorking(t testing.TB) *site {
 // serve runs a server. It answers for windows from windows, or from the traces that a test makes up.
 func serve(t testing.TB, s *store.Store, blobs blob.Store, windows api.Windows) *site {
 	t.Helper()
+	return serveTo(t, guard.Everybody, s, blobs, windows)
+}
+
+func serveTo(t testing.TB, access guard.Access, s *store.Store, blobs blob.Store, windows api.Windows) *site {
+	t.Helper()
 	log, made := &logText{}, &traceWindows{runs: map[int64]tracedRun{}}
 	if windows == nil {
 		windows = made
 	}
 	server := must[*web.Server](t)(web.New(web.Options{
-		Store: s, Blobs: blobs, Intake: &intake.Intake{Store: s, Blobs: blobs, MaxBytes: 64 << 20}, Version: "1.2.3", Windows: windows,
+		Access: access, Store: s, Blobs: blobs, Intake: &intake.Intake{Store: s, Blobs: blobs, MaxBytes: 64 << 20}, Version: "1.2.3", Windows: windows,
 		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}))
 	listener := must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))

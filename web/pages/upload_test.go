@@ -90,7 +90,7 @@ func TestFormSaysWhatIsWrong(t *testing.T) {
 		}
 		has(t, page, test.says...)
 	}
-	if list := must[[]store.Project](t)(storetest.Now(t, s.store).Projects(t.Context())); len(list) != 0 {
+	if list := must[[]store.Project](t)(storetest.Now(t, s.store).Projects(t.Context(), storetest.Anybody)); len(list) != 0 {
 		t.Errorf("refused forms left %+v", list)
 	}
 	_, page := s.post(app, build, formPart{"file", "a.log", log}, jpeg)

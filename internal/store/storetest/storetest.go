@@ -9,8 +9,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"heapdrift/internal/accounts"
 	"heapdrift/internal/store"
 )
+
+// Anybody is whoever uses a server that asks nobody who they are.
+var Anybody = &accounts.Actor{Open: true}
 
 // views are the Views that tests hold, one for each store.
 var views = struct {

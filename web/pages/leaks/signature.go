@@ -216,14 +216,6 @@ func fieldText(v any) string {
 	return string(text)
 }
 
-// actorText is who did something.
-func actorText(actor string) string {
-	if actor == "" {
-		return "by the runs"
-	}
-	return actor
-}
-
 // ticketURL is the ticket of a signature as a link, where it is one that browsers may follow.
 func ticketURL(ticket string) (templ.SafeURL, bool) {
 	return templ.SafeURL(ticket), leaks.IsTicketLink(ticket)

@@ -9,6 +9,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/accounts"
 	domain "heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/leaks"
@@ -39,6 +40,11 @@ func (p *pages) project(c echo.Context) error {
 		if err != nil {
 			return err
 		}
+		id, err := v.ProjectID(ctx, name)
+		if err != nil {
+			return err
+		}
+		view.manages = accounts.From(ctx).May(accounts.Manage, id)
 		if view.leaks, err = leaks.TableOf(ctx, v, leaks.ListingOf(name, c)); err != nil {
 			return err
 		}
@@ -58,6 +64,7 @@ type projectView struct {
 	name      string
 	scenario  string // kept; "" for all
 	scenarios []string
+	manages   bool // the reader may change its settings
 	leaks     leaks.Table
 }
 

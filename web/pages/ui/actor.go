@@ -10,6 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/accounts"
 	"heapdrift/internal/leaks"
 )
 
@@ -29,9 +30,12 @@ func RememberedActor(c echo.Context) string {
 	return name
 }
 
-// ActorOfForm is who sends a form. There are no accounts yet: a name is taken at its word. Of a form that does not ask it is
+// ActorOfForm is who sends a form: who is logged in. Where the server is open a name is taken at its word; of a form that does not ask it is
 // who is remembered.
 func ActorOfForm(c echo.Context) string {
+	if a := accounts.From(c.Request().Context()); a.Known() {
+		return a.Name
+	}
 	if _, asked := c.Request().Form["actor"]; !asked {
 		return cmp.Or(RememberedActor(c), leaks.Nobody)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/accounts"
 	"heapdrift/web/compress"
 	"heapdrift/web/etag"
 )
@@ -32,7 +33,7 @@ func WithVersion(version string) echo.MiddlewareFunc {
 // FrameOf is the frame of a page with the given title.
 func FrameOf(c echo.Context, title string) Frame {
 	version, _ := c.Get(versionKey).(string)
-	return Frame{title: title, version: version}
+	return Frame{title: title, version: version, actor: accounts.From(c.Request().Context())}
 }
 
 // Render answers with a page. It is made whole before the first byte goes out: an error on the way gives a proper
@@ -44,7 +45,7 @@ func Render(c echo.Context, status int, page templ.Component) error {
 	}
 	header := c.Response().Header()
 	header.Set("Cache-Control", "private, no-cache")
-	compress.Vary(header, "HX-Request", "Accept-Encoding")
+	compress.Vary(header, "HX-Request", "Accept-Encoding", "Cookie")
 	body := readable(b.Bytes())
 	if status == http.StatusOK {
 		tag := etag.OfBody(body)
@@ -54,6 +55,17 @@ func Render(c echo.Context, status int, page templ.Component) error {
 		}
 	}
 	return c.HTMLBlob(status, body)
+}
+
+// RenderOnce answers with a page that holds a secret, or the form for one: no cache keeps it, and it is not compressed, because the
+// length of what is compressed tells of what is in it.
+func RenderOnce(c echo.Context, status int, page templ.Component) error {
+	var b bytes.Buffer
+	if err := page.Render(c.Request().Context(), &b); err != nil {
+		return fmt.Errorf("ui: render %s: %w", c.Path(), err)
+	}
+	c.Response().Header().Set("Cache-Control", "no-store, no-transform")
+	return c.HTMLBlob(status, readable(b.Bytes()))
 }
 
 // IsFragment reports whether htmx asks for a part of the page to put into the one it shows.

@@ -26,6 +26,9 @@ func ScenarioURL(project, scenario string) templ.SafeURL {
 // SymbolsURL is the page of a project's symbols.
 func SymbolsURL(project string) templ.SafeURL { return ProjectURL(project) + "/symbols" }
 
+// SettingsURL is the page of a project's settings.
+func SettingsURL(project string) templ.SafeURL { return ProjectURL(project) + "/settings" }
+
 // SignatureURL is the page of a leak.
 func SignatureURL(project, signature string) templ.SafeURL {
 	return templ.SafeURL(address.Signature(project, signature))

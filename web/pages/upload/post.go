@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/leaks"
+	"heapdrift/web/guard"
 	"heapdrift/web/pages/ui"
 	"heapdrift/web/problem"
 )
@@ -52,6 +53,9 @@ func (p *pages) accept(c echo.Context, part *multipart.Part, view *uploadView) e
 		return nil
 	}
 	if err != nil {
+		return err
+	}
+	if err := guard.AllowUpload(c.Request().Context(), p.store, to.Project); err != nil {
 		return err
 	}
 	file := outcome{name: part.FileName()}

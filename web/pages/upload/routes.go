@@ -8,17 +8,21 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/intake"
+	"heapdrift/internal/store"
 )
 
 // formats are what evidence may be.
 var formats = intake.Formats()
 
 // pages holds the handlers of this room.
-type pages struct{ intake *intake.Intake }
+type pages struct {
+	store  *store.Store
+	intake *intake.Intake
+}
 
 // Register adds the routes of the upload page.
-func Register(e *echo.Echo, in *intake.Intake, use echo.MiddlewareFunc) {
-	p := &pages{intake: in}
+func Register(e *echo.Echo, s *store.Store, in *intake.Intake, use echo.MiddlewareFunc) {
+	p := &pages{store: s, intake: in}
 	e.GET("/upload", p.upload, use)
 	e.HEAD("/upload", p.upload, use)
 	e.POST("/upload", p.post, use)

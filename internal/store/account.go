@@ -1,0 +1,165 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/alexedwards/scs/pgxstore"
+	"github.com/alexedwards/scs/v2"
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/accounts"
+	"heapdrift/internal/leaks"
+)
+
+// A User is a person who may log in.
+type User struct {
+	ID           int64
+	Name         string
+	Email        string
+	PasswordHash string
+	Issuer       string // of OpenID Connect; "" where heapdrift itself keeps the password
+	Admin        bool   // of the server
+	Epoch        int
+	CreatedAt    time.Time
+	LoggedInAt   *time.Time
+	LockedAt     *time.Time
+}
+
+const userColumns = `id, name, email, password_hash, issuer, admin, epoch, created_at, logged_in_at, locked_at`
+
+// Sessions keeps sessions in the database, so that all servers know them.
+func (s *Store) Sessions() scs.Store { return pgxstore.NewWithCleanupInterval(s.pool, 0) }
+
+// HasUsers reports whether anybody has an account.
+func (s *Store) HasUsers(ctx context.Context) (bool, error) {
+	is, err := value[bool](ctx, s.pool, `select exists (select from users)`)
+	return is, wrap("users", err)
+}
+
+// UserByName finds an account, in whatever case its name is written, or says ErrNotFound.
+func (v View) UserByName(ctx context.Context, name string) (User, error) {
+	u, err := one[User](ctx, v.q, `select `+userColumns+` from users where lower(name) = lower($1)`, name)
+	return u, wrap("user", err)
+}
+
+// Users lists all accounts by name.
+func (v View) Users(ctx context.Context) ([]User, error) {
+	list, err := all[User](ctx, v.q, `select `+userColumns+` from users order by lower(name)`)
+	return list, wrap("users", err)
+}
+
+// UserActor is what the user of a session may do, or ErrNotFound where the session has ended: the account is locked or gone, or its
+// epoch another one.
+func (v View) UserActor(ctx context.Context, id int64, epoch int) (*accounts.Actor, error) {
+	u, err := one[User](ctx, v.q, `select `+userColumns+` from users where id = $1 and epoch = $2 and locked_at is null`, id, epoch)
+	if err != nil {
+		return nil, wrap("user", err)
+	}
+	type membership struct {
+		ProjectID int64
+		Role      accounts.Role
+	}
+	list, err := all[membership](ctx, v.q, `select project_id, role from members where user_id = $1`, id)
+	if err != nil {
+		return nil, wrap("memberships", err)
+	}
+	a := &accounts.Actor{Name: u.Name, User: u.ID, Server: u.Admin, Roles: make(map[int64]accounts.Role, len(list))}
+	for _, m := range list {
+		a.Roles[m.ProjectID] = m.Role
+	}
+	return a, nil
+}
+
+// AddUser makes an account that nobody can log in to before its link is used. It returns ErrConflict for a name that is taken.
+func (s *Store) AddUser(ctx context.Context, name, email string, admin bool, by string) (u User, err error) {
+	if err := accounts.CheckUserName(name); err != nil {
+		return u, err
+	}
+	if err := leaks.CheckText("email", email, maxEmail); err != nil {
+		return u, err
+	}
+	err = s.tx(ctx, "add user", func(tx pgx.Tx) error {
+		if u, err = insertUser(ctx, tx, &User{Name: name, Email: email, Admin: admin}, ""); err != nil {
+			return err
+		}
+		return auditServer(ctx, tx, by, "account", map[string]any{}, map[string]any{"user": name, "admin": admin})
+	})
+	return u, err
+}
+
+// maxEmail is how long an address may be, in characters.
+const maxEmail = 254
+
+func insertUser(ctx context.Context, tx pgx.Tx, u *User, subject string) (User, error) {
+	added, err := one[User](ctx, tx, `
+		insert into users (name, email, password_hash, issuer, subject, admin) values ($1, $2, $3, $4, $5, $6) returning `+userColumns,
+		u.Name, u.Email, u.PasswordHash, u.Issuer, subject, u.Admin)
+	if taken(err) {
+		return added, &leaks.FieldError{Field: "name", Message: "is taken by another account"}
+	}
+	return added, err
+}
+
+// SetAdmin says whether a user administers the server, and SetLocked whether the user may log in. The last one who administers the
+// server stays: it returns a *leaks.FieldError.
+func (s *Store) SetAdmin(ctx context.Context, name string, admin bool, by string) error {
+	return s.changeUser(ctx, name, by, "admin", admin, func(u *User) bool { return u.Admin }, `update users set admin = $2, epoch = epoch + 1 where id = $1`)
+}
+
+// SetLocked locks an account, which ends its sessions, or unlocks it.
+func (s *Store) SetLocked(ctx context.Context, name string, locked bool, by string) error {
+	return s.changeUser(ctx, name, by, "locked", locked, func(u *User) bool { return u.LockedAt != nil },
+		`update users set locked_at = case when $2 then now() end, epoch = epoch + 1 where id = $1`)
+}
+
+func (s *Store) changeUser(ctx context.Context, name, by, field string, to bool, was func(*User) bool, update string) error {
+	return s.tx(ctx, "change user", func(tx pgx.Tx) error {
+		// Of two who take the right from each other the second waits, and finds itself the last.
+		admins, err := all[User](ctx, tx, `select `+userColumns+` from users where lower(name) = lower($1) or (admin and locked_at is null) order by id for update`, name)
+		if err != nil {
+			return err
+		}
+		var u *User
+		others := 0
+		for i := range admins {
+			if sameName(admins[i].Name, name) {
+				u = &admins[i]
+			} else {
+				others++
+			}
+		}
+		switch {
+		case u == nil:
+			return ErrNotFound
+		case was(u) == to:
+			return nil
+		}
+		if _, err := tx.Exec(ctx, update, u.ID, to); err != nil {
+			return err
+		}
+		if others == 0 && u.Admin && u.LockedAt == nil {
+			return &leaks.FieldError{Field: field, Message: "would leave the server without anybody who administers it"}
+		}
+		return auditServer(ctx, tx, by, "account", map[string]any{"user": u.Name, field: !to}, map[string]any{"user": u.Name, field: to})
+	})
+}
+
+// auditServer records what became of accounts, or of a project that is gone.
+func auditServer(ctx context.Context, tx pgx.Tx, actor, action string, before, after any) error {
+	old, now, err := auditTexts(before, after)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `insert into server_audit (actor, verified, action, before, after) values ($1, $2, $3, $4, $5)`,
+		actor, accounts.Verified(ctx, actor), action, old, now)
+	return err
+}
+
+// ServerAudit lists what became of accounts and of projects that are gone, newest first.
+func (v View) ServerAudit(ctx context.Context, q AuditQuery) ([]AuditRow, error) {
+	list, err := all[AuditRow](ctx, v.q, `
+		select id, actor, verified, action, before, after, at, '' as signature from server_audit
+		where $1 = 0 or id < $1 order by id desc limit $2 offset $3`, q.After, q.Limit, q.Offset)
+	return list, wrap("audit of the server", err)
+}

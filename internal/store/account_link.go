@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/accounts"
+)
+
+func sameName(a, b string) bool { return strings.EqualFold(a, b) }
+
+// AddSetupLink keeps a link that opens an account of somebody who administers the server, on any server that uses the database.
+func (s *Store) AddSetupLink(ctx context.Context, link accounts.Secret, by string) error {
+	return s.addLink(ctx, link, nil, by)
+}
+
+// AddLinkFor keeps a link by which a user chooses a password. Those made for the user before are good no more.
+func (s *Store) AddLinkFor(ctx context.Context, link accounts.Secret, name, by string) error {
+	u, err := Read(ctx, s, func(v View) (User, error) { return v.UserByName(ctx, name) })
+	if err != nil {
+		return err
+	}
+	return s.addLink(ctx, link, &u.ID, by)
+}
+
+func (s *Store) addLink(ctx context.Context, link accounts.Secret, user *int64, by string) error {
+	return s.tx(ctx, "account link", func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `delete from account_links where user_id = $1 or expires_at < now()`, user); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `insert into account_links (digest, user_id, created_by, expires_at) values ($1, $2, $3, $4)`,
+			link.Digest, user, by, time.Now().Add(accounts.LinkAge)); err != nil {
+			return err
+		}
+		return auditServer(ctx, tx, by, "link", map[string]any{}, map[string]any{"setup": user == nil})
+	})
+}
+
+// LinkOwner is the name of the user whom a link lets choose a password, "" where it opens a new account; ErrNotFound for a link that is
+// used, too old or none.
+func (v View) LinkOwner(ctx context.Context, digest []byte) (string, error) {
+	name, err := value[string](ctx, v.q, `
+		select coalesce(u.name, '') from account_links l left join users u on u.id = l.user_id
+		where l.digest = $1 and l.used_at is null and l.expires_at > now()`, digest)
+	return name, wrap("account link", err)
+}
+
+// UseLink makes the account of a link, or changes its password, and returns it; the link is good no more. name counts for new accounts only.
+// The first account of all owns the projects that are there. It returns ErrNotFound as LinkOwner does, or a *leaks.FieldError.
+func (s *Store) UseLink(ctx context.Context, digest []byte, name, passwordHash string) (u User, err error) {
+	err = s.tx(ctx, "use account link", func(tx pgx.Tx) error {
+		type link struct{ UserID *int64 }
+		l, err := one[link](ctx, tx, `
+			update account_links set used_at = now() where digest = $1 and used_at is null and expires_at > now() returning user_id`, digest)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		if l.UserID != nil {
+			u, err = one[User](ctx, tx, `update users set password_hash = $2, epoch = epoch + 1 where id = $1 and locked_at is null returning `+userColumns, *l.UserID, passwordHash)
+			if errors.Is(err, pgx.ErrNoRows) {
+				return ErrNotFound
+			}
+		} else {
+			u, err = s.useSetupLink(ctx, tx, name, passwordHash)
+		}
+		if err != nil {
+			return err
+		}
+		ctx := accounts.With(ctx, &accounts.Actor{Name: u.Name, User: u.ID})
+		return auditServer(ctx, tx, u.Name, "password", map[string]any{}, map[string]any{"user": u.Name})
+	})
+	return u, err
+}
+
+func (s *Store) useSetupLink(ctx context.Context, tx pgx.Tx, name, passwordHash string) (User, error) {
+	if err := accounts.CheckUserName(name); err != nil {
+		return User{}, err
+	}
+	// Of two who are first at once the second waits.
+	if _, err := tx.Exec(ctx, `lock table users in share row exclusive mode`); err != nil {
+		return User{}, err
+	}
+	u, err := insertUser(ctx, tx, &User{Name: name, PasswordHash: passwordHash, Admin: true}, "")
+	if err != nil {
+		return u, err
+	}
+	first, err := value[bool](ctx, tx, `select count(*) = 1 from users`)
+	if err != nil || !first {
+		return u, err
+	}
+	if _, err := tx.Exec(ctx, `insert into members (project_id, user_id, role) select id, $1, $2 from projects`, u.ID, accounts.Admin); err != nil {
+		return u, err
+	}
+	// What else was printed for the first account opens no second one.
+	_, err = tx.Exec(ctx, `delete from account_links where user_id is null and used_at is null`)
+	return u, err
+}

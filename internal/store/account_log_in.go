@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/accounts"
+)
+
+// FailedLogIns counts the log-ins that failed within a time, with a name and from a client.
+func (s *Store) FailedLogIns(ctx context.Context, name, client string, within time.Duration) (accounts.Failures, error) {
+	f, err := one[accounts.Failures](ctx, s.pool, `
+		select count(*) filter (where name = $1 and client = $2) as pair, count(*) filter (where client = $2) as client, count(*) filter (where name = $1) as user_name
+		from failed_log_ins where (name = $1 or client = $2) and at > now() - $3::interval`, strings.ToLower(name), client, within)
+	return f, wrap("failed log-ins", err)
+}
+
+// LogInFailed counts one more.
+func (s *Store) LogInFailed(ctx context.Context, name, client string, within time.Duration) error {
+	return s.tx(ctx, "failed log-in", func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `delete from failed_log_ins where at < now() - $1::interval`, within); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `insert into failed_log_ins (name, client) values ($1, $2)`, strings.ToLower(name), client)
+		return err
+	})
+}
+
+// LoggedIn records that a user has logged in, forgets what failed before from the same client, and sessions that are over.
+func (s *Store) LoggedIn(ctx context.Context, u *User, client string) error {
+	ctx = accounts.With(ctx, &accounts.Actor{Name: u.Name, User: u.ID})
+	return s.tx(ctx, "log-in", func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `delete from failed_log_ins where name = lower($1) and client = $2`, u.Name, client); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `delete from sessions where expiry < now()`); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `update users set logged_in_at = now() where id = $1`, u.ID); err != nil {
+			return err
+		}
+		return auditServer(ctx, tx, u.Name, "log-in", map[string]any{}, map[string]any{"client": client})
+	})
+}
+
+// UserOfSubject finds or makes the account of somebody whom an OpenID Connect issuer vouches for. wanted is the name of a new account;
+// where it is taken, a number stands behind it. It returns ErrNotFound for an account that is locked.
+func (s *Store) UserOfSubject(ctx context.Context, issuer, subject, wanted, email string) (u User, err error) {
+	err = s.tx(ctx, "user of an issuer", func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `lock table users in share row exclusive mode`); err != nil {
+			return err
+		}
+		list, err := all[User](ctx, tx, `select `+userColumns+` from users where issuer = $1 and subject = $2`, issuer, subject)
+		switch {
+		case err != nil:
+			return err
+		case len(list) == 1 && list[0].LockedAt != nil:
+			return ErrNotFound
+		case len(list) == 1:
+			u = list[0]
+			return nil
+		}
+		taken, err := values[string](ctx, tx, `select lower(name) from users`)
+		if err != nil {
+			return err
+		}
+		u, err = insertUser(ctx, tx, &User{Name: freeName(wanted, taken), Email: email, Issuer: issuer}, subject)
+		if err != nil {
+			return err
+		}
+		return auditServer(ctx, tx, u.Name, "account", map[string]any{}, map[string]any{"user": u.Name, "issuer": issuer})
+	})
+	return u, err
+}

@@ -1,0 +1,102 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/accounts"
+	"heapdrift/internal/leaks"
+)
+
+// A Token is what lets a CI job in.
+type Token struct {
+	ID         int64
+	Name       string
+	Prefix     string // its first characters
+	Scopes     []accounts.Scope
+	CreatedBy  string
+	CreatedAt  time.Time
+	ExpiresAt  *time.Time
+	LastUsedAt *time.Time
+	RevokedAt  *time.Time
+}
+
+const tokenColumns = `id, name, prefix, scopes, created_by, created_at, expires_at, last_used_at, revoked_at` //nolint:gosec // names of columns
+
+// Tokens lists the tokens of a project, those that are good first, or says ErrNotFound.
+func (v View) Tokens(ctx context.Context, project string) ([]Token, error) {
+	id, err := projectID(ctx, v.q, project)
+	if err != nil {
+		return nil, err
+	}
+	list, err := all[Token](ctx, v.q, `select `+tokenColumns+` from tokens where project_id = $1 order by revoked_at is not null, id`, id)
+	return list, wrap("tokens", err)
+}
+
+// AddToken keeps a new token of a project; of it, Name, Prefix, Scopes, CreatedBy and ExpiresAt count.
+func (s *Store) AddToken(ctx context.Context, project string, t *Token, secret accounts.Secret) (added Token, err error) {
+	if err := accounts.CheckTokenName(t.Name); err != nil {
+		return added, err
+	}
+	if t.ExpiresAt != nil && t.ExpiresAt.Before(time.Now()) {
+		return added, &leaks.FieldError{Field: "expires", Message: "is in the past"}
+	}
+	err = s.tx(ctx, "add token", func(tx pgx.Tx) error {
+		id, err := projectID(ctx, tx, project)
+		if err != nil {
+			return err
+		}
+		added, err = one[Token](ctx, tx, `
+			insert into tokens (project_id, name, prefix, digest, scopes, created_by, expires_at) values ($1, $2, $3, $4, $5, $6, $7) returning `+tokenColumns,
+			id, t.Name, t.Prefix, secret.Digest, t.Scopes, t.CreatedBy, t.ExpiresAt)
+		if err != nil {
+			return err
+		}
+		return auditProject(ctx, tx, id, t.CreatedBy, "token", map[string]any{}, map[string]any{"token": t.Name, "prefix": t.Prefix, "scopes": t.Scopes, "expires": t.ExpiresAt})
+	})
+	return added, err
+}
+
+// RevokeToken ends a token of a project at once.
+func (s *Store) RevokeToken(ctx context.Context, project string, token int64, by string) error {
+	return s.tx(ctx, "revoke token", func(tx pgx.Tx) error {
+		id, err := projectID(ctx, tx, project)
+		if err != nil {
+			return err
+		}
+		t, err := one[Token](ctx, tx, `update tokens set revoked_at = coalesce(revoked_at, now()) where id = $1 and project_id = $2 returning `+tokenColumns, token, id)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		return auditProject(ctx, tx, id, by, "token", map[string]any{"token": t.Name, "prefix": t.Prefix}, map[string]any{"revoked": true})
+	})
+}
+
+// TokenActor is what a token may do, or ErrNotFound for one that is not known, ended or too old. That it was used is noted, to the minute.
+func (s *Store) TokenActor(ctx context.Context, digest []byte) (*accounts.Actor, error) {
+	type row struct {
+		ID        int64
+		Name      string
+		ProjectID int64
+		Scopes    []accounts.Scope
+		IsStale   bool
+	}
+	t, err := one[row](ctx, s.pool, `
+		select id, name, project_id, scopes, last_used_at is null or last_used_at < now() - interval '1 minute' as is_stale from tokens
+		where digest = $1 and revoked_at is null and (expires_at is null or expires_at > now())`, digest)
+	if err != nil {
+		return nil, wrap("token", err)
+	}
+	if t.IsStale {
+		if _, err := s.pool.Exec(ctx, `update tokens set last_used_at = now() where id = $1`, t.ID); err != nil {
+			return nil, wrap("token", err)
+		}
+	}
+	return new(accounts.OfToken(t.ID, t.Name, t.ProjectID, t.Scopes)), nil
+}

@@ -1,0 +1,27 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"heapdrift/internal/store"
+)
+
+// AnnouncedUpload is the project that a new upload is for; "" for symbols, which all projects share, and for metadata that
+// POST refuses.
+func AnnouncedUpload(header http.Header) string {
+	upload, err := announced(header)
+	if err != nil {
+		return ""
+	}
+	return upload.Project
+}
+
+// ProjectOfUpload is the project that an upload under way is for; "" for symbols.
+func ProjectOfUpload(u *store.Upload) string {
+	var created pending
+	if err := json.Unmarshal(u.Target, &created); err != nil {
+		return ""
+	}
+	return created.Project
+}

@@ -1,0 +1,159 @@
+package guard
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/internal/accounts"
+	"heapdrift/internal/store"
+)
+
+// identify is who a request comes from: by a token, by a session, or anybody where the server is open; the zero Actor for nobody.
+func (g *Guard) identify(c echo.Context) (*accounts.Actor, error) {
+	ctx := c.Request().Context()
+	open, err := g.IsOpen(ctx)
+	if err != nil {
+		return nil, err
+	}
+	actor, err := g.known(c)
+	if err != nil && (!open || !errors.Is(err, errBadToken)) {
+		return &accounts.Actor{}, err
+	}
+	if actor == nil {
+		actor = &accounts.Actor{}
+	}
+	actor.Open = open
+	return actor, nil
+}
+
+// known is the user or token that a request names, nil for none.
+func (g *Guard) known(c echo.Context) (*accounts.Actor, error) {
+	r := c.Request()
+	if token, ok := tokenOf(r.Header.Get("Authorization")); ok {
+		digest, ok := accounts.TokenDigest(token)
+		if !ok {
+			return nil, errBadToken
+		}
+		actor, err := g.store.TokenActor(r.Context(), digest)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, errBadToken
+		}
+		return actor, err
+	}
+	ctx, err := g.sessions.Load(r.Context(), cookieOf(c))
+	if err != nil {
+		return nil, err
+	}
+	user := g.sessions.GetInt64(ctx, sessionUser)
+	if user == 0 {
+		return nil, nil
+	}
+	actor, err := store.Read(r.Context(), g.store, func(v store.View) (*accounts.Actor, error) {
+		return v.UserActor(r.Context(), user, g.sessions.GetInt(ctx, sessionEpoch))
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	return actor, err
+}
+
+// tokenOf is the token of an Authorization header. Clients that know names and passwords only, as symbol servers' do, send it as the password.
+func tokenOf(header string) (string, bool) {
+	scheme, rest, _ := strings.Cut(header, " ")
+	rest = strings.TrimSpace(rest)
+	switch strings.ToLower(scheme) {
+	case "bearer":
+		return rest, true
+	case "basic":
+		text, err := base64.StdEncoding.DecodeString(rest)
+		_, password, ok := strings.Cut(string(text), ":")
+		return password, err == nil && ok
+	}
+	return "", false
+}
+
+// What a session holds.
+const (
+	sessionUser  = "user"
+	sessionEpoch = "epoch"
+)
+
+// sessionAge is how long somebody stays logged in.
+const sessionAge = 7 * 24 * time.Hour
+
+func newSessions(s *store.Store) *scs.SessionManager {
+	m := scs.New()
+	m.Store = s.Sessions()
+	m.Lifetime = sessionAge
+	m.HashTokenInStore = true
+	return m
+}
+
+// LogIn begins a session of a user. A session from before ends: its cookie may be known to others.
+func (g *Guard) LogIn(c echo.Context, u *store.User) error {
+	ctx, err := g.sessions.Load(c.Request().Context(), "")
+	if err != nil {
+		return err
+	}
+	g.sessions.Put(ctx, sessionUser, u.ID)
+	g.sessions.Put(ctx, sessionEpoch, u.Epoch)
+	if err := g.endSession(c); err != nil {
+		return err
+	}
+	token, until, err := g.sessions.Commit(ctx)
+	if err != nil {
+		return err
+	}
+	c.SetCookie(sessionCookie(c, token, until))
+	return nil
+}
+
+// LogOut ends the session of a request.
+func (g *Guard) LogOut(c echo.Context) error {
+	c.SetCookie(sessionCookie(c, "", time.Unix(1, 0)))
+	return g.endSession(c)
+}
+
+func (g *Guard) endSession(c echo.Context) error {
+	token := cookieOf(c)
+	if token == "" {
+		return nil
+	}
+	ctx, err := g.sessions.Load(context.WithoutCancel(c.Request().Context()), token)
+	if err != nil {
+		return err
+	}
+	return g.sessions.Destroy(ctx)
+}
+
+// cookieName is the session's cookie. By its prefix browsers refuse one that another host of the domain has set, and they take the
+// prefix over TLS only.
+func cookieName(c echo.Context) string {
+	if c.Scheme() == "https" {
+		return "__Host-heapdrift"
+	}
+	return "heapdrift"
+}
+
+// cookieOf is the session's token, "" where a request has none.
+func cookieOf(c echo.Context) string {
+	for _, cookie := range c.Cookies() {
+		if cookie.Name == cookieName(c) {
+			return cookie.Value
+		}
+	}
+	return ""
+}
+
+func sessionCookie(c echo.Context, token string, until time.Time) *http.Cookie {
+	return &http.Cookie{
+		Name: cookieName(c), Value: token, Path: "/", Expires: until, HttpOnly: true, Secure: c.Scheme() == "https", SameSite: http.SameSiteLaxMode,
+	}
+}

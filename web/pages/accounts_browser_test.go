@@ -1,0 +1,61 @@
+package pages_test
+
+import (
+	"fmt"
+	"testing"
+
+	cdp "github.com/chromedp/chromedp"
+
+	"heapdrift/internal/accounts"
+	"heapdrift/web/pages/account"
+)
+
+// The first admin opens an account, makes a project, an account for somebody and a token, and logs out; all in a browser, in which each
+// page can be used by everybody and fits.
+func TestAccountsInBrowser(t *testing.T) {
+	s, b := openClosed(t), browse(t)
+	link := accounts.NewLink()
+	if err := s.store.AddSetupLink(t.Context(), link, "test"); err != nil {
+		t.Fatal(err)
+	}
+	look := func(name string) {
+		t.Helper()
+		for _, dark := range []bool{false, true} {
+			b.do(cdp.EmulateViewport(1440, 900))
+			must[bool](t)(cdp.Run(b.ctx, cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %v ? "dark" : "light", true`, dark))))
+			b.accessible(fmt.Sprintf("%s, dark %v", name, dark))
+			b.fits(name)
+			b.keep(fmt.Sprintf("%s-%s", name, map[bool]string{false: "light", true: "dark"}[dark]))
+		}
+		b.do(cdp.EmulateViewport(390, 844))
+		b.accessible(name + ", narrow")
+		b.fits(name + ", narrow")
+		b.keep(name + "-390")
+		b.do(cdp.EmulateViewport(1440, 900))
+	}
+	b.do(cdp.Navigate(s.url + "/projects/shopd"))
+	b.see(`location.pathname === "/login" && location.search.includes("shopd")`)
+	look("login-empty")
+	b.do(cdp.Navigate(s.url + account.SetupPath(link.Text)))
+	look("setup")
+	b.do(cdp.SendKeys("#name", "Ada Kirsch"), cdp.SendKeys("#password", "correct horse"), cdp.SendKeys("#again", "correct horse"), cdp.Click(`//button[text()="Go on"]`))
+	b.see(`location.pathname === "/" && document.querySelector(".topbar .account a").innerText === "Ada Kirsch"`)
+	if err := s.store.AddProject(t.Context(), "shopd", 0, "somebody"); err != nil {
+		t.Fatal(err)
+	}
+	b.do(cdp.Navigate(s.url+"/"), cdp.SendKeys("#new-project", "audit"), cdp.Click(`//button[text()="Make it"]`))
+	b.see(`location.pathname === "/projects/audit/settings" && document.querySelector("#members td").innerText === "Ada Kirsch"`)
+	b.do(cdp.Navigate(s.url+"/accounts"), cdp.SendKeys("#name", "Bo Olsen"), cdp.SendKeys("#email", "bo@shop.example"), cdp.Click(`//button[text()="Make the account"]`))
+	b.see(`document.querySelector("#new-link").innerText.startsWith(location.origin + "/setup/")`)
+	look("accounts")
+	b.do(cdp.Navigate(s.url+"/projects/audit/settings"), cdp.SendKeys("#user", "bo olsen"), cdp.Click(`//button[text()="Add"]`))
+	b.see(`document.querySelectorAll("#members tbody tr").length === 2`)
+	b.do(cdp.SendKeys("#name", "Jenkins nightly"), cdp.Click(`//button[text()="Make a token"]`))
+	b.see(`document.querySelector("#new-token").innerText.startsWith("hd_")`)
+	look("settings")
+	b.do(cdp.Navigate(s.url+"/account"), cdp.Click(`//div[contains(@class, "right")]//button[text()="Log out"]`))
+	b.see(`location.pathname === "/login"`)
+	b.do(cdp.Navigate(s.url+"/login?next=/account"), cdp.SendKeys("#name", "ada kirsch"), cdp.SendKeys("#password", "correct horse"), cdp.Click(`//button[text()="Log in"]`))
+	b.see(`location.pathname === "/account" && document.querySelector("h1").innerText === "Ada Kirsch"`)
+	look("account")
+}
