@@ -12,6 +12,7 @@ import (
 	"heapdrift/internal/blob"
 	"heapdrift/internal/queue"
 	"heapdrift/internal/store"
+	"heapdrift/internal/symbols/symsrv"
 )
 
 // formats are those that evidence may be of.
@@ -81,6 +82,7 @@ func (w *Worker) readSnapshots(ctx context.Context, job *queue.Job, e store.Evid
 	defer func() { _ = r.Close() }()
 	types := HeapTypes{Library: &teamLibrary{store: w.Store, blobs: w.Blobs, path: w.Symbols}}
 	defer types.Close()
+	ctx = symsrv.InRun(ctx)
 	return ingest.Read(ctx, sourceOf(e, r), ingest.Options{Progress: progress(job, 0, 90, "reading"), Types: types.Find})
 }
 

@@ -17,6 +17,7 @@ import (
 	"heapdrift/internal/analysis/blame"
 	"heapdrift/internal/analysis/export"
 	"heapdrift/internal/symbols"
+	"heapdrift/internal/symbols/symsrv"
 	"heapdrift/worker"
 )
 
@@ -94,6 +95,7 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 	if err != nil {
 		return exitUsage, err
 	}
+	ctx = symsrv.InRun(ctx) // the heaps of dumps and the names of frames ask the same servers
 	types := worker.HeapTypes{Library: library}
 	defer types.Close()
 	evidence, err := readEvidence(ctx, files, ingest.Options{Base: base, Types: types.Find}, s)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"reflect"
+	"time"
 
 	"github.com/caarlos0/env/v11"
 
@@ -28,10 +29,11 @@ type config struct {
 	MaxUpload    int64  `env:"HEAPDRIFT_MAX_UPLOAD" envDefault:"68719476736" help:"largest evidence file in bytes"`
 	KeepEvidence int    `env:"HEAPDRIFT_KEEP_EVIDENCE_DAYS" help:"after how many days uploaded files are deleted; reports and findings stay; 0 keeps them"`
 	// Of symbol paths; what the path itself is, Windows' own variables say.
-	SymbolServers string `env:"HEAPDRIFT_SYMBOL_SERVERS" help:"symbol servers that may be asked, as host or *.domain with commas between; none when empty"`
-	SymbolMap     string `env:"HEAPDRIFT_SYMBOL_MAP" help:"where Windows directories of symbol paths lie here, as C:\\Symbols=/mnt/symbols with semicolons between"`
-	SymbolCache   string `env:"HEAPDRIFT_SYMBOL_CACHE" help:"where files from symbol servers are kept; heapdrift/symbols in the user's cache folder when empty"`
-	Concurrency   int    `env:"HEAPDRIFT_CONCURRENCY" envDefault:"2" help:"jobs at once on one worker"`
+	SymbolServers string        `env:"HEAPDRIFT_SYMBOL_SERVERS" help:"symbol servers that may be asked, as host or *.domain with commas between; none when empty; known ones may send to where they keep their files; only what is named here may be in a private network"`
+	SymbolWait    time.Duration `env:"HEAPDRIFT_SYMBOL_WAIT" envDefault:"1m" help:"how long a run waits for one symbol server, all files together, where that is slow; the report says what is missing then"`
+	SymbolMap     string        `env:"HEAPDRIFT_SYMBOL_MAP" help:"where Windows directories of symbol paths lie here, as C:\\Symbols=/mnt/symbols with semicolons between"`
+	SymbolCache   string        `env:"HEAPDRIFT_SYMBOL_CACHE" help:"where files from symbol servers are kept; heapdrift/symbols in the user's cache folder when empty"`
+	Concurrency   int           `env:"HEAPDRIFT_CONCURRENCY" envDefault:"2" help:"jobs at once on one worker"`
 	// Memory is read before the configuration is: see command.within.
 	Memory     memory.Size `env:"HEAPDRIFT_MEMORY" help:"most memory that a command, or all jobs of a worker together, take, as in 2G; a job that needs more ends with a sentence (default three quarters of the machine's, at most 4G)"`
 	URL        string      `env:"HEAPDRIFT_URL" help:"server that symbols add sends to; the one on HEAPDRIFT_LISTEN when empty"`
@@ -52,6 +54,9 @@ func loadConfig() (config, error) {
 	}
 	if c.Issuer != "" && c.IssuerClient == "" {
 		return c, errors.New("environment: HEAPDRIFT_OIDC_ISSUER is set, and HEAPDRIFT_OIDC_CLIENT_ID is not")
+	}
+	if c.SymbolWait <= 0 {
+		return c, fmt.Errorf("environment: HEAPDRIFT_SYMBOL_WAIT is %v, and must be more than nothing, as in 90s", c.SymbolWait)
 	}
 	return c, nil
 }

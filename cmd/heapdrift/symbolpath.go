@@ -41,7 +41,7 @@ func symbolLibrary(paths []string) (symbols.Library, error) {
 
 // symbolOptions are what the environment says about symbol paths.
 func (c config) symbolOptions() (symsrv.Options, error) {
-	opt := symsrv.Options{Cache: c.SymbolCache, Check: symbols.CheckFile, Allow: split(c.SymbolServers, ",")}
+	opt := symsrv.Options{Cache: c.SymbolCache, Check: symbols.CheckFile, Allow: split(c.SymbolServers, ","), Limits: symsrv.Limits{Wait: c.SymbolWait}}
 	if opt.Cache == "" {
 		if dir, err := os.UserCacheDir(); err == nil {
 			opt.Cache = filepath.Join(dir, "heapdrift", "symbols")
@@ -68,15 +68,12 @@ func split(list, separator string) []string {
 	return entries
 }
 
-// hosts are those of the URLs in a symbol path. Microsoft's server hands out files from hosts of its cloud's store.
+// hosts are those of the URLs in a symbol path.
 func hosts(path string) []string {
 	var list []string
 	for _, part := range strings.FieldsFunc(path, func(r rune) bool { return r == ';' || r == '*' }) {
 		if u, err := url.Parse(strings.TrimSpace(part)); err == nil && u.Host != "" && strings.HasPrefix(strings.ToLower(u.Scheme), "http") {
 			list = append(list, u.Host)
-			if strings.EqualFold(u.Hostname(), "msdl.microsoft.com") {
-				list = append(list, "*.blob.core.windows.net")
-			}
 		}
 	}
 	return list

@@ -18,6 +18,7 @@ const (
 	EncodingGuessed      Code = "encoding-guessed"
 	NoSymbols            Code = "no-symbols"
 	SymbolMismatch       Code = "symbol-mismatch"
+	SymbolsPending       Code = "symbols-pending" // a server that was waited for in vain may have them
 	NoImageInfo          Code = "no-image-info"
 	BrokenSDK            Code = "umdh-broken-sdk"
 	UnattributedOverhead Code = "unattributed-overhead"

@@ -224,7 +224,7 @@ func witnessWarnings(list []Warning) []Warning {
 	var out []Warning
 	for _, w := range list {
 		switch {
-		case w.Code == capture.NoSymbols:
+		case w.Code == capture.NoSymbols, w.Code == capture.SymbolsPending:
 		case w.Code.Lossy():
 			w.Message = fmt.Sprintf("of evidence beside that of the verdict, which proves nothing by itself therefore: %s (%s)", w.Message, w.Code)
 			w.Code = capture.Unsupported

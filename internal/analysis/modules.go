@@ -186,6 +186,7 @@ func symbolWarnings(r *Report) []Warning {
 			"%s of %s have no function name: the evidence holds addresses, so frames print as module+0xRVA; they hold %s%s",
 			Count(r.unnamed.Count), Plural(int64(len(r.Sites)), "site"), Bytes(r.unnamed.Bytes), missing(r.Modules))})
 	}
+	list = append(list, pendingSymbols(r.Modules)...)
 	var unproven []string
 	for i := range r.Modules {
 		m := &r.Modules[i]

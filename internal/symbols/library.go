@@ -58,6 +58,7 @@ const (
 	ResultMismatch  = "mismatch"
 	ResultRefused   = "refused"
 	ResultOffline   = "offline"
+	ResultWaiting   = "waiting"
 	ResultFailed    = "failed"
 	ResultAmbiguous = "ambiguous"
 )

@@ -119,7 +119,7 @@ func (s *search) useless(pdb *File) string {
 // hindrance continues a sentence about what was not found with the first place that could not be searched or read, or
 // that was not asked; "" for none.
 func (s *search) hindrance() string {
-	for _, result := range []string{ResultFailed, ResultRefused, ResultOffline} {
+	for _, result := range []string{ResultWaiting, ResultFailed, ResultRefused, ResultOffline} {
 		for _, a := range s.out.Tried {
 			if a.Result == result {
 				return fmt.Sprintf("; but %s: %s", a.Place, a.Detail)

@@ -14,7 +14,7 @@ import (
 )
 
 // body writes an answer's body to a file.
-func (p *Path) body(ctx context.Context, response *http.Response, limit int64, create func() (*os.File, error), alive func()) (r reply, after time.Duration, again bool) {
+func (p *Path) body(ctx context.Context, response *http.Response, limit int64, create func() (*os.File, error), alive func(int)) (r reply, after time.Duration, again bool) {
 	if response.ContentLength > limit {
 		return reply{result: Refused, detail: fmt.Sprintf("the server announces %d bytes, more than the %d that are taken", response.ContentLength, limit)}, 0, false
 	}
@@ -57,13 +57,13 @@ func (p *Path) body(ctx context.Context, response *http.Response, limit int64, c
 // A liveReader reports that bytes came.
 type liveReader struct {
 	r     io.Reader
-	alive func()
+	alive func(int)
 }
 
 func (l *liveReader) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
 	if n > 0 {
-		l.alive()
+		l.alive(n)
 	}
 	return n, err
 }

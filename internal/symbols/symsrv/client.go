@@ -28,9 +28,10 @@ func newClient(opt *Options) (*http.Client, error) {
 		}
 		proxy = http.ProxyURL(u)
 	}
+	g := &guard{opt: opt, dialer: net.Dialer{Timeout: opt.Limits.Connect}, through: proxy}
 	client.Transport = &http.Transport{
-		Proxy:               proxy,
-		DialContext:         (&net.Dialer{Timeout: opt.Limits.Connect}).DialContext,
+		Proxy:               g.proxy,
+		DialContext:         g.dial,
 		TLSHandshakeTimeout: opt.Limits.Connect,
 		MaxIdleConnsPerHost: opt.Limits.Parallel,
 		IdleConnTimeout:     opt.Limits.Header,
@@ -53,26 +54,6 @@ func proxyURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// allowed tells whether a URL's host is on the allow-list.
-func (o *Options) allowed(u *url.URL) bool {
-	host, port := strings.ToLower(u.Hostname()), portOf(u)
-	for _, entry := range o.Allow {
-		entry = strings.ToLower(strings.TrimSpace(entry))
-		if h, p, err := net.SplitHostPort(entry); err == nil {
-			if p != port {
-				continue
-			}
-			entry = h
-		}
-		entry = strings.Trim(entry, "[]")
-		domain, below := strings.CutPrefix(entry, "*.")
-		if entry == "*" || entry == host || below && strings.HasSuffix(host, "."+domain) {
-			return true
-		}
-	}
-	return false
-}
-
 func portOf(u *url.URL) string {
 	if p := u.Port(); p != "" {
 		return p
@@ -89,7 +70,7 @@ type redirectError struct{ why string }
 func (e *redirectError) Error() string { return e.why }
 
 // redirect decides on a redirect: it stays on the host and port that it comes from, or changes from http to https
-// there, or goes to a host that may be asked.
+// there, or goes to a host that may be asked, or to where the server that was asked keeps its files.
 func (o *Options) redirect(request *http.Request, via []*http.Request) error {
 	from, to := via[len(via)-1].URL, request.URL
 	request.Header.Del("Referer") // the URL before may be signed
@@ -103,8 +84,8 @@ func (o *Options) redirect(request *http.Request, via []*http.Request) error {
 			return nil
 		}
 	}
-	if o.allowed(to) {
+	if o.allowed(to) || isStoreOf(via[0].URL, to) {
 		return nil
 	}
-	return &redirectError{fmt.Sprintf("the server redirected to %s, which is not on the list of allowed servers", to.Host)}
+	return &redirectError{"the server redirected, and " + notAllowed(to.Host)}
 }

@@ -34,6 +34,9 @@ func (p *Path) fetch(ctx context.Context, u *url.URL, limit int64, create func()
 	if known, ok := p.missing.when(address); ok {
 		return reply{result: known.result, detail: known.detail + " (at " + known.at.UTC().Format("15:04 MST") + ", not asked again yet)"}
 	}
+	if ledgerOf(ctx).isOver(u.Host, p.opt.Limits.Wait) {
+		return p.waitedFor()
+	}
 	wait, accept := p.opt.Limits.Backoff, acceptMSFZ
 	for try := 0; ; try++ {
 		r, after, again := p.try(ctx, u, accept, limit, create)
@@ -63,6 +66,10 @@ func (p *Path) fetch(ctx context.Context, u *url.URL, limit int64, create func()
 		p.opt.Log.InfoContext(ctx, "symbol server asked again", slog.String("url", shown(u)), slog.String("reason", r.detail), slog.Duration("after", pause))
 		select {
 		case <-time.After(pause):
+			ledgerOf(ctx).spend(u.Host, pause)
+			if ledgerOf(ctx).isOver(u.Host, p.opt.Limits.Wait) {
+				return p.waitedFor()
+			}
 		case <-ctx.Done():
 			return r
 		}
@@ -89,6 +96,13 @@ func (p *Path) try(ctx context.Context, u *url.URL, accept string, limit int64, 
 	ctx, stop := context.WithTimeoutCause(ctx, p.opt.Limits.Whole, fmt.Errorf("the request took longer than %v", p.opt.Limits.Whole))
 	defer stop()
 	limits := p.opt.Limits
+	waiting := p.wait(ctx, u.Host, cancel)
+	answered := false
+	defer func() {
+		if waiting.done(answered) && r.result == Failed {
+			r, after, again = p.waitedFor(), 0, false
+		}
+	}()
 	watch := time.AfterFunc(limits.Header, func() { cancel(fmt.Errorf("the server did not answer within %v", limits.Header)) })
 	defer watch.Stop()
 
@@ -105,9 +119,14 @@ func (p *Path) try(ctx context.Context, u *url.URL, accept string, limit int64, 
 		if errors.As(err, &redirected) {
 			return reply{result: Refused, detail: redirected.why, giveUp: true}, 0, false
 		}
+		var kept *addressError
+		if errors.As(err, &kept) {
+			return reply{result: Refused, detail: kept.Error(), giveUp: true}, 0, false
+		}
 		return reply{result: Failed, detail: reason(ctx, err), giveUp: true, down: true}, 0, worthAsking(ctx, err)
 	}
 	defer response.Body.Close()
+	answered = response.StatusCode < http.StatusInternalServerError
 	if r, after, again, done := byStatus(response); done {
 		// A short body is read to its end, so that the next question goes over the same connection.
 		_, _ = io.CopyN(io.Discard, response.Body, maxPointer)
@@ -116,7 +135,10 @@ func (p *Path) try(ctx context.Context, u *url.URL, accept string, limit int64, 
 	watch.Stop() // if it went off in this instant, reading fails
 	watch = time.AfterFunc(limits.Stall, func() { cancel(fmt.Errorf("the server sent nothing for %v", limits.Stall)) })
 	defer watch.Stop()
-	return p.body(ctx, response, limit, create, func() { watch.Reset(limits.Stall) })
+	return p.body(ctx, response, limit, create, func(n int) {
+		watch.Reset(limits.Stall)
+		waiting.received(n)
+	})
 }
 
 // byStatus judges an answer by its header; done says that its body is of no use.

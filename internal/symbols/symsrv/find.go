@@ -21,6 +21,7 @@ const (
 	Refused  Result = "refused"  // what was offered was not taken: a web page, a path outside the mappings, a redirect
 	Offline  Result = "offline"  // the server is not on the allow-list and was not asked
 	Failed   Result = "failed"   // the place could not be searched, or what it has could not be read
+	Waiting  Result = "waiting"  // the run had no more time for the server: see InRun
 	Message  Result = "message"  // a file.ptr says why the file is not to be had
 )
 
@@ -41,6 +42,7 @@ type Found struct {
 type outcome struct {
 	found    Found
 	attempts []Attempt
+	waits    []string // servers for which the run that began the search had no more time
 	err      error
 }
 
@@ -57,15 +59,20 @@ func (p *Path) Find(ctx context.Context, want Identity) (Found, []Attempt, error
 	if err != nil {
 		return Found{}, nil, err
 	}
-	out, err := p.finds.do(ctx, want.Path(), func(ctx context.Context) outcome {
-		s := &search{path: p, want: want, folders: p.folders.view(), searched: make(map[string]bool)}
-		found, err := s.run(ctx)
-		return outcome{found, s.attempts, err}
-	})
-	if err != nil {
-		return Found{}, nil, err
+	for {
+		out, err := p.finds.do(ctx, want.Path(), func(ctx context.Context) outcome {
+			s := &search{path: p, want: want, folders: p.folders.view(), searched: make(map[string]bool)}
+			found, err := s.run(ctx)
+			return outcome{found, s.attempts, s.waits, err}
+		})
+		if err != nil {
+			return Found{}, nil, err
+		}
+		hasTime := func(server string) bool { return !ledgerOf(ctx).isOver(server, p.opt.Limits.Wait) }
+		if out.err == nil || !slices.ContainsFunc(out.waits, hasTime) { // else another run's time was used up, not this one's
+			return out.found, slices.Clone(out.attempts), out.err
+		}
 	}
-	return out.found, slices.Clone(out.attempts), out.err
 }
 
 // A search is one Find under way.
@@ -74,6 +81,7 @@ type search struct {
 	want     Identity // checked
 	folders  view
 	attempts []Attempt
+	waits    []string        // servers for which the run had no more time
 	searched map[string]bool // stores that had nothing; chains share them
 }
 

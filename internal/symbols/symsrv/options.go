@@ -21,7 +21,8 @@ type Options struct {
 	Missing string
 
 	// Allow lists the hosts that may be asked: "host" on any port, "host:port", "*.domain" for everything below a
-	// domain, "*" for all. None means offline.
+	// domain, "*" for all. None means offline. Servers that are known to keep their files elsewhere bring the hosts there. Only a
+	// host that is named itself may be at an address of this machine or of its network, one below a named domain at a private one.
 	Allow []string
 
 	// Proxy is host:port or a URL. Empty leaves it to HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
@@ -45,6 +46,7 @@ type Limits struct {
 	Header  time.Duration // 30 s, from the request to the answer's header
 	Stall   time.Duration // 30 s, without a byte of the body
 	Whole   time.Duration // 1 h, for one request
+	Wait    time.Duration // 1 min, for one server in one run: see InRun
 
 	Retries int           // 3 after the first try; negative for none
 	Backoff time.Duration // 500 ms before the first retry, doubled for each further one
@@ -63,6 +65,7 @@ func (l Limits) withDefaults() Limits {
 	defaultTo(&l.Header, 30*time.Second)
 	defaultTo(&l.Stall, 30*time.Second)
 	defaultTo(&l.Whole, time.Hour)
+	defaultTo(&l.Wait, time.Minute)
 	defaultTo(&l.Retries, 3)
 	defaultTo(&l.Backoff, 500*time.Millisecond)
 	defaultTo(&l.MaxWait, 30*time.Second)

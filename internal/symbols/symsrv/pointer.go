@@ -103,11 +103,14 @@ func (s *search) followURL(ctx context.Context, place, address string, from orig
 		return Found{}, false
 	}
 	if !s.path.opt.allowed(u) {
-		s.note(shown(u), Offline, u.Host+" is not on the list of allowed servers, so it was not asked")
+		s.note(shown(u), Offline, "it was not asked: "+notAllowed(u.Host))
 		return Found{}, false
 	}
 	r, home := s.ask(ctx, u, Plain, from.stores)
 	if r.result != Present {
+		if r.result == Waiting {
+			s.waits = append(s.waits, u.Host)
+		}
 		s.note(shown(u), r.result, r.detail)
 		return Found{}, false
 	}

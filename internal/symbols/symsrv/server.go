@@ -35,7 +35,7 @@ const (
 func (s *search) server(ctx context.Context, sv *server, stores []string) (Found, bool) {
 	place := sv.at(s.want.Name, s.want.Key())
 	if !s.path.opt.allowed(sv.base) {
-		s.note(shown(place), Offline, sv.base.Host+" is not on the list of allowed servers, so it was not asked")
+		s.note(shown(place), Offline, "it was not asked: "+notAllowed(sv.base.Host))
 		return Found{}, false
 	}
 	layout := s.tiersOf(ctx, sv)
@@ -56,6 +56,9 @@ func (s *search) server(ctx context.Context, sv *server, stores []string) (Found
 			misses.add(shown(sv.at(q.way[:file]...)), q.way[file], r)
 			if r.down && ctx.Err() == nil {
 				sv.fell(r.detail, s.path.opt.Limits.Down)
+			}
+			if r.result == Waiting {
+				s.waits = append(s.waits, u.Host)
 			}
 			if r.giveUp {
 				return Found{}, false

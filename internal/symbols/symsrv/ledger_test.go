@@ -1,0 +1,97 @@
+package symsrv_test
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"heapdrift/internal/symbols/symsrv"
+)
+
+// TestWait gives up a server that says nothing when a run has no more time for it, and goes on without.
+func TestWait(t *testing.T) {
+	silent := serve(t, nil, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	other := serve(t, map[string]string{in + "app.pdb": right}, nil)
+	opt := online(t, silent)
+	opt.Allow = append(opt.Allow, other.host())
+	opt.Limits.Wait, opt.Limits.Header = 100*time.Millisecond, time.Hour
+	p := parse(t, "srv*"+silent.URL+";srv*"+other.URL, opt)
+	run := symsrv.InRun(t.Context())
+	if symsrv.InRun(run) != run {
+		t.Error("a run within a run has time of its own")
+	}
+
+	found, tried, err := p.Find(run, app)
+	if err != nil || found.Path == "" {
+		t.Fatalf("%v: %+v", err, tried)
+	}
+	if tried[1].Result != symsrv.Waiting || !strings.HasPrefix(tried[1].Place, silent.URL) || !strings.Contains(tried[1].Detail, "HEAPDRIFT_SYMBOL_WAIT") {
+		t.Errorf("%+v", tried)
+	}
+	asked := len(silent.asked)
+	_, tried, _ = p.Find(run, symsrv.Identity{Name: "b.pdb", DebugID: key})
+	if len(silent.asked) != asked || tried[1].Result != symsrv.Waiting {
+		t.Errorf("asked %d times more: %+v", len(silent.asked)-asked, tried)
+	}
+}
+
+// TestWaitOfAnother joins two runs' searches for a file: the end of one's time is not the end of the other's.
+func TestWaitOfAnother(t *testing.T) {
+	came, give := make(chan struct{}, 100), make(chan struct{})
+	slow := serve(t, nil, func(rw http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "index2.txt") {
+			http.NotFound(rw, r)
+			return
+		}
+		came <- struct{}{}
+		select {
+		case <-give:
+			_, _ = rw.Write([]byte(right))
+		case <-r.Context().Done():
+		}
+	})
+	opt := online(t, slow)
+	opt.Limits.Wait, opt.Limits.Header = 300*time.Millisecond, time.Hour
+	p := parse(t, "srv*"+slow.URL, opt)
+	var first sync.WaitGroup
+	first.Go(func() {
+		if _, tried, err := p.Find(symsrv.InRun(t.Context()), app); err == nil {
+			t.Errorf("found: %+v", tried)
+		}
+	})
+	<-came
+	found := make(chan error, 1)
+	go func() {
+		_, _, err := p.Find(t.Context(), app) // without bounds
+		found <- err
+	}()
+	first.Wait()
+	close(give)
+	if err := <-found; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWaitForMuch takes a large file from a server that is busy for longer than a run waits, but sends all the time.
+func TestWaitForMuch(t *testing.T) {
+	large := right + strings.Repeat("x", 4<<20)
+	sent := make(chan struct{})
+	w := serve(t, nil, func(rw http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/"+in+"app.pdb") {
+			http.NotFound(rw, r)
+			return
+		}
+		_, _ = rw.Write([]byte(large[:3<<20]))
+		_ = http.NewResponseController(rw).Flush()
+		<-sent
+		_, _ = rw.Write([]byte(large[3<<20:]))
+	})
+	opt := online(t, w)
+	opt.Limits.Wait = time.Second // and 3 MB are worth twelve
+	time.AfterFunc(1500*time.Millisecond, func() { close(sent) })
+	if found, tried, err := parse(t, "srv*"+w.URL, opt).Find(symsrv.InRun(t.Context()), app); err != nil || found.Path == "" {
+		t.Errorf("%v: %+v", err, tried)
+	}
+}
