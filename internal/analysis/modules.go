@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis/blame"
 )
 
 // modules lists every module once by path, as the last part that has it shows it, in order of first appearance.
@@ -40,7 +41,9 @@ func module(m capture.Module, image *capture.Image) Module {
 	}
 	out.PDB = cmp.Or(image.PDB, out.PDB)
 	out.DebugID = cmp.Or(image.Used, out.DebugID)
-	out.Symbols, out.Match, out.Own, out.Tried = image.Symbols, image.Match, image.Own, image.Tried
+	out.Symbols, out.Match, out.Tried = image.Symbols, image.Match, image.Tried
+	uploaded := blame.Module{Path: m.Path, Own: image.Own, Private: image.Symbols == capture.SymbolsPrivate}
+	out.Own = uploaded.IsOwn()
 	out.Unproven = image.Named() > 0 && !image.Proven
 	if image.Symbols == capture.SymbolsMismatch {
 		out.Symbols, out.Mismatch = capture.SymbolsNone, true

@@ -160,7 +160,7 @@ type Module struct {
 	Match string `json:"match,omitempty"`
 	// Unproven says that nothing but name and size match the symbols to the module.
 	Unproven bool              `json:"unproven,omitempty"`
-	Own      bool              `json:"own,omitempty"`   // the team uploaded its PDB
+	Own      bool              `json:"own,omitempty"`   // the team uploaded its PDB, and it is none of Windows
 	Tried    []capture.Attempt `json:"tried,omitempty"` // every place that was looked at
 	// Frames are the distinct return addresses in the module, Unnamed those of them without a function's name.
 	Frames  int64 `json:"frames"`

@@ -104,6 +104,12 @@ func isHeaderFunction(function string) bool {
 // those name no lines.
 func isTeams(m *Module) bool { return m.Own && m.Private }
 
+// IsOwn reports whether a module is the team's: of one whose PDB it uploaded either the PDB names lines, or the evidence shows that the
+// image lies outside of Windows. Public PDBs of Windows that a member uploads make nothing the team's.
+func (m *Module) IsOwn() bool {
+	return m.Own && (m.Private || strings.ContainsAny(m.Path, `\/`) && !isSystemPath(m.Path))
+}
+
 // origin says whose a frame is, without the project's rules.
 func origin(f *Frame, name *moduleName) Mark {
 	m := f.Module
@@ -112,7 +118,7 @@ func origin(f *Frame, name *moduleName) Mark {
 		return Mark{LayerSystem, "origin/kernel"}
 	case m == nil:
 		return Mark{LayerThirdParty, "origin/no-module"}
-	case isSystemPath(m.Path):
+	case isSystemPath(m.Path) && (!isTeams(m) || systemModules.match(name)): // services of the team lie there too
 		return Mark{LayerSystem, "origin/path"}
 	case runtimeModules.match(name):
 		return Mark{LayerSystem, "origin/runtime-name"}
@@ -120,7 +126,7 @@ func origin(f *Frame, name *moduleName) Mark {
 		return Mark{LayerSystem, "origin/system-name"}
 	case isRuntimeSource(f.File, f.Function):
 		return Mark{LayerSystem, "origin/runtime-source"}
-	case m.Own:
+	case m.IsOwn():
 		return Mark{LayerApp, "origin/own-symbols"}
 	case m.Private:
 		return Mark{LayerApp, "origin/private-symbols"}

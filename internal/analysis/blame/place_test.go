@@ -91,6 +91,14 @@ func TestOrigin(t *testing.T) {
 		{blame.Module{Name: "ntdll_77a10000"}, "", "origin/system-name"},
 		{blame.Module{Name: "kernel32", Own: true}, "", "origin/system-name"},
 		{blame.Module{Name: "version", Own: true, Private: true}, "", "origin/own-symbols"},
+		{blame.Module{Name: "shopsvc", Path: `C:\Windows\System32\shopsvc.dll`, Own: true, Private: true}, "", "origin/own-symbols"},
+		{blame.Module{Name: "shopdrv", Path: `\SystemRoot\System32\drivers\shopdrv.sys`, Own: true, Private: true}, "", "origin/own-symbols"},
+		{blame.Module{Name: "shopsvc", Path: `C:\Windows\System32\shopsvc.dll`, Private: true}, "", "origin/path"}, // not uploaded: the system's
+		{blame.Module{Name: "tiptsf", Path: `C:\Windows\System32\tiptsf.dll`, Own: true}, "", "origin/path"},       // a public PDB that a member uploaded
+		{blame.Module{Name: "tiptsf", Own: true}, "", "origin/third-party"},
+		{blame.Module{Name: "ucrtbase", Path: `C:\Windows\System32\ucrtbase.dll`, Own: true, Private: true}, "", "origin/path"}, // its public PDB has lines
+		{blame.Module{Name: "msvcp140", Path: `C:\app\msvcp140.dll`, Own: true, Private: true}, "", "origin/runtime-name"},
+		{blame.Module{Name: "stripped", Path: `C:\app\stripped.dll`, Own: true}, "", "origin/own-symbols"},
 		{blame.Module{Name: "USER32", Path: "USER32.dll"}, "", "origin/system-name"},
 		{blame.Module{Name: "version", Path: `C:\app\version.dll`}, "", "origin/third-party"},
 		{blame.Module{Name: "MSVCP140_1", Path: `C:\app\msvcp140_1.dll`, Private: true}, "", "origin/runtime-name"},
