@@ -12,8 +12,8 @@ import (
 // waitedInVain are the results of attempts after which a server may have the file all the same.
 var waitedInVain = []string{"waiting", "failed"}
 
-// pendingSymbols names, for each symbol server that was waited for in vain, the files that it may have: more than none of
-// it came, and another search may find them.
+// pendingSymbols names, for each symbol server that was waited for in vain, the files that it may have: another search may find
+// them.
 func pendingSymbols(modules []Module) []Warning {
 	var servers []string
 	files := map[string][]string{}
@@ -38,7 +38,7 @@ func pendingSymbols(modules []Module) []Warning {
 	var list []Warning
 	for _, server := range servers {
 		list = append(list, Warning{Code: capture.SymbolsPending, Count: int64(len(files[server])), Message: fmt.Sprintf(
-			"the symbol server %s did not give its answer in the time that a run has for it; still waited for: %s; look for the run's symbols again, or give it more time (HEAPDRIFT_SYMBOL_WAIT)",
+			"the symbol server %s was waited for in vain and may have what is missing: %s; look for symbols again later, or let runs wait longer (HEAPDRIFT_SYMBOL_WAIT)",
 			server, someOf(files[server]))})
 	}
 	return list

@@ -12,6 +12,7 @@ import (
 	"heapdrift/internal/intake"
 	"heapdrift/internal/queue"
 	"heapdrift/internal/store"
+	"heapdrift/internal/symbols"
 	"heapdrift/internal/testdb"
 	"heapdrift/worker"
 )
@@ -27,6 +28,12 @@ type Pipeline struct {
 // Start runs a pipeline. The package's TestMain must call testdb.Main.
 func Start(t testing.TB) *Pipeline {
 	t.Helper()
+	return StartWith(t, nil)
+}
+
+// StartWith is Start with a worker that looks for symbols along a path.
+func StartWith(t testing.TB, path symbols.Library) *Pipeline {
+	t.Helper()
 	s, err := store.Open(t.Context(), testdb.New(t))
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +48,7 @@ func Start(t testing.TB) *Pipeline {
 		t.Fatal(err)
 	}
 	t.Cleanup(redis.Stop)
-	node, err := queue.New(s, (&worker.Worker{Store: s, Blobs: blobs}).Handlers(), queue.Options{RedisURL: "redis://" + redis.Addr(), Poll: 30 * time.Millisecond, FreshBroker: true})
+	node, err := queue.New(s, (&worker.Worker{Store: s, Blobs: blobs, Symbols: path}).Handlers(), queue.Options{RedisURL: "redis://" + redis.Addr(), Poll: 30 * time.Millisecond, FreshBroker: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1004,7 +1004,7 @@ func warningLine(w analysis.Warning, kind string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if w.Code == capture.NoSymbols || w.Code == capture.SymbolMismatch {
+		if w.Code == capture.NoSymbols || w.Code == capture.SymbolsPending || w.Code == capture.SymbolMismatch {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<a href=\"#symbols\">What to upload</a>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
