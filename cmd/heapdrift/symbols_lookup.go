@@ -16,7 +16,8 @@ import (
 )
 
 // symbolsLookup prints what a PDB or an image says about addresses, one tab-separated line each: address, function,
-// displacement, file, line, and the chain of inlined calls, innermost first.
+// displacement, file, line, and the chain of inlined calls, innermost first. Why a file has no answers is said on the standard error, and
+// the exit code is 4 then.
 func symbolsLookup(ctx context.Context, args []string, s streams) (int, error) {
 	rest, err := parse(flag.NewFlagSet("symbols lookup", flag.ContinueOnError), args, s)
 	if err != nil {
@@ -36,7 +37,7 @@ func symbolsLookup(ctx context.Context, args []string, s streams) (int, error) {
 	out := bufio.NewWriterSize(s.out, 64<<10)
 	var line []byte
 	var failed error // of the output
-	err = symbols.Lookup(ctx, rest[0], rvas, func(rva uint32, at *index.Location) error {
+	outcome, err := symbols.Lookup(ctx, rest[0], rvas, func(rva uint32, at *index.Location) error {
 		line = appendRow(line[:0], rva, at)
 		_, failed = out.Write(line)
 		return failed
@@ -50,6 +51,15 @@ func symbolsLookup(ctx context.Context, args []string, s streams) (int, error) {
 	case err != nil:
 		return exitInput, fmt.Errorf("%s: %w", rest[0], err)
 	}
+	if outcome.From != "" {
+		fmt.Fprintf(s.err, "heapdrift: %s: answered by %s\n", rest[0], outcome.From)
+	}
+	if outcome.Note != "" {
+		fmt.Fprintf(s.err, "heapdrift: %s: %s\n", rest[0], outcome.Note)
+	}
+	if outcome.Useless {
+		return exitInconclusive, nil
+	}
 	return exitOK, nil
 }
 
@@ -61,7 +71,7 @@ func appendRow(line []byte, rva uint32, l *index.Location) []byte {
 		line = strconv.AppendUint(line, uint64(l.Displacement), 10)
 	}
 	line = append(append(append(line, '\t'), l.File...), '\t')
-	if l.File != "" {
+	if l.Line != 0 { // compilers' marks are none
 		line = strconv.AppendUint(line, uint64(l.Line), 10)
 	}
 	line = append(line, '\t')

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"heapdrift/internal/symbols/pdb/pdbtest"
 )
 
 func TestSymbolsUsage(t *testing.T) {
@@ -68,6 +70,17 @@ func TestSymbolsLookup(t *testing.T) {
 		if fields := strings.Split(out, "\t"); code != exitOK || len(fields) != 6 || fields[1] == "" || fields[2] != "0" {
 			t.Errorf("%s: %d %q %s", file, code, out, stderr)
 		}
+	}
+	unfinished, err := (&pdbtest.Program{NoSymbols: true}).PDB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := filepath.Join(tree(t, map[string][]byte{"app.pdb": unfinished}), "app.pdb")
+	if out, stderr, code := cli(t, "symbols", "lookup", half, "0x1000"); code != exitInconclusive || out != "0x1000\t\t\t\t\t\n" || !strings.Contains(stderr, "interrupted") {
+		t.Errorf("%d %q %s", code, out, stderr)
+	}
+	if out, stderr, code := cli(t, "symbols", "lookup", filepath.Join(dir, "app.dll"), rva); code != exitOK || !strings.Contains(stderr, "app.pdb") || !strings.Contains(out, ".cpp\t") {
+		t.Errorf("%d %q %s", code, out, stderr)
 	}
 	out, _, code := cli(t, "symbols", "lookup", filepath.Join(dir, "app.pdb"), "fffffff0")
 	if code != exitOK || out != "0xfffffff0\t\t\t\t\t\n" {

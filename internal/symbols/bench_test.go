@@ -33,7 +33,7 @@ func BenchmarkLookupLarge(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := Lookup(b.Context(), path, rvas, func(uint32, *index.Location) error { return nil }); err != nil {
+				if _, err := Lookup(b.Context(), path, rvas, func(uint32, *index.Location) error { return nil }); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -51,7 +51,7 @@ func BenchmarkLookup(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := Lookup(b.Context(), path, rvas, func(uint32, *index.Location) error { return nil }); err != nil {
+		if _, err := Lookup(b.Context(), path, rvas, func(uint32, *index.Location) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -3,7 +3,6 @@ package symbols
 import (
 	"context"
 	"errors"
-	"path/filepath"
 
 	"heapdrift/internal/symbols/index"
 	"heapdrift/internal/symbols/pdb"
@@ -11,28 +10,70 @@ import (
 	"heapdrift/internal/symbols/undname"
 )
 
-// Lookup says what a PDB, or the exports of an image, say about addresses: answer is called for each of them, in their order, with a
-// Location that is good until it returns. One without a function means that nothing is known. Addresses are looked up as they
-// are: give one less than a return address to get its call.
-func Lookup(ctx context.Context, path string, rvas []uint32, answer func(rva uint32, at *index.Location) error) error {
-	content, err := openFile(path)
+// An Outcome is what a look-up went by, and what keeps it from better answers.
+type Outcome struct {
+	From    string // the PDB beside the image that was asked; "" for the file itself
+	Note    string // what limits the answers, in sentences; "" for nothing
+	Useless bool   // the file cannot tell functions and lines, whatever the address
+}
+
+// Lookup says what a PDB says about addresses, or an image by the PDB that lies beside it, else by its exports: answer is called for each
+// of them, in their order, with a Location that is good until it returns. One without a function means that nothing is known. Addresses
+// are looked up as they are: give one less than a return address to get its call. Files may be compressed as in symbol stores.
+func Lookup(ctx context.Context, path string, rvas []uint32, answer func(rva uint32, at *index.Location) error) (Outcome, error) {
+	f, err := openExpanded(ctx, path)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer f.close()
+	switch {
+	case f.refused != nil: // it is a PDB that has nothing to say of native code
+		for _, rva := range rvas {
+			if err := answer(rva, &index.Location{}); err != nil {
+				return Outcome{}, err
+			}
+		}
+		return Outcome{Note: f.refused.Sentence(), Useless: true}, nil
+	case f.Kind == KindPDB:
+		return lookupFile(ctx, f, nil, rvas, answer)
+	}
+	beside, missing, err := f.beside(ctx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if beside != nil {
+		defer beside.close()
+		out, err := lookupFile(ctx, beside, f, rvas, answer)
+		out.From = beside.path
+		return out, err
+	}
+	exports, err := lookupExports(f.content, rvas, answer)
+	return Outcome{Note: missing, Useless: exports == 0}, err
+}
+
+// lookupFile answers by a PDB. One without section headers is given those of its image, if there is one.
+func lookupFile(ctx context.Context, f, image *expanded, rvas []uint32, answer func(rva uint32, at *index.Location) error) (Outcome, error) {
+	file, err := pdb.OpenFile(f.data) // in memory, which is faster than reading
+	if err != nil {
+		return Outcome{}, err
+	}
+	info := file.Info()
+	if info.NoSections && image != nil {
+		err = useSectionsOf(file, image.content)
+	}
+	if err == nil {
+		err = lookupPDB(ctx, file, rvas, answer)
+	}
+	useless := info.TypesOnly || info.Managed || info.Unfinished || info.FastLink
+	return Outcome{Note: info.Note, Useless: useless}, errors.Join(err, file.Close())
+}
+
+func useSectionsOf(file *pdb.File, content Content) error {
+	image, err := pe.Open(content, content.Size())
 	if err != nil {
 		return err
 	}
-	defer func() { _ = content.Close() }()
-	identity, err := Identify(ctx, filepath.Base(path), content, content.Size())
-	if err != nil {
-		return err
-	}
-	if identity.Kind == KindImage {
-		return lookupExports(content, rvas, answer)
-	}
-	file, err := pdb.OpenFile(path) // in memory, which is faster than reading
-	if err != nil {
-		return err
-	}
-	err = lookupPDB(ctx, file, rvas, answer)
-	return errors.Join(err, file.Close())
+	return file.UseSections(sectionsOf(image))
 }
 
 func lookupPDB(ctx context.Context, file *pdb.File, rvas []uint32, answer func(rva uint32, at *index.Location) error) error {
@@ -46,7 +87,7 @@ func lookupPDB(ctx context.Context, file *pdb.File, rvas []uint32, answer func(r
 		l := &found[i]
 		at = index.Location{Inlines: at.Inlines[:0]}
 		if l.Function != "" {
-			at.Function, at.Displacement, at.File, at.Line, at.Approx = l.Function, l.Displacement, l.File, l.Line, l.LowConfidence
+			at.Function, at.Displacement, at.File, at.Line, at.Approx = l.Function, l.Displacement, l.File, shownLine(l.Line), l.LowConfidence
 			if l.Kind == pdb.KindPublic {
 				name, ok := displayed[l.Function]
 				if !ok {
@@ -56,7 +97,7 @@ func lookupPDB(ctx context.Context, file *pdb.File, rvas []uint32, answer func(r
 				at.Function = name
 			}
 			for _, in := range l.Inlines {
-				at.Inlines = append(at.Inlines, index.Inline{Function: in.Name, File: in.File, Line: in.Line})
+				at.Inlines = append(at.Inlines, index.Inline{Function: in.Name, File: in.File, Line: shownLine(in.Line)})
 			}
 			legibleLocation(&at)
 		}
@@ -67,19 +108,21 @@ func lookupPDB(ctx context.Context, file *pdb.File, rvas []uint32, answer func(r
 	return nil
 }
 
-func lookupExports(content Content, rvas []uint32, answer func(rva uint32, at *index.Location) error) error {
+// lookupExports answers by an image's exports and returns how many addresses lie behind one.
+func lookupExports(content Content, rvas []uint32, answer func(rva uint32, at *index.Location) error) (answered int, err error) {
 	image, err := pe.Open(content, content.Size())
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for _, rva := range rvas {
 		var at index.Location
 		if export, displacement, ok := image.NearestExport(rva); ok {
 			at = index.Location{Function: exportName(export), Displacement: displacement, Approx: true}
+			answered++
 		}
 		if err := answer(rva, &at); err != nil {
-			return err
+			return answered, err
 		}
 	}
-	return nil
+	return answered, nil
 }

@@ -114,13 +114,21 @@ func allocatedTypes(ctx context.Context, f *pdb.File, rets []uint32) (map[uint32
 func frames(at *index.Location, allocated string) []capture.NamedFrame {
 	list := make([]capture.NamedFrame, 0, len(at.Inlines)+1)
 	for _, i := range at.Inlines {
-		list = append(list, capture.NamedFrame{Function: legible(i.Function), File: legible(i.File), Line: i.Line, Inline: true})
+		list = append(list, capture.NamedFrame{Function: legible(i.Function), File: legible(i.File), Line: shownLine(i.Line), Inline: true})
 	}
 	list = append(list, capture.NamedFrame{
-		Function: legible(at.Function), Offset: uint64(at.Displacement) + 1, File: legible(at.File), Line: at.Line, Approx: at.Approx,
+		Function: legible(at.Function), Offset: uint64(at.Displacement) + 1, File: legible(at.File), Line: shownLine(at.Line), Approx: at.Approx,
 	})
 	list[0].Type = legible(allocated)
 	return list
+}
+
+// shownLine is a line of a file; 0 for what a compiler writes in its place for debuggers.
+func shownLine(line uint32) uint32 {
+	if pdb.HiddenLine(line) {
+		return 0
+	}
+	return line
 }
 
 // index opens a PDB's index and builds it first where there is none.
@@ -179,11 +187,14 @@ func (s *search) useSections(ctx context.Context, file *pdb.File, from *File) er
 		return err
 	}
 	defer done()
-	var sections []pdb.Section
+	return file.UseSections(sectionsOf(image))
+}
+
+func sectionsOf(image *pe.File) (sections []pdb.Section) {
 	for _, h := range image.Info().Sections {
 		sections = append(sections, pdb.Section{Name: h.Name, RVA: h.RVA, Size: h.Size, Characteristics: h.Characteristics})
 	}
-	return file.UseSections(sections)
+	return sections
 }
 
 // noteDamage notes what of a PDB could not be read, and reports whether there is anything.

@@ -40,6 +40,7 @@ type Info struct {
 	OMAP        bool   // the image was reordered after linking
 	TypesOnly   bool   // without symbols: a compiler's PDB
 	Managed     bool   // describes .NET code
+	Unfinished  bool   // the link that writes it was interrupted, or is not over yet
 	SizeOfImage uint32 // end of the last section, rounded up to 4096 bytes; 0 unknown
 	Sections    []Section
 	Quality     Quality
@@ -142,6 +143,20 @@ func bitsOf(machine uint16) int {
 	return 0
 }
 
+// isUnfinished tells a PDB that a linker has begun: it reserves the streams first and fills in types, modules and section headers
+// as it goes. A compiler's PDB has types from its first commit on.
+func (f *File) isUnfinished() bool {
+	if !f.info.TypesOnly {
+		return len(f.modules) == 0 && f.dbi.publics == noStream && f.dbi.sections == noStream
+	}
+	const header = 56 // of the types' stream, which is all of it where there are none
+	if f.c.streams() <= streamTPI {
+		return true
+	}
+	types, err := f.c.open(streamTPI)
+	return err == nil && types.size() <= header
+}
+
 // judge says what the PDB is good for.
 func (f *File) judge() {
 	i := &f.info
@@ -165,7 +180,11 @@ func (f *File) judge() {
 		}
 		i.Note += s
 	}
+	i.Unfinished = f.isUnfinished()
 	switch {
+	case i.Unfinished:
+		i.Quality = QualityNone
+		note("The link that writes this PDB was interrupted, or is not over: nothing of the image is in it. Link again.")
 	case i.TypesOnly:
 		i.Quality = QualityNone
 		note("This is a compiler's PDB, which holds types only: give the PDB that the linker writes.")
@@ -180,7 +199,7 @@ func (f *File) judge() {
 		i.Quality = QualityPublic
 		note("Its source lines are in the form of Visual C++ 7.1 and older, which is not read.")
 	}
-	if i.NoSections && !i.TypesOnly {
+	if i.NoSections && !i.TypesOnly && !i.Unfinished {
 		note("It has no section headers, as NGEN makes PDBs: addresses need the image too.")
 	}
 }

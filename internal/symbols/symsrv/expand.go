@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -21,8 +22,8 @@ var (
 	kwajMagic = []byte("KWAJ\x88\xf0\x27\xd1") // compress.exe
 )
 
-// formOf tells what a file holds from its first bytes.
-func formOf(file string) (Form, error) {
+// FormOf tells what a file holds from its first bytes.
+func FormOf(file string) (Form, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return "", err
@@ -44,6 +45,11 @@ func formOf(file string) (Form, error) {
 		return "", errors.New("the file was compressed with compress.exe, which is not read here: expand it with expand.exe")
 	}
 	return Plain, nil
+}
+
+// Expand writes what a compressed file of a symbol store holds: the file of its name, or the only one. More than limit bytes are an error.
+func Expand(ctx context.Context, archive string, limit int64, w io.Writer) error {
+	return expand(ctx, archive, filepath.Base(archive), limit, w)
 }
 
 // expand writes the file that goes by the name in a cabinet or zip, or else the only one in it.

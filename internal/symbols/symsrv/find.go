@@ -185,7 +185,7 @@ type candidate struct {
 
 // accept checks a candidate and brings it to where it can stay. It notes what came of it.
 func (s *search) accept(ctx context.Context, c candidate, from origin) (Found, bool) {
-	form, err := formOf(c.path)
+	form, err := FormOf(c.path)
 	if err != nil {
 		s.note(c.place, Failed, err.Error())
 		return Found{}, false

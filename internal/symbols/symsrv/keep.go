@@ -52,7 +52,7 @@ func (s *search) keepIn(ctx context.Context, home string, c candidate, form Form
 		return "", err
 	}
 	file := []string{s.want.Name}
-	if f, err := formOf(work); err == nil && f == MSFZ {
+	if f, err := FormOf(work); err == nil && f == MSFZ {
 		file = []string{msfzName, s.want.Name}
 	}
 	kept, err := s.settle(work, home, file)

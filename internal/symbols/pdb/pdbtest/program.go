@@ -22,6 +22,7 @@ type Program struct {
 	KeepProcedures bool // with Stripped: procedures, thunks and separated code stay, as in Microsoft's public PDBs
 	FastLink       bool // linked with /DEBUG:FASTLINK: procedures and lines are in object files
 	NoSections     bool // without section headers, as NGEN makes them
+	NoSymbols      bool // an empty DBI stream: a compiler's PDB with Structs, a linker's that was interrupted without
 }
 
 // A Section is a section header of the image.

@@ -122,7 +122,11 @@ func (w *Writer) Close() error {
 	records := w.c.add(w.records)
 	publics := w.c.add(w.publicStream())
 	globals := w.c.add(hashTable(nil))
-	w.c.put(3, w.dbi(globals, publics, records))
+	dbi := w.dbi(globals, publics, records)
+	if w.program.NoSymbols {
+		dbi = nil
+	}
+	w.c.put(3, dbi)
 	w.tpi.write(w.c, 2)
 	w.ipi.write(w.c, 4)
 	named := map[string]uint16{"/names": w.c.add(w.names.stream()), "/LinkInfo": w.c.add(nil)}
