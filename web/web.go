@@ -88,7 +88,8 @@ func New(opt Options) (*Server, error) {
 		Store: opt.Store, Blobs: opt.Blobs, Intake: opt.Intake, Windows: opt.Windows, Budget: opt.Budget, Log: s.log, Closing: s.closing, Watch: s.hub.Watch, Idle: opt.UploadIdle,
 	})
 	door := guard.New(opt.Store, opt.Access)
-	e.Use(headers, s.access, compress.Answers, s.answered, s.recover, s.addressed, sameOrigin, door.Check, s.api.Bodies)
+	e.Pre(s.routeHead)
+	e.Use(answerHead, headers, s.access, compress.Answers, s.answered, s.recover, s.addressed, sameOrigin, door.Check, s.api.Bodies)
 	s.api.Register(e)
 	pages.Register(e, pages.Options{Store: opt.Store, Guard: door, Issuer: opt.Issuer, Intake: opt.Intake, Hub: s.hub, Windows: opt.Windows, Version: opt.Version, Closing: s.closing})
 	if err := guard.Covers(e.Routes()); err != nil {

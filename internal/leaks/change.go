@@ -23,7 +23,7 @@ type Change struct {
 	Reopen   bool // takes Known, Fixed and NotLeak back
 	NotLeak  *bool
 	Assignee *string
-	Ticket   *string // http or https, or "" for none
+	Ticket   *string // a line of text or an address; "" for none
 }
 
 // Limits of what a team may write, in characters.
@@ -108,13 +108,13 @@ func CheckComment(text string) error {
 	return CheckText("text", text, MaxComment)
 }
 
-// checkTicket refuses addresses that a browser must not be sent to.
+// checkTicket refuses what is no line of text. It may be a number or an address; only IsTicketLink makes it a link.
 func checkTicket(ticket string) error {
 	if err := CheckText("ticket", ticket, MaxTicket); err != nil {
 		return err
 	}
-	if !IsTicketLink(ticket) {
-		return &FieldError{"ticket", "is not an http or https address"}
+	if strings.ContainsFunc(ticket, unicode.IsControl) {
+		return &FieldError{"ticket", "is not one line of text"}
 	}
 	return nil
 }
@@ -151,9 +151,18 @@ func (c *Change) Apply(w Word, order *Calendar) (Word, error) {
 		w.Assignee = strings.TrimSpace(*c.Assignee)
 	}
 	if c.Ticket != nil {
-		w.Ticket = *c.Ticket
+		w.Ticket = strings.TrimSpace(*c.Ticket)
 	}
 	return w, nil
+}
+
+// UntilText says until when a leak is tolerated in the words that KnownOf reads: by the day which counts last, or by the instant.
+func UntilText(until time.Time) string {
+	until = until.UTC()
+	if until.Equal(until.Truncate(24 * time.Hour)) {
+		return until.AddDate(0, 0, -1).Format(time.DateOnly)
+	}
+	return until.Format(time.RFC3339Nano)
 }
 
 // KnownOf reads why a leak is tolerated, and until when: a day, which still counts, or an instant. Its error is a *FieldError.

@@ -64,15 +64,40 @@ func TestCheckOfAChange(t *testing.T) {
 		"no ticket":                  {ticket(""), ""},
 		"a ticket":                   {ticket("https://t.example/7?x#y"), ""},
 		"a ticket without TLS":       {ticket("http://t/7"), ""},
-		"a ticket that runs":         {ticket("javascript:alert(1)"), "ticket"},
-		"a ticket of another scheme": {ticket("ftp://t/7"), "ticket"},
-		"a ticket without a host":    {ticket("https:///7"), "ticket"},
-		"a ticket without a scheme":  {ticket("//t/7"), "ticket"},
+		"a ticket that would run":    {ticket("javascript:alert(1)"), ""},
+		"a ticket of another scheme": {ticket("ftp://t/7"), ""},
+		"a ticket by its number":     {ticket("APP-12, see also APP-7"), ""},
+		"a ticket of two lines":      {ticket("APP-12\nAPP-13"), "ticket"},
 		"a ticket of 500":            {ticket("http://t/" + strings.Repeat("x", leaks.MaxTicket-9)), ""},
 		"a ticket of 501":            {ticket("http://t/" + strings.Repeat("x", leaks.MaxTicket-8)), "ticket"},
 	} {
 		if got := fieldOf(t, test.change.Check()); got != test.field {
 			t.Errorf("%s: complains about %q, want %q", name, got, test.field)
+		}
+	}
+}
+
+// Only addresses that browsers may follow are links; all else is text.
+func TestIsTicketLink(t *testing.T) {
+	for ticket, want := range map[string]bool{
+		"https://t.example/7": true, "http://t/7": true, "HTTPS://t/7": true, "APP-12": false, "": false, "javascript:alert(1)": false, "javascript://t/%0aalert(1)": false, "data:text/html,x": false,
+		"ftp://t/7": false, "//t/7": false, "https:///7": false, "http://[::1": false, " https://t/7": false,
+	} {
+		if got := leaks.IsTicketLink(ticket); got != want {
+			t.Errorf("%q: %v", ticket, got)
+		}
+	}
+}
+
+// A day reads back as the day, an instant as the instant.
+func TestUntilText(t *testing.T) {
+	for _, text := range []string{"2026-12-31", "2024-02-29", "2026-12-31T12:00:00Z", "2026-12-31T23:59:59.5Z"} {
+		k, err := leaks.KnownOf("x", text, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := leaks.UntilText(k.Until.In(time.FixedZone("", 3600))); got != text {
+			t.Errorf("%s reads back as %s", text, got)
 		}
 	}
 }

@@ -12,7 +12,7 @@ type Triage struct {
 	Known    *Known
 	FixedBy  string // who said that it is fixed; "" where runs show it
 	Assignee string
-	Ticket   string // URL
+	Ticket   string // text, or a URL
 	NotLeak  bool   // the team says that it is not a leak: it counts as known
 	Owner    string // by the project's rules
 	Comments int    // how many

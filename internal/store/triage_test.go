@@ -74,7 +74,7 @@ func TestTriageRefusals(t *testing.T) {
 	soon := time.Now()
 	for field, change := range map[string]leaks.Change{
 		"actor":       {Assignee: text("x")},
-		"ticket":      {Actor: "a", Ticket: text("javascript:alert(1)")},
+		"ticket":      {Actor: "a", Ticket: text("APP-12\nAPP-13")},
 		"reason":      {Actor: "a", Known: &leaks.Known{}},
 		"until":       {Actor: "a", Known: &leaks.Known{Reason: "x", Until: &soon, UntilBuild: "5"}},
 		"until_build": {Actor: "a", Known: &leaks.Known{Reason: "x", UntilBuild: "<b>"}},
@@ -88,7 +88,7 @@ func TestTriageRefusals(t *testing.T) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	for _, ticket := range []string{"ftp://x/y", "//x/y", "https:///y", "x", "http://[::1"} {
+	for _, ticket := range []string{"a\x00b", "\xff", "a\rb"} {
 		if _, err := l.ChangeTriage(t.Context(), "demo", "A", leaks.Change{Actor: "a", Ticket: &ticket}); err == nil {
 			t.Errorf("%q was taken", ticket)
 		}

@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"net/http"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -27,7 +26,7 @@ func (a *API) signatureAudit(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.sendAudit(c, func(v store.View, q store.AuditQuery) ([]store.AuditRow, error) {
+	return a.sendAudit(c, "audit-"+project+"-"+signature, func(v store.View, q store.AuditQuery) ([]store.AuditRow, error) {
 		return v.Audit(c.Request().Context(), project, signature, q)
 	})
 }
@@ -38,20 +37,20 @@ func (a *API) projectAudit(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.sendAudit(c, func(v store.View, q store.AuditQuery) ([]store.AuditRow, error) {
+	return a.sendAudit(c, "audit-"+project, func(v store.View, q store.AuditQuery) ([]store.AuditRow, error) {
 		return v.ProjectAudit(c.Request().Context(), project, q)
 	})
 }
 
 // serverAudit handles GET /api/v1/audit: what became of accounts, and of projects that are gone, newest first.
 func (a *API) serverAudit(c echo.Context) error {
-	return a.sendAudit(c, func(v store.View, q store.AuditQuery) ([]store.AuditRow, error) {
+	return a.sendAudit(c, "audit", func(v store.View, q store.AuditQuery) ([]store.AuditRow, error) {
 		return v.ServerAudit(c.Request().Context(), q)
 	})
 }
 
-// sendAudit answers with the page of an audit that the query asks for.
-func (a *API) sendAudit(c echo.Context, read func(store.View, store.AuditQuery) ([]store.AuditRow, error)) error {
+// sendAudit answers with the page of an audit that the query asks for; name is that of its file.
+func (a *API) sendAudit(c echo.Context, name string, read func(store.View, store.AuditQuery) ([]store.AuditRow, error)) error {
 	var q store.AuditQuery
 	var err error
 	if q.Limit, err = whole(c, "limit", defaultSignatures, 1, maxSignatures); err != nil {
@@ -77,7 +76,7 @@ func (a *API) sendAudit(c echo.Context, read func(store.View, store.AuditQuery) 
 	if len(rows) == q.Limit {
 		view.Next = pageAfter(c.Request().URL, rows[len(rows)-1].ID)
 	}
-	return fresh(c, http.StatusOK, view)
+	return sendList(c, view, view.Audit, name, view.Next)
 }
 
 func viewOfAudit(r *store.AuditRow) auditView {

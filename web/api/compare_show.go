@@ -2,8 +2,8 @@ package api
 
 import (
 	"cmp"
-	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -87,7 +87,8 @@ func (a *API) compareShow(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return fresh(c, http.StatusOK, viewOfComparison(compared))
+	view := viewOfComparison(compared)
+	return sendList(c, view, view.rows(), strings.Join([]string{"compare", view.Project, view.Base.Build, view.Head.Build}, "-"), "")
 }
 
 // questionOf reads what is to be compared.
@@ -130,6 +131,25 @@ func viewOfComparison(c *leaks.Compared) *comparisonView {
 		v.Renames = append(v.Renames, renameView{r.Base, r.Head, r.Likeness, r.Why})
 	}
 	return v
+}
+
+// A changedRow is a row of a comparison with the list that it is in.
+type changedRow struct {
+	Change string `json:"change"`
+	rowView
+}
+
+// rows are all lists of the comparison as one, in their order.
+func (v *comparisonView) rows() (all []changedRow) {
+	for _, list := range []struct {
+		change compare.Change
+		rows   []rowView
+	}{{compare.New, v.New}, {compare.Grown, v.Grown}, {compare.Shrunk, v.Shrunk}, {compare.Fixed, v.Fixed}, {compare.Persisting, v.Persisting}, {compare.NotExercised, v.NotExercised}} {
+		for _, r := range list.rows {
+			all = append(all, changedRow{string(list.change), r})
+		}
+	}
+	return all
 }
 
 func viewOfSide(s *compare.Side) sideView {

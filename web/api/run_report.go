@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -28,6 +29,9 @@ import (
 
 // jsonFormat is the format of the stored report; it is sent as it is, unless an older version stored it in the layout before.
 const jsonFormat = "json"
+
+// shownFormats are those that a browser may show; it saves the others.
+var shownFormats = []string{jsonFormat, "text"}
 
 // maxWindow bounds what unpacking a stored report may take, in bytes; it is written with a window of 1 MB.
 const maxWindow = 8 << 20
@@ -79,7 +83,7 @@ func (a *API) runReport(c echo.Context) error {
 	if known {
 		return c.NoContent(http.StatusNotModified)
 	}
-	if download, _ := strconv.ParseBool(c.QueryParam("download")); download {
+	if download, _ := strconv.ParseBool(c.QueryParam("download")); download || !slices.Contains(shownFormats, format.Name) {
 		header.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": downloadName(&run, format.Extension)}))
 	}
 	if window != nil {
@@ -239,11 +243,15 @@ func reportTop(c echo.Context) (int, error) {
 
 // downloadName is the file name of a download: it tells those of several runs in one folder apart.
 func downloadName(run *store.Run, extension string) string {
-	name := strings.Join([]string{"heapdrift", run.Project, run.Build, run.Scenario, run.Name}, "-")
+	return fileName(strings.Join([]string{"heapdrift", run.Project, run.Build, run.Scenario, run.Name}, "-")) + extension
+}
+
+// fileName is a text as the name of a file anywhere.
+func fileName(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._+-", r) {
 			return r
 		}
 		return '-'
-	}, name) + extension
+	}, text)
 }

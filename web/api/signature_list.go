@@ -1,7 +1,6 @@
 package api
 
 import (
-	"net/http"
 	"net/url"
 	"strconv"
 
@@ -53,7 +52,7 @@ func (a *API) signatureList(c echo.Context) error {
 	if next := page.Next(); next != 0 {
 		view.Next = pageAfter(c.Request().URL, next)
 	}
-	return fresh(c, http.StatusOK, view)
+	return sendList(c, view, view.Signatures, "leaks-"+project, view.Next)
 }
 
 func signatureQuery(c echo.Context, project string) (store.SignatureQuery, error) {

@@ -48,11 +48,11 @@ type triageView struct {
 }
 
 type knownView struct {
-	Reason     string     `json:"reason"`
-	Until      *time.Time `json:"until"`
-	UntilBuild string     `json:"until_build"`
-	Expired    bool       `json:"expired"`
-	Rule       bool       `json:"rule"`
+	Reason     string  `json:"reason"`
+	Until      *string `json:"until"` // as it was given: a day, which still counts, or a time
+	UntilBuild string  `json:"until_build"`
+	Expired    bool    `json:"expired"`
+	Rule       bool    `json:"rule"`
 }
 
 type figuresView struct {
@@ -79,7 +79,11 @@ func viewOfTriage(t *leaks.Triage) triageView {
 		NotLeak: t.NotLeak, Comments: t.Comments,
 	}
 	if k := t.Known; k != nil {
-		v.Known = &knownView{Reason: k.Reason, Until: k.Until, UntilBuild: k.UntilBuild, Expired: k.Expired, Rule: k.Rule}
+		v.Known = &knownView{Reason: k.Reason, UntilBuild: k.UntilBuild, Expired: k.Expired, Rule: k.Rule}
+		if k.Until != nil {
+			until := leaks.UntilText(*k.Until)
+			v.Known.Until = &until
+		}
 	}
 	return v
 }

@@ -20,6 +20,8 @@ own!operator==ops
 app!x=
 a*b!c=star
 word
+kernel32=ignore
+ntdll!Rtl*=Maybe_Ignore
 `)
 	want := []string{
 		"module:app function:Cache::Put -> owner=\"put team\"",
@@ -31,7 +33,10 @@ word
 	if strings.Join(got.Rules, "\n") != strings.Join(want, "\n") {
 		t.Errorf("rules:\n%s", strings.Join(got.Rules, "\n"))
 	}
-	if len(got.Rejected) != 4 || got.Rejected[0].Line != 8 || got.Rejected[0].Reason == "" {
+	if last := got.Rejected[len(got.Rejected)-1]; last.Line != 13 || !strings.Contains(last.Reason, "is no owner") {
+		t.Errorf("%+v", last)
+	}
+	if len(got.Rejected) != 6 || got.Rejected[0].Line != 8 || got.Rejected[0].Reason == "" {
 		t.Errorf("rejected: %+v", got.Rejected)
 	}
 	for stack, owner := range map[string]string{

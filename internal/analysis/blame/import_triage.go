@@ -41,6 +41,9 @@ func ImportTriage(text string) Imported {
 	return out
 }
 
+// notOwners stand in the place of owners and have !analyze look at the next frame instead.
+var notOwners = []string{"ignore", "maybe_ignore"}
+
 func parseOwnership(line string) (o ownership, reason string) {
 	eq := strings.LastIndexByte(line, '=') // operators have = in their names, owners do not
 	if eq < 0 {
@@ -50,6 +53,8 @@ func parseOwnership(line string) (o ownership, reason string) {
 	o.module, o.function, _ = strings.Cut(strings.TrimSpace(line[:eq]), "!")
 	o.module, o.function = strings.TrimSpace(o.module), strings.TrimSpace(o.function)
 	switch {
+	case slices.ContainsFunc(notOwners, func(word string) bool { return strings.EqualFold(word, o.owner) }):
+		return o, o.owner + " is no owner: it has WinDbg pass the frame over; say so with a rule of a layer, as in module:" + cmp.Or(o.module, "name") + " -> plumbing"
 	case o.owner == "":
 		return o, "no owner behind the ="
 	case o.module == "":

@@ -43,13 +43,13 @@ func csv(p *printer, r *analysis.Report, _ Options) {
 		"aofi_bytes", "aofi_count", "aofo_bytes", "aofo_count", "at_exit_bytes", "at_exit_count", "peak_bytes", "score", "before_exit_bytes", "before_exit_count"})
 	for i := range r.Sites {
 		s := &r.Sites[i]
-		row := []string{s.Signature, s.Kind, s.Heap, string(s.Verdict), "", "", number(s.Outstanding.Bytes), number(s.Outstanding.Count),
-			"", "", "", "", strings.Join(s.Flags, " "), stackText(r.Stack(s.Stack))}
+		row := []string{Cell(s.Signature), Cell(s.Kind), Cell(s.Heap), string(s.Verdict), "", "", number(s.Outstanding.Bytes), number(s.Outstanding.Count),
+			"", "", "", "", Cell(strings.Join(s.Flags, " ")), Cell(stackText(r.Stack(s.Stack)))}
 		if s.Growth != nil {
 			row[4], row[5] = number(s.Growth.Bytes), number(s.Growth.Count)
 		}
 		if b := s.Blame; b != nil {
-			row[8], row[9], row[10], row[11] = b.Module, formula(b.Function), formula(b.File), number(int64(b.Line))
+			row[8], row[9], row[10], row[11] = Cell(b.Module), Cell(b.Function), Cell(b.File), number(int64(b.Line))
 		}
 		score := ""
 		if s.Score != nil {
@@ -81,12 +81,13 @@ func lifetimeCells(l *analysis.Lifetimes) []string {
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
-// formula keeps spreadsheets from running a name as one: names come from outside.
-func formula(s string) string {
-	if s != "" && strings.ContainsAny(s[:1], "=+-@") {
-		return "'" + s
+// Cell is a text as a cell of CSV: one that spreadsheets would run as a formula begins with an apostrophe, which makes it a text. Names
+// come from outside.
+func Cell(text string) string {
+	if text != "" && strings.ContainsAny(text[:1], "=+-@\t\r") {
+		return "'" + text
 	}
-	return s
+	return text
 }
 
 func stackText(stack []*analysis.Frame) string {

@@ -103,7 +103,7 @@ func KnownText(k *leaks.Known) string {
 		text += " (by the project’s rules)"
 	}
 	if k.Until != nil {
-		text += ", until " + Moment(*k.Until)
+		text += ", until " + leaks.UntilText(*k.Until)
 	}
 	if k.UntilBuild != "" {
 		text += ", until build " + k.UntilBuild
