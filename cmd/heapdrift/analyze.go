@@ -75,7 +75,9 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 	case err != nil:
 		return exitUsage, &usageError{"--format: " + err.Error()}
 	case len(files) == 0:
-		return exitUsage, &usageError{"no files given"}
+		return exitUsage, &usageError{"no files given; - reads the standard input"}
+	case checkInputs(files) != nil:
+		return exitUsage, checkInputs(files)
 	case f.top < 0:
 		return exitUsage, &usageError{"--top must not be negative"}
 	}

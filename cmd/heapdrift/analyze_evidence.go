@@ -85,7 +85,7 @@ func (e *evidenceFiles) readAll(ctx context.Context, paths []string, opt ingest.
 				return err
 			}
 		}
-		f, err := openEvidence(ctx, path)
+		f, err := openEvidence(ctx, path, s.in)
 		if err != nil {
 			return err
 		}
@@ -116,8 +116,8 @@ func (e *evidenceFiles) readAll(ctx context.Context, paths []string, opt ingest.
 }
 
 // openEvidence opens a file and begins to compute its digest.
-func openEvidence(ctx context.Context, path string) (*evidenceFile, error) {
-	file, err := os.Open(path)
+func openEvidence(ctx context.Context, path string, in io.Reader) (*evidenceFile, error) {
+	file, err := openFile(ctx, path, in)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,11 @@ func openEvidence(ctx context.Context, path string) (*evidenceFile, error) {
 		_ = file.Close() // read only
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	f := &evidenceFile{File: analysis.File{Name: filepath.Base(path), Bytes: info.Size()}, content: file, digest: make(chan struct{})}
+	name := filepath.Base(path)
+	if path == standardInput {
+		name = "standard input"
+	}
+	f := &evidenceFile{File: analysis.File{Name: name, Bytes: info.Size()}, content: file, digest: make(chan struct{})}
 	go func() {
 		defer close(f.digest)
 		f.failed = f.sum(ctx)

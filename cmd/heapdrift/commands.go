@@ -43,7 +43,7 @@ type command struct {
 // commands is a function because help refers to it.
 func commands() []command {
 	return []command{
-		{"analyze", "[flags] FILE…", "analyse evidence here, without a server", analyze, false},
+		{"analyze", "[flags] FILE…", "analyse evidence here, without a server; - is the standard input", analyze, false},
 		{"etl census", "[--format json] FILE…", "count what is in a trace, for bug reports; several files are one trace", etlCensus, false},
 		{"symbols add", "[--url U] DIR|FILE…", "send PDBs, images and archives of them to a server", symbolsAdd, false},
 		{"symbols lookup", "PDB|PE [ADDR…]", "print what a PDB or image says about addresses (RVAs, hexadecimal)", symbolsLookup, false},

@@ -137,7 +137,7 @@ func TestSymbolServerOfSymbolPath(t *testing.T) {
 	pdb, dll := symbolsOf(t, 7)
 	n.putSymbols("out.zip", zipped("App.pdb", pdb, "app.dll", dll))
 	cache := t.TempDir()
-	path, err := symsrv.Parse("srv*"+cache+"*"+n.URL+"/symbols", symsrv.Options{Cache: cache, Allow: []string{"*"}, Check: symbols.CheckFile})
+	path, err := symsrv.Parse("srv*"+cache+"*"+n.URL+"/symbols", symsrv.Options{Cache: cache, Allow: []string{"127.0.0.1"}, Check: symbols.CheckFile})
 	if err != nil {
 		t.Fatal(err)
 	}
