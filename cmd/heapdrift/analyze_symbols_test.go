@@ -3,13 +3,19 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/corpus"
+	"heapdrift/worker/workertest"
 )
 
 // symbolTruth is what the frames of the generated evidence are known to be.
@@ -168,4 +174,23 @@ func frameLine(f *analysis.Frame, system bool) string {
 		s += fmt.Sprintf(" %s:%d", f.File, f.Line)
 	}
 	return s
+}
+
+// A symbol server that says nothing takes the time that a run has for it, and the report tells what it may have.
+func TestAnalyzeWithASilentServer(t *testing.T) {
+	var asked atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		<-r.Context().Done()
+	}))
+	defer server.Close()
+	t.Setenv("HEAPDRIFT_SYMBOL_WAIT", "100ms")
+	t.Setenv("HEAPDRIFT_SYMBOL_CACHE", t.TempDir())
+	log := strings.Replace(workertest.TillLog(1), "enumerated.\n", "enumerated.\n7FF600000000-7FF600005FFF DBGHELP: till - private symbols & lines\n        c:\\sym\\till.pdb\\010000000000000000000000000000001\\till.pdb\n", 1)
+	r := analyzeJSON(t, "--symbols", "srv*"+server.URL, write(t, "till.txt", []byte(log)))
+	if !slices.ContainsFunc(r.Warnings, func(w analysis.Warning) bool {
+		return w.Code == capture.SymbolsPending && strings.Contains(w.Message, strings.TrimPrefix(server.URL, "http://")) && strings.Contains(w.Message, "till.pdb")
+	}) || asked.Load() == 0 {
+		t.Errorf("asked %d times: %+v", asked.Load(), r.Warnings)
+	}
 }
