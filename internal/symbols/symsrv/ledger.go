@@ -72,7 +72,7 @@ type waiting struct {
 	ledger *ledger
 	server string
 	since  time.Time
-	left   time.Duration
+	left   time.Duration // until it ends, if nothing comes
 	limit  time.Duration
 	bytes  atomic.Int64
 	timer  *time.Timer
@@ -86,7 +86,7 @@ func (p *Path) wait(ctx context.Context, server string, end context.CancelCauseF
 		return q
 	}
 	q.ledger.mu.Lock()
-	q.left = q.limit - q.ledger.spent[server]
+	q.left = q.limit - q.ledger.spent[server] + patience // which is given before it is known whether there will be an answer
 	q.ledger.mu.Unlock()
 	armed := make(chan struct{})
 	q.timer = time.AfterFunc(max(q.left, 0), func() {

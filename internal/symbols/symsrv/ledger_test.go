@@ -73,25 +73,3 @@ func TestWaitOfAnother(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// TestWaitForMuch takes a large file from a server that is busy for longer than a run waits, but sends all the time.
-func TestWaitForMuch(t *testing.T) {
-	large := right + strings.Repeat("x", 4<<20)
-	sent := make(chan struct{})
-	w := serve(t, nil, func(rw http.ResponseWriter, r *http.Request) {
-		if !strings.HasSuffix(r.URL.Path, "/"+in+"app.pdb") {
-			http.NotFound(rw, r)
-			return
-		}
-		_, _ = rw.Write([]byte(large[:3<<20]))
-		_ = http.NewResponseController(rw).Flush()
-		<-sent
-		_, _ = rw.Write([]byte(large[3<<20:]))
-	})
-	opt := online(t, w)
-	opt.Limits.Wait = time.Second // and 3 MB are worth twelve
-	time.AfterFunc(1500*time.Millisecond, func() { close(sent) })
-	if found, tried, err := parse(t, "srv*"+w.URL, opt).Find(symsrv.InRun(t.Context()), app); err != nil || found.Path == "" {
-		t.Errorf("%v: %+v", err, tried)
-	}
-}
