@@ -1,0 +1,320 @@
+package push_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"heapdrift/internal/push"
+)
+
+func digestOf(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// Whatever happens to a connection, what arrives is the file, and the client goes on where the server stands.
+func TestUploadSurvives(t *testing.T) {
+	patches := 0
+	for _, test := range []struct {
+		name   string
+		before func(f *fakeServer, n int, w http.ResponseWriter, r *http.Request) bool
+		pauses []time.Duration
+		log    string // of the one file, joined by blanks
+	}{
+		{name: "nothing", log: "POST PATCH 0 POST"},
+		{
+			name: "cut in the middle",
+			before: func(f *fakeServer, _ int, w http.ResponseWriter, r *http.Request) bool {
+				if r.Method != http.MethodPatch || patches > 0 {
+					return false
+				}
+				patches++
+				f.take(f.uploads["U1"], r.Body, 40_000)
+				cut(f.t, w)
+				return true
+			},
+			pauses: []time.Duration{time.Second}, log: "POST PATCH 0 HEAD PATCH 40000 POST",
+		},
+		{
+			name: "the last answer is lost",
+			before: func(f *fakeServer, _ int, w http.ResponseWriter, r *http.Request) bool {
+				if r.Method != http.MethodPatch || patches > 0 {
+					return false
+				}
+				patches++
+				f.take(f.uploads["U1"], r.Body, 0)
+				cut(f.t, w)
+				return true
+			},
+			pauses: []time.Duration{time.Second}, log: "POST PATCH 0 HEAD PATCH 100000 POST",
+		},
+		{
+			name: "the server is away, and says for how long",
+			before: func(_ *fakeServer, n int, w http.ResponseWriter, _ *http.Request) bool {
+				switch n {
+				case 1:
+					w.WriteHeader(http.StatusBadGateway)
+				case 2:
+					w.Header().Set("Retry-After", "17")
+					problem(w, http.StatusTooManyRequests, "too-many", "later")
+				case 4:
+					w.Header().Set("Retry-After", "86400")
+					problem(w, http.StatusServiceUnavailable, "shutting-down", "later")
+				default:
+					return false
+				}
+				return true
+			},
+			pauses: []time.Duration{time.Second, 17 * time.Second, 5 * time.Minute}, log: "POST POST POST PATCH 0 HEAD PATCH 0 POST",
+		},
+		{
+			name: "it stands elsewhere",
+			before: func(f *fakeServer, _ int, _ http.ResponseWriter, r *http.Request) bool {
+				if r.Method == http.MethodPatch && patches == 0 {
+					patches++
+					content := make([]byte, 100_000)
+					for i := range content {
+						content[i] = byte(i*7 + i/251 + len("a.txt"))
+					}
+					f.take(f.uploads["U1"], strings.NewReader(string(content)), 50_000)
+				}
+				return false
+			},
+			log: "POST PATCH 0 HEAD PATCH 50000 POST",
+		},
+		{
+			name: "the upload is gone",
+			before: func(f *fakeServer, _ int, _ http.ResponseWriter, r *http.Request) bool {
+				if r.Method == http.MethodPatch && patches == 0 {
+					patches++
+					f.uploads["U1"] = nil
+				}
+				return false
+			},
+			log: "POST PATCH 0 POST PATCH 0 POST",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			patches = 0
+			f := newFake(t)
+			if test.before != nil {
+				f.before = func(n int, w http.ResponseWriter, r *http.Request) bool { return test.before(f, n, w, r) }
+			}
+			c, pauses := f.client()
+			p := files(t, map[string]int{"a.txt": 100_000})
+			run, err := c.Send(t.Context(), p, &watched{})
+			if err != nil || run.ID != 7 {
+				t.Fatalf("run %v: %v", run, err)
+			}
+			if got, want := f.stored["a.txt"], digestOf(t, p.Evidence[0].Path); got != want {
+				t.Errorf("stored %s, want %s", got, want)
+			}
+			if !slices.Equal(*pauses, test.pauses) {
+				t.Errorf("pauses %v, want %v", *pauses, test.pauses)
+			}
+			if log := strings.ReplaceAll(strings.Join(f.log, " "), "DELETE ", ""); log != test.log {
+				t.Errorf("requests %s, want %s", log, test.log)
+			}
+		})
+	}
+}
+
+// A server that stays away is given up after a while, in words that say what to do.
+func TestServerStaysAway(t *testing.T) {
+	f := newFake(t)
+	f.before = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodPatch {
+			return false
+		}
+		w.WriteHeader(http.StatusBadGateway)
+		return true
+	}
+	c, pauses := f.client()
+	p := files(t, map[string]int{"a.txt": 1000, "b.txt": 2000, "c.txt": 3000})
+	_, err := c.Send(t.Context(), p, &watched{})
+	var own *push.Error
+	if !errors.As(err, &own) || own.Code != push.CodeUnreachable || !strings.Contains(err.Error(), "502 Bad Gateway; check that --url") {
+		t.Errorf("error %v", err)
+	}
+	if len(*pauses) < 11 || (*pauses)[10] != 30*time.Second {
+		t.Errorf("pauses %v", *pauses)
+	}
+	if len(f.stored) > 0 || slices.Contains(f.log[len(f.log)-2:], "POST") {
+		t.Errorf("the run was completed: %v", f.log)
+	}
+}
+
+// What the server refuses for good is not tried again, and says why.
+func TestRefusals(t *testing.T) {
+	for _, test := range []struct {
+		status int
+		code   string
+		want   string
+	}{
+		{401, "no-token", "--token or HEAPDRIFT_TOKEN"},
+		{403, "wrong-scope", "scope upload"},
+		{415, "unknown-format", "unknown-format: it is a JPEG"},
+		{421, "wrong-host", "wrong-host"},
+		{308, "", "--url"},
+	} {
+		f := newFake(t)
+		f.before = func(_ int, w http.ResponseWriter, _ *http.Request) bool {
+			w.Header().Set("Location", "https://elsewhere.example/")
+			problem(w, test.status, test.code, "it is a JPEG")
+			return true
+		}
+		c, pauses := f.client()
+		w := &watched{}
+		_, err := c.Send(t.Context(), files(t, map[string]int{"a.txt": 1000, "b.txt": 2000}), w)
+		if err == nil || !strings.Contains(err.Error(), test.want) || len(*pauses) > 0 {
+			t.Errorf("%d: %v after pauses %v, want %q", test.status, err, *pauses, test.want)
+		}
+		if one := w.ended["a.txt"]; (one == push.OutcomeRefused) != (test.status == 415) {
+			t.Errorf("%d: outcome %q", test.status, one)
+		}
+	}
+}
+
+// A file that changes while it is sent is not evidence: nothing of it is left, and the run is not completed.
+func TestFileChanges(t *testing.T) {
+	for name, change := range map[string]func(path string) error{
+		"grows": func(path string) error {
+			f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				return err
+			}
+			_, err = f.WriteString("more")
+			return errors.Join(err, f.Close())
+		},
+		"shrinks":        func(path string) error { return os.Truncate(path, 10) },
+		"is overwritten": func(path string) error { return os.Chtimes(path, time.Now(), time.Now().Add(time.Hour)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t)
+			p := files(t, map[string]int{"a.txt": 3_000_000})
+			f.before = func(_ int, _ http.ResponseWriter, r *http.Request) bool {
+				if r.Method == http.MethodPost {
+					if err := change(p.Evidence[0].Path); err != nil {
+						t.Error(err)
+					}
+				}
+				return false
+			}
+			c, pauses := f.client()
+			_, err := c.Send(t.Context(), p, &watched{})
+			var own *push.Error
+			if !errors.As(err, &own) || own.Code != push.CodeChanged || len(*pauses) > 0 {
+				t.Errorf("error %v after pauses %v", err, *pauses)
+			}
+			if len(f.stored) > 0 || len(f.uploads) > 0 || f.deleted != 1 {
+				t.Errorf("left: %d stored, %d uploads, %d deleted", len(f.stored), len(f.uploads), f.deleted)
+			}
+		})
+	}
+}
+
+// What the run has already is not sent again; the smallest file is, as it says which run it is.
+func TestSecondPush(t *testing.T) {
+	f := newFake(t)
+	p := files(t, map[string]int{"a.txt": 1000, "b.txt": 2000, "c.txt": 3000})
+	c, _ := f.client()
+	for i, want := range []push.Outcome{push.OutcomeSent, push.OutcomeKnown} {
+		w := &watched{}
+		if _, err := c.Send(t.Context(), p, w); err != nil {
+			t.Fatal(err)
+		}
+		if w.ended["a.txt"] != push.OutcomeSent || w.ended["b.txt"] != want || w.ended["c.txt"] != want {
+			t.Errorf("push %d: %v", i+1, w.ended)
+		}
+	}
+	if len(f.uploads) != 4 {
+		t.Errorf("%d uploads", len(f.uploads))
+	}
+}
+
+// The server must have what was read here; anything else is told.
+func TestDigestIsCompared(t *testing.T) {
+	f := newFake(t)
+	f.before = func(_ int, _ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/complete") {
+			f.stored["a.txt"] = strings.Repeat("0", 64)
+		}
+		return false
+	}
+	c, _ := f.client()
+	_, err := c.Send(t.Context(), files(t, map[string]int{"a.txt": 1000}), &watched{})
+	var own *push.Error
+	if !errors.As(err, &own) || own.Code != push.CodeDigest {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Who interrupts leaves no half upload and no completed run.
+func TestInterrupt(t *testing.T) {
+	f := newFake(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	c, _ := f.client()
+	w := &watched{moved: func(*push.File, int64) { cancel() }}
+	_, err := c.Send(ctx, files(t, map[string]int{"a.txt": 5_000_000, "b.txt": 6_000_000}), w)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if len(f.uploads) > 0 || f.deleted != 1 || len(f.stored) > 0 {
+		t.Errorf("left: %d uploads, %d deleted, %d stored", len(f.uploads), f.deleted, len(f.stored))
+	}
+}
+
+// The token goes to the server alone, and to every request.
+func TestToken(t *testing.T) {
+	f := newFake(t)
+	f.before = func(_ int, _ http.ResponseWriter, r *http.Request) bool {
+		if got := r.Header.Get("Authorization"); got != "Bearer hd_test" {
+			t.Errorf("%s %s with %q", r.Method, r.URL.Path, got)
+		}
+		return false
+	}
+	c, _ := f.client()
+	if _, err := c.Send(t.Context(), files(t, map[string]int{"a.txt": 10}), &watched{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, wrong := range [][2]string{{"heapdrift", ""}, {"ftp://x", ""}, {"http://a:b@x", ""}, {"http://x?token=1", ""}, {"http://x", "a b"}, {"http://x", "ä"}} {
+		if _, err := push.NewClient(wrong[0], wrong[1]); err == nil {
+			t.Errorf("%q is taken", wrong)
+		}
+	}
+}
+
+// A verdict that is not there is asked for until the time is up, and no longer.
+func TestVerdictWaits(t *testing.T) {
+	f := newFake(t)
+	n := 0
+	f.verdict = func() string {
+		if n++; n < 3 {
+			return `{"gate":"pending","pending":2}`
+		}
+		return `{"gate":"failed","new":["sig1:a"]}`
+	}
+	c, pauses := f.client()
+	told := 0
+	v, err := c.Verdict(t.Context(), 7, "b0", "new", time.Hour, func(int) { told++ })
+	if err != nil || v.Gate != push.GateFailed || len(v.New) != 1 || told != 2 || len(*pauses) != 2 || f.wait[0] != "50s" {
+		t.Errorf("verdict %+v, %v; told %d times, pauses %v, wait %v", v, err, told, *pauses, f.wait)
+	}
+	n = -1000
+	if v, err = c.Verdict(t.Context(), 7, "", "", 0, func(int) {}); err != nil || v.Gate != push.GatePending || f.wait[3] != "0s" {
+		t.Errorf("verdict %+v, %v; wait %v", v, err, f.wait)
+	}
+}

@@ -1,0 +1,151 @@
+package push
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Run is what the client needs to know of a run on the server.
+type Run struct {
+	ID       int64      `json:"id"`
+	Project  string     `json:"project"`
+	Build    string     `json:"build"`
+	Branch   string     `json:"branch"`
+	Scenario string     `json:"scenario"`
+	Name     string     `json:"name"`
+	Complete bool       `json:"complete"`
+	Evidence []Evidence `json:"evidence"`
+	Progress struct {
+		Pending int `json:"pending"`
+		Percent int `json:"percent"`
+	} `json:"progress"`
+}
+
+// Evidence is a file of a run, as the server has it.
+type Evidence struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+	State  string `json:"state"`
+	Error  *struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+// has reports whether the server has read a file under that name; one that failed is read again when it is sent again.
+func (r *Run) has(name, digest string) bool {
+	for _, e := range r.Evidence {
+		if e.Name == name && strings.EqualFold(e.SHA256, digest) {
+			return e.State != "failed"
+		}
+	}
+	return false
+}
+
+// holds reports whether the server has a file's content, whatever it made of it.
+func (r *Run) holds(digest string) bool {
+	for _, e := range r.Evidence {
+		if strings.EqualFold(e.SHA256, digest) {
+			return true
+		}
+	}
+	return false
+}
+
+// Run asks for a run.
+func (c *Client) Run(ctx context.Context, id int64) (*Run, error) {
+	return c.run(ctx, http.MethodGet, runPath(id))
+}
+
+// Complete says that no more evidence is to come for a run.
+func (c *Client) Complete(ctx context.Context, id int64) (*Run, error) {
+	return c.run(ctx, http.MethodPost, runPath(id)+"/complete")
+}
+
+func (c *Client) run(ctx context.Context, method, path string) (*Run, error) {
+	a, err := c.ask(ctx, request{method: method, path: path, timeout: answerTime})
+	if err != nil {
+		return nil, err
+	}
+	r := new(Run)
+	return r, a.decode(r)
+}
+
+func runPath(id int64) string { return "/api/v1/runs/" + strconv.FormatInt(id, 10) }
+
+// A Verdict is the server's decision on a run, field by field as the API has it.
+type Verdict struct {
+	Run      int64     `json:"run"`
+	State    string    `json:"state"`
+	Status   string    `json:"status"`
+	Gate     string    `json:"gate"`
+	Why      string    `json:"why"`
+	FailOn   []string  `json:"fail_on"`
+	Baseline *Baseline `json:"baseline"`
+
+	New        []string `json:"new"`
+	Grown      []string `json:"grown"`
+	Fixed      []string `json:"fixed"`
+	Persisting []string `json:"persisting"`
+	Known      []string `json:"known"`
+
+	Power          string `json:"power"`
+	Sentence       string `json:"sentence"`
+	URL            string `json:"url"`
+	Pending        int    `json:"pending"`
+	FailedEvidence int    `json:"failed_evidence"`
+}
+
+// A Baseline is what a run was compared with.
+type Baseline struct {
+	Build    string  `json:"build"`
+	Runs     []int64 `json:"runs"`
+	Sentence string  `json:"sentence"`
+	URL      string  `json:"url"`
+}
+
+// The gates that a verdict may name.
+const (
+	GatePassed       = "passed"
+	GateFailed       = "failed"
+	GateInconclusive = "inconclusive"
+	GatePending      = "pending"
+	GateError        = "error"
+)
+
+// longestLook is how long one request waits for a verdict: shorter than proxies wait for an answer.
+const longestLook = 50 * time.Second
+
+// Verdict waits until a run is decided, at most for wait, and returns the verdict as it is then. told hears how many jobs are left.
+func (c *Client) Verdict(ctx context.Context, id int64, baseline, failOn string, wait time.Duration, told func(pending int)) (*Verdict, error) {
+	until := time.Now().Add(wait)
+	for {
+		look := max(min(time.Until(until), longestLook), 0).Round(time.Millisecond)
+		query := url.Values{"wait": {look.String()}}
+		for name, value := range map[string]string{"baseline": baseline, "fail_on": failOn} {
+			if value != "" {
+				query.Set(name, value)
+			}
+		}
+		a, err := c.ask(ctx, request{method: http.MethodGet, path: runPath(id) + "/verdict?" + query.Encode(), timeout: look + answerTime})
+		if err != nil {
+			return nil, err
+		}
+		v := new(Verdict)
+		if err := a.decode(v); err != nil {
+			return nil, err
+		}
+		if v.Gate != GatePending || !time.Now().Before(until) {
+			return v, nil
+		}
+		told(v.Pending)
+		// A server that shuts down answers before the time is up: it must not be asked in a circle.
+		if err := c.Pause(ctx, min(time.Second, time.Until(until))); err != nil {
+			return nil, err
+		}
+	}
+}
