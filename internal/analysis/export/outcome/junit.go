@@ -1,0 +1,166 @@
+package outcome
+
+import (
+	"cmp"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// The elements of JUnit's XML that Jenkins, GitLab, Azure Pipelines and TeamCity read, as the schema of Jenkins' xunit plugin names them.
+type (
+	junitSuites struct {
+		XMLName  xml.Name `xml:"testsuites"`
+		Name     string   `xml:"name,attr"`
+		Tests    int      `xml:"tests,attr"`
+		Failures int      `xml:"failures,attr"`
+		Errors   int      `xml:"errors,attr"`
+		Suite    junitSuite
+	}
+	junitSuite struct {
+		XMLName    xml.Name         `xml:"testsuite"`
+		Name       string           `xml:"name,attr"`
+		Tests      int              `xml:"tests,attr"`
+		Failures   int              `xml:"failures,attr"`
+		Errors     int              `xml:"errors,attr"`
+		Skipped    int              `xml:"skipped,attr"`
+		Properties *junitProperties `xml:"properties"`
+		Cases      []junitCase      `xml:"testcase"`
+	}
+	junitProperties struct {
+		List []junitProperty `xml:"property"`
+	}
+	junitProperty struct {
+		Name  string `xml:"name,attr"`
+		Value string `xml:"value,attr"`
+	}
+	junitCase struct {
+		Class   string        `xml:"classname,attr"`
+		Name    string        `xml:"name,attr"`
+		Skipped *junitSkipped `xml:"skipped"`
+		Error   *junitMessage `xml:"error"`
+		Failure *junitMessage `xml:"failure"`
+		Out     string        `xml:"system-out,omitempty"`
+	}
+	junitMessage struct {
+		Type    string `xml:"type,attr"`
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+	junitSkipped struct {
+		Message string `xml:"message,attr"`
+	}
+)
+
+// JUnit writes a suite with a case for the gate and one for each leak. A leak that fails the gate is a failure, one that does not is skipped, with the
+// reason, and one that is fixed has passed. A gate that does not decide is an error: it must not look like a pass.
+func JUnit(w io.Writer, o *Outcome) error {
+	s := junitSuite{Name: suiteName(o)}
+	for _, p := range [][2]string{{"project", o.Project}, {"build", o.Build}, {"scenario", o.Scenario}, {"baseline", o.Baseline}, {"commit", o.Commit}, {"gate", o.Gate}, {"url", o.URL}, {"job", o.CI}} {
+		if p[1] != "" {
+			if s.Properties == nil {
+				s.Properties = &junitProperties{}
+			}
+			s.Properties.List = append(s.Properties.List, junitProperty{p[0], xmlText(p[1])})
+		}
+	}
+	s.Cases = append(s.Cases, gateCase(o))
+	for i := range o.Leaks {
+		s.Cases = append(s.Cases, leakCase(o, &o.Leaks[i]))
+	}
+	for i := range s.Cases {
+		c := &s.Cases[i]
+		s.Tests++
+		switch {
+		case c.Failure != nil:
+			s.Failures++
+		case c.Error != nil:
+			s.Errors++
+		case c.Skipped != nil:
+			s.Skipped++
+		}
+	}
+	all := junitSuites{Name: "heapdrift", Tests: s.Tests, Failures: s.Failures, Errors: s.Errors, Suite: s}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return fmt.Errorf("export: write junit: %w", err)
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(all); err != nil {
+		return fmt.Errorf("export: write junit: %w", err)
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+func suiteName(o *Outcome) string {
+	name := "heapdrift"
+	for _, part := range []string{o.Project, o.Scenario} {
+		if part != "" {
+			name += " " + part
+		}
+	}
+	return xmlText(name)
+}
+
+func gateCase(o *Outcome) junitCase {
+	c := junitCase{Class: suiteName(o), Name: "gate"}
+	text := strings.Join(append([]string{o.Sentence, o.Why, o.URL}, o.Problems...), "\n")
+	m := &junitMessage{Type: o.Gate, Message: xmlText(cmp.Or(o.Why, o.Sentence)), Text: xmlText(text)}
+	switch {
+	case o.Gate == GateFailed:
+		c.Failure = m
+	case o.Gate != GatePassed:
+		c.Error = m
+	case len(o.Problems) > 0:
+		m.Type = GateError
+		c.Error = m
+	default:
+		c.Out = xmlText(text)
+	}
+	return c
+}
+
+func leakCase(o *Outcome, l *Leak) junitCase {
+	c := junitCase{Class: suiteName(o), Name: xmlText(cmp.Or(l.Title, l.Signature) + " [" + l.Signature + "]")}
+	text := xmlText(l.details())
+	switch {
+	case l.Fails:
+		c.Failure = &junitMessage{l.Change, xmlText(l.Headline() + ": " + l.Text()), text}
+	case l.Change == ChangeFixed:
+		c.Out = text
+	default:
+		c.Skipped = &junitSkipped{xmlText("fails no gate: " + l.Word() + ", " + l.Text())}
+		c.Out = text
+	}
+	return c
+}
+
+// details are all that is known of a leak, line by line.
+func (l *Leak) details() string {
+	lines := []string{l.Text()}
+	for _, line := range []string{l.Place(), l.URL} {
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	for _, r := range l.Reasons {
+		lines = append(lines, "- "+r)
+	}
+	for _, f := range l.Frames {
+		lines = append(lines, "    at "+f)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// xmlText drops what XML cannot hold. The encoder would put a mark in its place that looks like damage in the evidence.
+func xmlText(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' || r == '\n' || r >= ' ' && r != 0x7F && (r < 0x80 || r > 0x9F) && r != 0xFFFE && r != 0xFFFF && r != utf8.RuneError {
+			return r
+		}
+		return -1
+	}, s)
+}

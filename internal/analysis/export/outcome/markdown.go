@@ -1,0 +1,107 @@
+package outcome
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Mark begins a comment that a job finds again, to change it instead of adding another: one for each project and scenario.
+func (o *Outcome) Mark() string {
+	safe := func(s string) string { return strings.NewReplacer("--", "- -", ">", " ", "\n", " ").Replace(s) }
+	return "<!-- heapdrift " + safe(o.Project) + " " + safe(o.Scenario) + " -->"
+}
+
+// maxShown is how many leaks Markdown lists: comments and summaries have a limit, and the page has them all.
+const maxShown = 50
+
+// gateMarks are the gates as people see them from afar.
+var gateMarks = map[string]string{GatePassed: "✅ passed", GateFailed: "❌ failed", GateInconclusive: "❔ inconclusive", GatePending: "⏳ pending", GateError: "⚠ error"}
+
+// Markdown writes a comment or a summary.
+func Markdown(w io.Writer, o *Outcome) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "%s\n### heapdrift: %s %s\n\n", o.Mark(), mdText(strings.TrimSpace(o.Project+" "+o.Scenario)), cmp.Or(gateMarks[o.Gate], mdText(o.Gate)))
+	fmt.Fprintf(b, "%s\n\n", mdText(o.Sentence))
+	var facts []string
+	if o.Build != "" {
+		facts = append(facts, "build "+mdText(o.Build))
+	}
+	switch {
+	case o.Baseline != "":
+		facts = append(facts, "compared with build "+mdText(o.Baseline))
+	case o.URL != "":
+		facts = append(facts, "no baseline")
+	}
+	if o.Why != "" {
+		facts = append(facts, "gate: "+mdText(o.Why))
+	}
+	if o.URL != "" {
+		facts = append(facts, "[report]("+mdURL(o.URL)+")")
+	}
+	if len(facts) > 0 {
+		fmt.Fprintf(b, "%s\n\n", strings.Join(facts, " · "))
+	}
+	for _, p := range o.Problems {
+		fmt.Fprintf(b, "- ⚠ %s\n", mdText(p))
+	}
+	if len(o.Problems) > 0 {
+		fmt.Fprintln(b)
+	}
+	for i := range o.Leaks {
+		if i == 0 {
+			fmt.Fprint(b, "| | Leak | Class | Growth | Since | Owner |\n| --- | --- | --- | ---: | --- | --- |\n")
+		}
+		if i == maxShown {
+			break
+		}
+		l := &o.Leaks[i]
+		word := l.Word()
+		if l.Fails {
+			word = "**" + word + "**"
+		}
+		name := mdCode(cmp.Or(l.Title, l.Signature))
+		if l.URL != "" {
+			name = "[" + name + "](" + mdURL(l.URL) + ")"
+		}
+		if place := l.Place(); place != "" {
+			name += " " + mdText(place[strings.LastIndexAny(place, `\/`)+1:])
+		}
+		owner := strings.TrimSpace(l.Owner + " " + l.Ticket)
+		if l.Known != "" {
+			owner = strings.TrimSpace(owner + " known: " + l.Known)
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", word, name, mdText(l.Class), mdText(l.Growth), mdText(l.FirstBad), mdText(owner))
+	}
+	if n := len(o.Leaks) - maxShown; n > 0 {
+		fmt.Fprintf(b, "\n%d more.\n", n)
+	}
+	if o.Power != "" {
+		fmt.Fprintf(b, "\n<sub>%s</sub>\n", mdText(o.Power))
+	}
+	if err := b.Flush(); err != nil {
+		return fmt.Errorf("export: write markdown: %w", err)
+	}
+	return nil
+}
+
+// mdText makes a text safe in a paragraph or a cell: names from evidence are no markup, and call nobody.
+func mdText(s string) string {
+	s = strings.Join(strings.Fields(xmlText(s)), " ")
+	return strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "[", `\[`, "]", `\]`, "*", `\*`, "_", `\_`, "`", "\\`", "@", "@\u200b", "#", "&#35;", "&", "&amp;").Replace(s)
+}
+
+// mdCode prints a name as code; a longer fence lets it hold backticks.
+func mdCode(s string) string {
+	s = strings.ReplaceAll(strings.Join(strings.Fields(xmlText(s)), " "), "|", `\|`)
+	if strings.Contains(s, "`") {
+		return "`` " + s + " ``"
+	}
+	return "`" + s + "`"
+}
+
+func mdURL(s string) string {
+	return strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29", "\n", "", "<", "%3C", ">", "%3E", "|", "%7C").Replace(s)
+}

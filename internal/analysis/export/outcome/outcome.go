@@ -1,0 +1,153 @@
+// Package outcome writes the outcome of a run in the forms that CI systems read: JUnit, SARIF 2.1.0, Code Climate and Markdown. What is written is the same
+// whether the verdict comes from a server or from an analysis on this machine.
+package outcome
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// The gates of a run.
+const (
+	GatePassed       = "passed"
+	GateFailed       = "failed"
+	GateInconclusive = "inconclusive"
+	GatePending      = "pending"
+	GateError        = "error"
+)
+
+// The changes of a leak against the baseline. A leak of a run without a baseline is Found.
+const (
+	ChangeNew        = "new"
+	ChangeGrown      = "grown"
+	ChangePersisting = "persisting"
+	ChangeFound      = "found"
+	ChangeKnown      = "known"
+	ChangeFixed      = "fixed"
+)
+
+// changes are the changes in the order in which they are shown, and what one of them is called.
+var changes = []struct{ change, word, title string }{
+	{ChangeNew, "new", "New leak"}, {ChangeGrown, "grown", "Leak that grows faster"}, {ChangeFound, "leak", "Leak"}, {ChangePersisting, "still", "Leak of the baseline"},
+	{ChangeKnown, "known", "Known leak"}, {ChangeFixed, "fixed", "Fixed leak"},
+}
+
+// An Outcome is what is said of a run.
+type Outcome struct {
+	Version  string // of heapdrift
+	Project  string // or the process, where there is no project
+	Build    string
+	Baseline string // build that it was compared with; "" for none
+	Scenario string
+	Commit   string
+	Gate     string
+	Why      string // by what the gate was decided
+	Sentence string
+	Power    string // what the evidence would have shown
+	URL      string // page of the run; "" without a server
+	CI       string // page of the job; "" outside of one
+	Problems []string
+	Leaks    []Leak
+}
+
+// A Leak is a signature that leaks or grows, or did so in the baseline.
+type Leak struct {
+	Signature string
+	Title     string
+	Change    string
+	Class     string
+	Certain   bool
+	Score     *float64
+	// Fails says that the gate fails because of it.
+	Fails    bool
+	Growth   string // in words; "" where nothing can be said
+	Module   string
+	Function string
+	File     string // from the root of the sources with slashes, or as the PDB has it; "" where it is not known
+	Line     int
+	InSource bool // File is from the root of the sources
+	Frames   []string
+	Reasons  []string
+	FirstBad string // build
+	Owner    string
+	Ticket   string
+	Known    string // why it is tolerated
+	URL      string
+}
+
+// Sort puts leaks in the order in which they are shown: those that fail the gate first, then by change, then as they are.
+func (o *Outcome) Sort() {
+	rank := func(l *Leak) int {
+		return slices.IndexFunc(changes, func(c struct{ change, word, title string }) bool { return c.change == l.Change })
+	}
+	slices.SortStableFunc(o.Leaks, func(a, b Leak) int {
+		if a.Fails != b.Fails {
+			if a.Fails {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(rank(&a), rank(&b))
+	})
+}
+
+// Count is how many leaks have the change.
+func (o *Outcome) Count(change string) (n int64) {
+	for i := range o.Leaks {
+		if o.Leaks[i].Change == change {
+			n++
+		}
+	}
+	return n
+}
+
+// Word is the change of a leak in a word.
+func (l *Leak) Word() string { return l.changed().word }
+
+// Headline names a leak in a title: "New leak: app!Cache::Add".
+func (l *Leak) Headline() string { return l.changed().title + ": " + cmp.Or(l.Title, l.Signature) }
+
+func (l *Leak) changed() struct{ change, word, title string } {
+	for _, c := range changes {
+		if c.change == l.Change {
+			return c
+		}
+	}
+	return changes[2]
+}
+
+// Text says of a leak what is known in a sentence or two.
+func (l *Leak) Text() string {
+	text := l.Class
+	if l.Growth != "" {
+		text += ", " + l.Growth
+	}
+	if l.FirstBad != "" {
+		text += ", since build " + l.FirstBad
+	}
+	for _, part := range [][2]string{{"known: ", l.Known}, {"owner ", l.Owner}, {"ticket ", l.Ticket}} {
+		if part[1] != "" {
+			text += ", " + part[0] + part[1]
+		}
+	}
+	return text
+}
+
+// Place is the file and line of a leak; "" where they are not known.
+func (l *Leak) Place() string {
+	if l.File == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", l.File, l.Line)
+}
+
+// A Format is one form of an outcome.
+type Format struct {
+	Name  string
+	Write func(w io.Writer, o *Outcome) error
+}
+
+// Formats are the forms that this package writes.
+var Formats = []Format{{"junit", JUnit}, {"sarif", SARIF}, {"codeclimate", CodeClimate}, {"markdown", Markdown}}

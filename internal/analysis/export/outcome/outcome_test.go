@@ -1,0 +1,259 @@
+package outcome_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"heapdrift/internal/analysis/export/outcome"
+	"heapdrift/internal/golden"
+)
+
+func score(f float64) *float64 { return &f }
+
+// failing is an outcome with a leak of each kind, whose texts hold what each form must escape.
+func failing() *outcome.Outcome {
+	o := &outcome.Outcome{
+		Version: "v1.2.3", Project: "shop", Build: "b101", Baseline: "b100", Scenario: "soak", Commit: "3f2a91c", Gate: outcome.GateFailed, Why: "1 new leak",
+		Sentence: "shop.exe leaks 1.95 MB in `2,000` blocks from <Cart|Add> @alice #12 -->.", Power: "A leak of 10 KB per hour would have been seen.",
+		URL: "http://heapdrift:8080/runs/5", CI: "https://ci.example/1", Problems: []string{"app-3.txt could not be read: bad \x1b[2J\x00 bytes \ufffe"},
+		Leaks: []outcome.Leak{
+			{Signature: "sig1:fixed", Title: "Index::Rebuild", Change: outcome.ChangeFixed, Class: "leak", URL: "http://heapdrift:8080/l/3"},
+			{Signature: "sig1:known", Title: "vendor!Pool", Change: outcome.ChangeKnown, Class: "leak", Certain: true, Known: "vendor, ticket 9", Module: "vendor"},
+			{Signature: "sig1:grow", Title: "shop!Cache::Put", Change: outcome.ChangePersisting, Class: "growing", Score: score(0.4), File: `c:\src\my shop\cache#1.cpp`, Line: 7, Module: "shop", Function: "Cache::Put"},
+			{Signature: "sig1:new", Title: "shop!Cart::Add<'x'|&>", Change: outcome.ChangeNew, Class: "leak", Certain: true, Score: score(0.97), Fails: true, Growth: "+1.95 MB in 2,000 blocks",
+				Module: "shop", Function: "Cart::Add<'x'|&>", File: "src/cart.cpp", Line: 118, InSource: true, Frames: []string{"shop!Cart::Add", "shop!`anonymous namespace'::Run"}, Reasons: []string{"✓ grows in 9 of 10 intervals"},
+				FirstBad: "b101", Owner: "@team-cart", Ticket: "SHOP-7", URL: "http://heapdrift:8080/l/1"},
+		},
+	}
+	o.Sort()
+	return o
+}
+
+// outcomes are outcomes of every kind.
+func outcomes() map[string]*outcome.Outcome {
+	return map[string]*outcome.Outcome{
+		"failed":       failing(),
+		"passed":       {Project: "shop", Scenario: "soak", Build: "b100", Gate: outcome.GatePassed, Sentence: "Nothing leaks.", Why: "nothing leaks", URL: "http://h/runs/1"},
+		"inconclusive": {Project: "shop", Gate: outcome.GateInconclusive, Sentence: "3 more snapshots are needed.", Leaks: []outcome.Leak{{Signature: "s", Change: outcome.ChangeFound, Class: "growing"}}},
+		"pending":      {Gate: outcome.GatePending, Sentence: "The evidence is still being analysed."},
+		"error":        {Gate: outcome.GateError, Problems: []string{""}},
+	}
+}
+
+func write(t *testing.T, f outcome.Format, o *outcome.Outcome) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := f.Write(&b, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestGolden(t *testing.T) {
+	for _, f := range outcome.Formats {
+		golden.Check(t, "testdata/outcome."+f.Name, string(write(t, f, failing())))
+	}
+}
+
+// Every form of every outcome says its gate in its own way: nothing undecided looks like a pass.
+func TestSARIFIsValid(t *testing.T) {
+	schema := sarifSchema(t)
+	for name, o := range outcomes() {
+		text := write(t, format(t, "sarif"), o)
+		instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(instance); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, text)
+		}
+		var log struct {
+			Runs []struct {
+				Invocations []struct{ ExecutionSuccessful bool }
+				Results     []struct{ Level string }
+			}
+		}
+		if err := json.Unmarshal(text, &log); err != nil {
+			t.Fatal(err)
+		}
+		decided := name == "passed" || name == "failed"
+		if log.Runs[0].Invocations[0].ExecutionSuccessful != decided {
+			t.Errorf("%s: %s", name, text)
+		}
+		if len(o.Leaks) > 0 && name == "failed" && (len(log.Runs[0].Results) != 3 || log.Runs[0].Results[0].Level != "error") {
+			t.Errorf("%s: %+v", name, log.Runs[0].Results)
+		}
+	}
+	broken, err := jsonschema.UnmarshalJSON(strings.NewReader(`{"version":"2.1.0","runs":[{"results":[]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if schema.Validate(broken) == nil {
+		t.Error("the schema takes a run without a tool")
+	}
+}
+
+func sarifSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	file, err := os.Open("testdata/sarif-schema-2.1.0.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	document, err := jsonschema.UnmarshalJSON(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("sarif.json", document); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("sarif.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+func format(t *testing.T, name string) outcome.Format {
+	t.Helper()
+	i := slices.IndexFunc(outcome.Formats, func(f outcome.Format) bool { return f.Name == name })
+	return outcome.Formats[i]
+}
+
+// junitSchema is what junit-10.xsd allows: of each element its attributes, those that must be there marked with !, its children, and whether it holds text.
+var junitSchema = map[string]struct {
+	attributes, children string
+	text                 bool
+}{
+	"testsuites": {"name time tests failures errors", "testsuite", false},
+	"testsuite":  {"!name !tests !failures !errors group time skipped timestamp hostname id package file log url", "testsuite properties testcase system-out system-err", false},
+	"properties": {"", "property", false},
+	"property":   {"!name !value", "", false},
+	"testcase":   {"!name time classname group", "skipped error failure rerunFailure rerunError flakyFailure flakyError system-out system-err", false},
+	"skipped":    {"type message", "", true},
+	"error":      {"type message", "", true},
+	"failure":    {"type message", "", true},
+	"system-out": {"", "", true},
+	"system-err": {"", "", true},
+}
+
+// checkJUnit returns what is wrong with a document by the schema, or nil.
+func checkJUnit(text []byte) error {
+	decoder := xml.NewDecoder(bytes.NewReader(text))
+	var open []string
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			name := token.Name.Local
+			rule, ok := junitSchema[name]
+			if !ok || len(open) == 0 && name != "testsuites" || len(open) > 0 && !slices.Contains(strings.Fields(junitSchema[open[len(open)-1]].children), name) {
+				return fmt.Errorf("%s is not allowed in %v", name, open)
+			}
+			has := map[string]bool{}
+			for _, a := range token.Attr {
+				has[a.Name.Local] = true
+				if !slices.Contains(strings.Fields(strings.ReplaceAll(rule.attributes, "!", "")), a.Name.Local) {
+					return fmt.Errorf("%s has no attribute %s", name, a.Name.Local)
+				}
+			}
+			for a := range strings.FieldsSeq(rule.attributes) {
+				if required, ok := strings.CutPrefix(a, "!"); ok && !has[required] {
+					return fmt.Errorf("%s lacks %s", name, required)
+				}
+			}
+			open = append(open, name)
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		case xml.CharData:
+			if len(bytes.TrimSpace(token)) > 0 && (len(open) == 0 || !junitSchema[open[len(open)-1]].text) {
+				return fmt.Errorf("text %q in %v", token, open)
+			}
+		}
+	}
+}
+
+func TestJUnitIsValid(t *testing.T) {
+	for name, o := range outcomes() {
+		text := write(t, format(t, "junit"), o)
+		if err := checkJUnit(text); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, text)
+		}
+		var suites struct {
+			Tests    int `xml:"tests,attr"`
+			Failures int `xml:"failures,attr"`
+			Errors   int `xml:"errors,attr"`
+		}
+		if err := xml.Unmarshal(text, &suites); err != nil {
+			t.Fatal(err)
+		}
+		if (suites.Failures > 0) != (name == "failed") || (suites.Errors > 0) != (name != "failed" && name != "passed") || suites.Tests != len(o.Leaks)+1 {
+			t.Errorf("%s: %+v", name, suites)
+		}
+	}
+	for _, broken := range []string{"<testsuite/>", "<testsuites><testcase name='x'/></testsuites>", "<testsuites><testsuite name='x'/></testsuites>", "<testsuites x='1'/>", "<testsuites>x</testsuites>"} {
+		if checkJUnit([]byte(broken)) == nil {
+			t.Errorf("%s is taken", broken)
+		}
+	}
+}
+
+// A leak that was read wrongly once must not become two issues: its fingerprint knows neither line nor title.
+func TestCodeClimate(t *testing.T) {
+	o := failing()
+	before := write(t, format(t, "codeclimate"), o)
+	o.Leaks[0].Line, o.Leaks[0].Title = 500, "moved"
+	after := write(t, format(t, "codeclimate"), o)
+	prints := func(text []byte) (list []string) {
+		var issues []struct {
+			Fingerprint string `json:"fingerprint"`
+			Location    struct {
+				Path  string `json:"path"`
+				Lines struct{ Begin int }
+			} `json:"location"`
+		}
+		if err := json.Unmarshal(text, &issues); err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range issues {
+			if i.Location.Path == "" || i.Location.Lines.Begin < 1 {
+				t.Errorf("an issue without a place: %+v", i)
+			}
+			list = append(list, i.Fingerprint)
+		}
+		return list
+	}
+	if a, b := prints(before), prints(after); len(a) != 2 || !slices.Equal(a, b) || a[0] == a[1] {
+		t.Errorf("%v and %v", a, b)
+	}
+	if text := write(t, format(t, "codeclimate"), &outcome.Outcome{}); string(text) != "[]\n" {
+		t.Errorf("nothing is %s", text)
+	}
+}
+
+// Markdown of a thousand leaks is still a comment.
+func TestMarkdownIsBounded(t *testing.T) {
+	o := &outcome.Outcome{Gate: outcome.GateFailed, Leaks: make([]outcome.Leak, 1000)}
+	text := string(write(t, format(t, "markdown"), o))
+	if strings.Count(text, "\n") > 100 || !strings.Contains(text, "950 more.") {
+		t.Errorf("%d bytes:\n%.300s", len(text), text)
+	}
+}
