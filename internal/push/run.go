@@ -2,6 +2,7 @@ package push
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -98,6 +99,9 @@ type Verdict struct {
 	URL            string `json:"url"`
 	Pending        int    `json:"pending"`
 	FailedEvidence int    `json:"failed_evidence"`
+
+	// Text is the answer as it came, with the fields that this version does not know.
+	Text json.RawMessage `json:"-"`
 }
 
 // A Baseline is what a run was compared with.
@@ -135,7 +139,7 @@ func (c *Client) Verdict(ctx context.Context, id int64, baseline, failOn string,
 		if err != nil {
 			return nil, err
 		}
-		v := new(Verdict)
+		v := &Verdict{Text: a.body}
 		if err := a.decode(v); err != nil {
 			return nil, err
 		}

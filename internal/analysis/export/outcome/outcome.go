@@ -54,27 +54,27 @@ type Outcome struct {
 
 // A Leak is a signature that leaks or grows, or did so in the baseline.
 type Leak struct {
-	Signature string
-	Title     string
-	Change    string
-	Class     string
-	Certain   bool
-	Score     *float64
+	Signature string   `json:"signature"`
+	Title     string   `json:"title"`
+	Change    string   `json:"change"`
+	Class     string   `json:"class"`
+	Certain   bool     `json:"certain"`
+	Score     *float64 `json:"score"`
 	// Fails says that the gate fails because of it.
-	Fails    bool
-	Growth   string // in words; "" where nothing can be said
-	Module   string
-	Function string
-	File     string // from the root of the sources with slashes, or as the PDB has it; "" where it is not known
-	Line     int
-	InSource bool // File is from the root of the sources
-	Frames   []string
-	Reasons  []string
-	FirstBad string // build
-	Owner    string
-	Ticket   string
-	Known    string // why it is tolerated
-	URL      string
+	Fails    bool     `json:"fails"`
+	Growth   string   `json:"growth"` // in words; "" where nothing can be said
+	Module   string   `json:"module"`
+	Function string   `json:"function"`
+	File     string   `json:"file"` // from the root of the sources with slashes, or as the PDB has it; "" where it is not known
+	Line     int      `json:"line"`
+	InSource bool     `json:"in_source"` // File is from the root of the sources
+	Frames   []string `json:"frames"`
+	Reasons  []string `json:"reasons"`
+	FirstBad string   `json:"first_bad_build"` // build
+	Owner    string   `json:"owner"`
+	Ticket   string   `json:"ticket"`
+	Known    string   `json:"known"` // why it is tolerated
+	URL      string   `json:"url"`
 }
 
 // Sort puts leaks in the order in which they are shown: those that fail the gate first, then by change, then as they are.
