@@ -158,7 +158,7 @@ type image struct {
 
 // images are the modules of a build.
 func (b build) images(ctx context.Context) ([]image, error) {
-	at := slices.IndexFunc(builds, func(other build) bool { return other.name == b.name })
+	at := slices.IndexFunc(everyBuild(), func(other build) bool { return other.name == b.name })
 	list := make([]image, len(modules))
 	for i := range modules {
 		m := &modules[i]
