@@ -45,6 +45,7 @@ func commands() []command {
 	return []command{
 		{"analyze", "[flags] FILE…", "analyse evidence here, without a server; - is the standard input", analyze, false},
 		{"etl census", "[--format json] FILE…", "count what is in a trace, for bug reports; several files are one trace", etlCensus, false},
+		{"push", "--url U --project P --build B [flags] FILE…", "send evidence to a server from a CI job, and wait for the verdict", pushEvidence, false},
 		{"symbols add", "[--url U] DIR|FILE…", "send PDBs, images and archives of them to a server", symbolsAdd, false},
 		{"symbols lookup", "PDB|PE [ADDR…]", "print what a PDB or image says about addresses (RVAs, hexadecimal)", symbolsLookup, false},
 		{"symbols undname", "[flags] [NAME…]", "undecorate C++ names", symbolsUndname, false},

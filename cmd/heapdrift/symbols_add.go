@@ -31,6 +31,7 @@ func symbolsAdd(ctx context.Context, args []string, s streams) (int, error) {
 	if err != nil {
 		return exitUsage, err
 	}
+	server.token = c.Token
 	files, err := findSymbols(ctx, paths)
 	if err != nil {
 		return exitInput, err
@@ -51,10 +52,10 @@ func (c config) serverURL() string {
 }
 
 // sendAll sends files, a few at once, and reports what became of each in their order.
-func (s *symbolServer) sendAll(ctx context.Context, files []foundSymbols, report func(foundSymbols, outcome)) error {
-	outcomes := make([]chan outcome, len(files))
+func (s *symbolServer) sendAll(ctx context.Context, files []foundSymbols, report func(foundSymbols, symbolOutcome)) error {
+	outcomes := make([]chan symbolOutcome, len(files))
 	for i := range outcomes {
-		outcomes[i] = make(chan outcome, 1)
+		outcomes[i] = make(chan symbolOutcome, 1)
 	}
 	next := make(chan int, len(files))
 	for i := range files {
@@ -79,8 +80,8 @@ func (s *symbolServer) sendAll(ctx context.Context, files []foundSymbols, report
 	return nil
 }
 
-// An outcome is what became of one file.
-type outcome struct {
+// A symbolOutcome is what became of one file.
+type symbolOutcome struct {
 	state string // added, known, refused or failed
 	text  string
 }
@@ -92,7 +93,7 @@ type symbolSum struct {
 	wrong                         bool // a file that was asked for by its name was refused
 }
 
-func (n *symbolSum) add(f foundSymbols, o outcome) {
+func (n *symbolSum) add(f foundSymbols, o symbolOutcome) {
 	switch o.state {
 	case "added":
 		n.added++

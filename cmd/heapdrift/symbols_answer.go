@@ -18,7 +18,7 @@ type symbolAnswer struct {
 }
 
 // outcome says it in a line.
-func (a symbolAnswer) outcome() outcome {
+func (a symbolAnswer) outcome() symbolOutcome {
 	state, runs := "known", 0
 	for _, m := range a.Modules {
 		if m.New {
@@ -44,14 +44,14 @@ func (a symbolAnswer) outcome() outcome {
 	for _, r := range a.Refused {
 		words = append(words, fmt.Sprintf("refused %s (%s)", r.Name, r.Code))
 	}
-	return outcome{state, strings.Join(words, ", ")}
+	return symbolOutcome{state, strings.Join(words, ", ")}
 }
 
 // refusal is what a server says to what it does not take.
-func refusal(response *http.Response, text []byte) outcome {
+func refusal(response *http.Response, text []byte) symbolOutcome {
 	var problem struct{ Code, Detail, Title string }
 	if err := json.Unmarshal(text, &problem); err != nil || problem.Code == "" {
-		return outcome{"failed", "the server answers " + response.Status + location(response)}
+		return symbolOutcome{"failed", "the server answers " + response.Status + location(response)}
 	}
 	state := "refused"
 	if response.StatusCode >= http.StatusInternalServerError || response.StatusCode == http.StatusRequestTimeout {
@@ -60,7 +60,7 @@ func refusal(response *http.Response, text []byte) outcome {
 	if problem.Detail == "" {
 		problem.Detail = problem.Title
 	}
-	return outcome{state, problem.Code + ": " + problem.Detail}
+	return symbolOutcome{state, problem.Code + ": " + problem.Detail}
 }
 
 // location says where a server sends its clients.

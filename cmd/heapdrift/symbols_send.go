@@ -24,6 +24,7 @@ const (
 type symbolServer struct {
 	root   string // without a slash at the end
 	group  string // of the files of this command
+	token  string // "" for none
 	client *http.Client
 	pause  time.Duration // before the second try
 }
@@ -39,32 +40,32 @@ func newSymbolServer(address, group string) (*symbolServer, error) {
 }
 
 // send sends one file unless the server has it.
-func (s *symbolServer) send(ctx context.Context, f foundSymbols) outcome {
+func (s *symbolServer) send(ctx context.Context, f foundSymbols) symbolOutcome {
 	file, err := os.Open(f.path)
 	if err != nil {
-		return outcome{"failed", err.Error()}
+		return symbolOutcome{"failed", err.Error()}
 	}
 	defer func() { _ = file.Close() }()
 	info, err := file.Stat()
 	if err != nil {
-		return outcome{"failed", err.Error()}
+		return symbolOutcome{"failed", err.Error()}
 	}
 	name := filepath.Base(f.path)
 	form, err := symbolForm(f.path)
 	if err != nil {
-		return outcome{"failed", err.Error()}
+		return symbolOutcome{"failed", err.Error()}
 	}
 	if form == identifiable {
 		id, err := symbols.Identify(ctx, name, file, info.Size())
 		refused := evidence.Refusal(err)
 		switch {
 		case refused != nil:
-			return outcome{"refused", refused.Code + ": " + refused.Sentence()}
+			return symbolOutcome{"refused", refused.Code + ": " + refused.Sentence()}
 		case err != nil:
-			return outcome{"failed", err.Error()}
+			return symbolOutcome{"failed", err.Error()}
 		}
 		if s.has(ctx, id, info.Size()) {
-			return outcome{"known", id.Key()}
+			return symbolOutcome{"known", id.Key()}
 		}
 	}
 	return s.put(ctx, file, name, info.Size())
@@ -83,25 +84,25 @@ func (s *symbolServer) has(ctx context.Context, id symbols.Identity, size int64)
 }
 
 // put sends the file and says what the server answered.
-func (s *symbolServer) put(ctx context.Context, file *os.File, name string, size int64) outcome {
+func (s *symbolServer) put(ctx context.Context, file *os.File, name string, size int64) symbolOutcome {
 	query := url.Values{"name": {name}, "group": {s.group}}
 	response, err := s.do(ctx, http.MethodPut, "/api/v1/symbols?"+query.Encode(), func() (io.Reader, int64) {
 		return io.NewSectionReader(file, 0, size), size
 	})
 	if err != nil {
-		return outcome{"failed", err.Error()}
+		return symbolOutcome{"failed", err.Error()}
 	}
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
-		return outcome{"failed", "the answer did not come whole: " + err.Error()}
+		return symbolOutcome{"failed", "the answer did not come whole: " + err.Error()}
 	}
 	if response.StatusCode != http.StatusCreated {
 		return refusal(response, text)
 	}
 	var answer symbolAnswer
 	if err := json.Unmarshal(text, &answer); err != nil || len(answer.Modules) == 0 {
-		return outcome{"failed", "the server answers what is not understood; is it a heapdrift server of this version?"}
+		return symbolOutcome{"failed", "the server answers what is not understood; is it a heapdrift server of this version?"}
 	}
 	return answer.outcome()
 }
@@ -115,6 +116,9 @@ func (s *symbolServer) do(ctx context.Context, method, path string, body func() 
 			return nil, err
 		}
 		request.ContentLength = size
+		if s.token != "" {
+			request.Header.Set("Authorization", "Bearer "+s.token)
+		}
 		if size > 0 {
 			request.Header.Set("Expect", "100-continue") // what is refused by its size alone is not sent
 		}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/export/outcome"
+	"heapdrift/internal/push"
+	"heapdrift/internal/push/ci"
+)
+
+// pushFlags are the flags of the push command.
+type pushFlags struct {
+	url, token, project, build, scenario, run, branch, sequence string
+	baseline, failOn                                            string
+	symbols                                                     list
+	work, unit                                                  string
+	wait                                                        time.Duration
+	outputs                                                     map[string]*string // by format, the file
+	dryRun, quiet                                               bool
+}
+
+// verdictFormat is the form of the verdict as the server gives it, with what is known of its leaks.
+const verdictFormat = "json"
+
+func (f *pushFlags) set() *flag.FlagSet {
+	set := flag.NewFlagSet("push", flag.ContinueOnError)
+	set.StringVar(&f.url, "url", "", "address of the `server`; $HEAPDRIFT_URL when not given")
+	set.StringVar(&f.token, "token", "", "`token` of the project; $HEAPDRIFT_TOKEN when not given, which keeps it out of lists of processes")
+	set.StringVar(&f.project, "project", "", "`project`; $HEAPDRIFT_PROJECT, or what the CI system says, when not given")
+	set.StringVar(&f.build, "build", "", "`build` under test; what the CI system says when not given")
+	set.StringVar(&f.scenario, "scenario", "", "`workload` that the process ran (default \"default\")")
+	set.StringVar(&f.run, "run", "", "`name` of the run, one for each process in the build and scenario; the attempt that the CI system says, else 1, when not given")
+	set.StringVar(&f.branch, "branch", "", "`branch` of the build; what the CI system says when not given")
+	set.StringVar(&f.sequence, "sequence", "", "place of the build among all, a whole `number`; what the CI system says when not given")
+	set.StringVar(&f.baseline, "baseline", "", "`build` to compare with; the server chooses when not given")
+	set.StringVar(&f.failOn, "fail-on", "", "what fails the gate, `new,grown,leak`; the server decides when not given")
+	set.DurationVar(&f.wait, "wait", 5*time.Minute, "how long to wait for the verdict")
+	set.Var(&f.symbols, "symbols", "`PATTERN`, file or folder of PDBs and images; repeatable")
+	set.StringVar(&f.work, "work", "", "how much work the process had done at each file of evidence, `N,N,…` in their order")
+	set.StringVar(&f.unit, "work-unit", "", "what --work counts, as in document")
+	f.outputs = map[string]*string{verdictFormat: set.String(verdictFormat, "", "`file` for the verdict as JSON")}
+	for _, o := range outcome.Formats {
+		f.outputs[o.Name] = set.String(o.Name, "", "`file` for the outcome as "+o.Name)
+	}
+	set.BoolVar(&f.dryRun, "dry-run", false, "say what would be sent, and send nothing")
+	set.BoolVar(&f.quiet, "quiet", false, "no progress, and of the verdict its last two lines alone")
+	return set
+}
+
+// errInterrupted ends a push that the user or the CI system has stopped.
+var errInterrupted = errors.New("push: interrupted; uploads under way are given up, and the run is not completed")
+
+// pushEvidence sends evidence and symbols to a server and waits for the verdict; its exit code is the gate.
+func pushEvidence(ctx context.Context, args []string, s streams) (int, error) {
+	var f pushFlags
+	patterns, err := parse(f.set(), args, s)
+	if err != nil {
+		return exitUsage, err
+	}
+	job := newJob(os.Getenv)
+	if err := f.complete(job); err != nil {
+		return exitUsage, err
+	}
+	plan, err := f.plan(ctx, patterns)
+	if err != nil {
+		return pushCode(err), err
+	}
+	client, err := push.NewClient(f.url, f.token)
+	if err != nil {
+		return exitUsage, &usageError{err.Error()}
+	}
+	if f.dryRun {
+		return exitOK, f.describe(s.out, plan, job)
+	}
+	// What an earlier job left behind must not be taken for the outcome of this one.
+	if err := f.removeOutputs(); err != nil {
+		return exitInput, err
+	}
+	progress := newPushProgress(s.err, plan.Bytes(), f.quiet)
+	client.Note = progress.note
+	run, err := client.Send(ctx, plan, progress)
+	progress.end()
+	var o *outcome.Outcome
+	var v *push.Verdict
+	if err == nil {
+		v, err = client.Verdict(ctx, run.ID, f.baseline, f.failOn, f.wait, progress.waiting)
+		progress.end()
+	}
+	if err == nil {
+		o, err = f.judge(ctx, client, run.ID, v, job)
+	}
+	if ctx.Err() != nil {
+		return exitInput, errInterrupted
+	}
+	if err != nil {
+		return exitInput, job.failed(s.out, err)
+	}
+	if err := f.writeOutputs(o, v); err != nil {
+		return exitInput, err
+	}
+	if err := job.tell(s.out, o, v, f.quiet); err != nil {
+		return exitInput, err
+	}
+	return exitOfOutcome(o), nil
+}
+
+// pushCode is the exit code of a plan that cannot be made.
+func pushCode(err error) int {
+	var usage *usageError
+	if errors.As(err, &usage) {
+		return exitUsage
+	}
+	return exitInput
+}
+
+// judge asks what the verdict's leaks are. The run is asked for again: only now is known which of its files could not be read.
+func (f *pushFlags) judge(ctx context.Context, client *push.Client, id int64, v *push.Verdict, job *ciJob) (*outcome.Outcome, error) {
+	run, err := client.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	o, err := client.Outcome(ctx, run, v, job.root())
+	if err != nil {
+		return nil, err
+	}
+	o.Version, o.Commit, o.CI = buildVersion(), job.environment.Commit, job.environment.Link
+	if o.Gate == outcome.GatePending {
+		o.Sentence = fmt.Sprintf("The verdict is not there after %v: %d jobs are queued or running.", f.wait, v.Pending)
+		o.Why = "the time of --wait is up"
+	}
+	if o.Sentence == "" {
+		o.Sentence = "The server says no more than that the gate is " + o.Gate + "."
+	}
+	return o, nil
+}
+
+// exitOfOutcome is the exit code of a gate. A leak is a leak whatever else went wrong; where none is found, a file that could not be read is one that
+// nothing is known of. A verdict that is not there yet decides nothing.
+func exitOfOutcome(o *outcome.Outcome) int {
+	switch {
+	case o.Gate == outcome.GateFailed:
+		return exitLeak
+	case len(o.Problems) > 0:
+		return exitInput
+	case o.Gate == outcome.GatePassed:
+		return exitOK
+	case o.Gate == outcome.GateInconclusive, o.Gate == outcome.GatePending:
+		return exitInconclusive
+	}
+	return exitInput
+}
+
+// describe prints what would be sent, and where it belongs.
+func (f *pushFlags) describe(out io.Writer, p *push.Plan, job *ciJob) error {
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(out, "%-10s %s\n", name, ci.Plain(value))
+		}
+	}
+	line("server", f.url)
+	line("system", job.name())
+	for _, field := range [][2]string{
+		{"project", p.Target.Project}, {"build", p.Target.Build}, {"sequence", f.sequence}, {"branch", p.Target.Branch}, {"scenario", p.Target.Scenario},
+		{"run", p.Target.Run}, {"baseline", f.baseline}, {"fail on", f.failOn}, {"commit", job.environment.Commit}, {"job", job.environment.Link},
+	} {
+		line(field[0], field[1])
+	}
+	for _, list := range []struct {
+		name  string
+		files []push.File
+	}{{"symbols", p.Symbols}, {"evidence", p.Evidence}} {
+		for i := range list.files {
+			work := ""
+			if w := list.files[i].Work; w != nil {
+				work = fmt.Sprintf(", work %g", *w)
+			}
+			line(list.name, fmt.Sprintf("%s, %s%s", list.files[i].Path, analysis.Bytes(list.files[i].Bytes), work))
+		}
+	}
+	_, err := fmt.Fprintf(out, "nothing is sent: --dry-run; the whole is %s\n", analysis.Bytes(p.Bytes()))
+	return err
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"heapdrift/internal/analysis/export/outcome"
+	"heapdrift/internal/push"
+	"heapdrift/internal/push/ci"
+)
+
+// A ciJob is the job that a push is part of; outside of one its system is nil.
+type ciJob struct {
+	system      *ci.System
+	environment ci.Environment
+	get         ci.Getenv
+}
+
+func newJob(get ci.Getenv) *ciJob {
+	system := ci.Detect(get)
+	return &ciJob{system, system.Environment(get), get}
+}
+
+func (j *ciJob) name() string {
+	if j.system == nil {
+		return ""
+	}
+	return j.system.Name
+}
+
+// root is the folder of the sources: what the system says, else where the command runs.
+func (j *ciJob) root() string {
+	if j.environment.Root != "" {
+		return j.environment.Root
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
+// failed tells the system that nothing came of the push, and returns why.
+func (j *ciJob) failed(out io.Writer, err error) error {
+	err = fmt.Errorf("push: %w; there is no verdict", err)
+	note := ci.Note{Level: ci.LevelError, Code: "push-failed", Identity: "heapdrift-push", Title: "heapdrift push", Text: err.Error()}
+	return errors.Join(err, j.system.Annotate(out, []ci.Note{note}))
+}
+
+// tell prints the verdict and tells the system. The sentence and the page are the last two lines.
+func (j *ciJob) tell(out io.Writer, o *outcome.Outcome, v *push.Verdict, quiet bool) error {
+	if !quiet {
+		j.list(out, o, v)
+	}
+	if err := j.system.Annotate(out, notesOf(o)); err != nil {
+		return err
+	}
+	var markdown bytes.Buffer
+	if err := outcome.Markdown(&markdown, o); err != nil {
+		return err
+	}
+	summary := ci.Summary{Markdown: markdown.String(), Sentence: o.Sentence, Failed: o.Gate == outcome.GateFailed, Outputs: []ci.Value{
+		{Name: "gate", Text: o.Gate}, {Name: "url", Text: o.URL}, {Name: "run", Text: strconv.FormatInt(v.Run, 10)}, {Name: "sentence", Text: o.Sentence},
+	}}
+	for _, change := range []string{outcome.ChangeNew, outcome.ChangeGrown, outcome.ChangePersisting, outcome.ChangeKnown, outcome.ChangeFixed} {
+		summary.Counts = append(summary.Counts, ci.Count{Name: change, N: o.Count(change)})
+	}
+	if err := j.system.Summarize(out, j.get, &summary); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "%s\n%s\n", ci.Plain(strings.Join(strings.Fields(o.Sentence), " ")), o.URL)
+	return err
+}
+
+// list prints the leaks: those that fail the gate in the open, others folded where the system folds.
+func (j *ciJob) list(out io.Writer, o *outcome.Outcome, v *push.Verdict) {
+	var rest []*outcome.Leak
+	for i := range o.Leaks {
+		if l := &o.Leaks[i]; l.Fails {
+			fmt.Fprintln(out, leakLine(l))
+		} else {
+			rest = append(rest, l)
+		}
+	}
+	if len(rest) > 0 {
+		j.system.Fold(out, "heapdrift_leaks", "heapdrift: "+restTitle(o, rest), func() {
+			for _, l := range rest {
+				fmt.Fprintln(out, leakLine(l))
+			}
+		})
+	}
+	for _, p := range o.Problems {
+		fmt.Fprintln(out, "unread   "+ci.Plain(p))
+	}
+	if v.Baseline != nil {
+		fmt.Fprintln(out, "baseline "+ci.Plain(v.Baseline.Build+": "+v.Baseline.Sentence))
+	}
+	if o.Power != "" {
+		fmt.Fprintln(out, "power    "+ci.Plain(o.Power))
+	}
+	fmt.Fprintln(out, "gate     "+ci.Plain(strings.TrimSuffix(o.Gate+": "+o.Why, ": ")))
+}
+
+// restTitle counts the leaks that do not fail the gate.
+func restTitle(o *outcome.Outcome, rest []*outcome.Leak) string {
+	var words []string
+	counts := map[string]int{}
+	for _, l := range rest {
+		if counts[l.Word()]++; counts[l.Word()] == 1 {
+			words = append(words, l.Word())
+		}
+	}
+	for i, w := range words {
+		words[i] = fmt.Sprintf("%d %s", counts[w], w)
+	}
+	return strings.Join(words, ", ") + ", which fail no gate"
+}
+
+// leakLine prints a leak in a line.
+func leakLine(l *outcome.Leak) string {
+	line := fmt.Sprintf("%-8s %s", l.Word(), cmp.Or(l.Title, l.Signature))
+	if place := l.Place(); place != "" {
+		line += " (" + place + ")"
+	}
+	if text := l.Text(); text != "" {
+		line += "  " + text
+	}
+	if l.URL != "" {
+		line += "  " + l.URL
+	}
+	return ci.Plain(line)
+}
+
+// notesOf are what the system shows beside the job and the sources: an error for each leak that fails the gate, a warning where nothing is decided.
+func notesOf(o *outcome.Outcome) (notes []ci.Note) {
+	for i := range o.Leaks {
+		l := &o.Leaks[i]
+		if !l.Fails {
+			continue
+		}
+		n := ci.Note{Level: ci.LevelError, Code: "LEAK001", Identity: l.Signature, Title: l.Headline(), Text: strings.TrimSpace(l.Text() + " " + l.URL)}
+		if l.InSource {
+			n.File, n.Line = l.File, l.Line
+		}
+		notes = append(notes, n)
+	}
+	if o.Gate == outcome.GateFailed && len(notes) == 0 { // of something that is no leak of its own
+		notes = append(notes, ci.Note{Level: ci.LevelError, Code: "gate-failed", Identity: "heapdrift-gate", Title: "heapdrift: gate failed", Text: cmp.Or(o.Why, o.Sentence)})
+	}
+	if o.Gate != outcome.GatePassed && o.Gate != outcome.GateFailed {
+		notes = append(notes, ci.Note{Level: ci.LevelWarning, Code: "no-verdict", Identity: "heapdrift-gate", Title: "heapdrift: " + o.Gate, Text: o.Sentence})
+	}
+	for _, p := range o.Problems {
+		notes = append(notes, ci.Note{Level: ci.LevelWarning, Code: "unread-evidence", Identity: "heapdrift-evidence", Title: "heapdrift: evidence not read", Text: p})
+	}
+	return notes
+}

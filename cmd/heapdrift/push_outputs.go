@@ -1,0 +1,72 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+
+	"heapdrift/internal/analysis/export/outcome"
+	"heapdrift/internal/push"
+)
+
+// removeOutputs removes what the output files hold from before. What is no file, such as a device, stays.
+func (f *pushFlags) removeOutputs() error {
+	for _, format := range slices.Sorted(maps.Keys(f.outputs)) {
+		path := *f.outputs[format]
+		if path == "" {
+			continue
+		}
+		info, err := os.Lstat(path)
+		if errors.Is(err, os.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+			continue
+		}
+		if err == nil {
+			err = os.Remove(path)
+		}
+		if err != nil {
+			return fmt.Errorf("--%s: %w", format, err)
+		}
+	}
+	return nil
+}
+
+// writeOutputs writes the files that are asked for.
+func (f *pushFlags) writeOutputs(o *outcome.Outcome, v *push.Verdict) error {
+	writers := map[string]func(io.Writer) error{verdictFormat: func(w io.Writer) error { return writeVerdict(w, o, v) }}
+	for _, format := range outcome.Formats {
+		writers[format.Name] = func(w io.Writer) error { return format.Write(w, o) }
+	}
+	for _, format := range slices.Sorted(maps.Keys(f.outputs)) {
+		if path := *f.outputs[format]; path != "" {
+			if err := writeOutput(path, nil, writers[format]); err != nil {
+				return fmt.Errorf("--%s: %w", format, err)
+			}
+		}
+	}
+	return nil
+}
+
+// writeVerdict writes the server's answer with all its fields, those of newer servers included, and beside them full addresses, the leaks, and what
+// could not be read.
+func writeVerdict(w io.Writer, o *outcome.Outcome, v *push.Verdict) error {
+	fields := map[string]any{}
+	if err := json.Unmarshal(v.Text, &fields); err != nil {
+		return fmt.Errorf("write the verdict: %w", err)
+	}
+	all := o.Leaks
+	if all == nil {
+		all = []outcome.Leak{}
+	}
+	maps.Copy(fields, map[string]any{
+		"schema": "heapdrift.verdict/v1", "url": o.URL, "sentence": o.Sentence, "why": o.Why, "project": o.Project, "build": o.Build, "scenario": o.Scenario,
+		"commit": o.Commit, "job_url": o.CI, "problems": append([]string{}, o.Problems...), "leaks": all,
+	})
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(fields)
+}

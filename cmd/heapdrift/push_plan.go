@@ -1,0 +1,147 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/push"
+)
+
+// complete takes from the environment what the flags do not say.
+func (f *pushFlags) complete(job *ciJob) error {
+	c, err := loadConfig()
+	if err != nil {
+		return &usageError{err.Error()}
+	}
+	e := &job.environment
+	f.url, f.token, f.project = cmp.Or(f.url, c.URL), cmp.Or(f.token, c.Token), cmp.Or(f.project, c.Project, e.Project)
+	f.run = cmp.Or(f.run, e.Run, "1")
+	// Place and branch are those of the system's own build: another name is another build.
+	if f.build == "" {
+		f.build = e.Build
+		if f.sequence == "" && e.Sequence != nil {
+			f.sequence = strconv.FormatInt(*e.Sequence, 10)
+		}
+	} else if f.sequence == "" && e.Sequence != nil && !isNumber(f.build) {
+		f.sequence = strconv.FormatInt(*e.Sequence, 10)
+	}
+	f.branch = cmp.Or(f.branch, e.Branch)
+	switch {
+	case f.url == "":
+		return &usageError{"no server given: --url, or HEAPDRIFT_URL"}
+	case f.project == "":
+		return &usageError{"no project given: --project, or HEAPDRIFT_PROJECT"}
+	case f.build == "":
+		return &usageError{"no build given: --build"}
+	case f.wait < 0:
+		return &usageError{"--wait: must not be negative"}
+	}
+	if _, err := leaks.ParseFailOn(f.failOn); err != nil {
+		return &usageError{"--fail-on: " + err.Error()}
+	}
+	return nil
+}
+
+// isNumber reports whether a build's name is its place as well.
+func isNumber(build string) bool {
+	_, err := strconv.ParseInt(build, 10, 64)
+	return err == nil
+}
+
+// plan finds the files and checks what they are sent as.
+func (f *pushFlags) plan(ctx context.Context, patterns []string) (*push.Plan, error) {
+	if len(patterns) == 0 {
+		return nil, &usageError{"no files of evidence given"}
+	}
+	fields := map[string]string{"project": f.project, "build": f.build, "scenario": f.scenario, "run": f.run, "branch": f.branch, "sequence": f.sequence}
+	target, err := leaks.TargetOf(func(name string) string { return fields[name] })
+	var wrong *leaks.FieldError
+	if errors.As(err, &wrong) {
+		return nil, &usageError{"--" + wrong.Field + ": " + wrong.Message}
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := &push.Plan{Target: target}
+	paths, err := push.Expand(patterns)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		p.Evidence = append(p.Evidence, push.File{Path: path})
+	}
+	if err := f.addWork(p); err != nil {
+		return nil, err
+	}
+	if p.Symbols, err = f.findSymbols(ctx); err != nil {
+		return nil, err
+	}
+	return p, p.Stat()
+}
+
+// addWork says of each file how much had been done by then.
+func (f *pushFlags) addWork(p *push.Plan) error {
+	if f.work == "" {
+		if f.unit != "" {
+			return &usageError{"--work-unit: says what --work counts, which is not given"}
+		}
+		return nil
+	}
+	numbers := strings.Split(f.work, ",")
+	if len(numbers) != len(p.Evidence) {
+		return &usageError{fmt.Sprintf("--work: %d numbers for %d files of evidence", len(numbers), len(p.Evidence))}
+	}
+	for i, text := range numbers {
+		fields := map[string]string{"project": f.project, "build": f.build, "work": text, "work_unit": f.unit}
+		t, err := leaks.TargetOf(func(name string) string { return fields[name] })
+		if err != nil {
+			return &usageError{"--work: " + err.Error()}
+		}
+		if t.Work == nil {
+			return &usageError{"--work: a number is missing between commas"}
+		}
+		p.Evidence[i].Work, p.Target.WorkUnit = t.Work, t.WorkUnit
+	}
+	return nil
+}
+
+// findSymbols lists the files of symbols: what patterns name, and what folders hold that begins as symbols do. A pattern that names other files too, as
+// out/* does, is one for the symbols among them.
+func (f *pushFlags) findSymbols(ctx context.Context) ([]push.File, error) {
+	var files []push.File
+	for _, pattern := range f.symbols {
+		sought := push.IsPattern(pattern)
+		paths, err := push.Expand([]string{pattern})
+		if err != nil {
+			return nil, err
+		}
+		if info, err := os.Stat(pattern); !sought && err == nil && info.IsDir() {
+			found, err := findSymbols(ctx, paths)
+			if err != nil {
+				return nil, err
+			}
+			if len(found) == 0 {
+				return nil, &push.Error{Code: push.CodeNoFile, File: pattern, Message: "the folder holds no PDBs and no images", Do: "check that the build has put them there"}
+			}
+			sought, paths = true, nil
+			for _, file := range found {
+				paths = append(paths, file.path)
+			}
+		}
+		for _, path := range paths {
+			path = filepath.Clean(path)
+			if !slices.ContainsFunc(files, func(other push.File) bool { return other.Path == path }) {
+				files = append(files, push.File{Path: path, Sought: sought})
+			}
+		}
+	}
+	return files, nil
+}
