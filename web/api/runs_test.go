@@ -193,6 +193,8 @@ func TestReport(t *testing.T) {
 		{"?format=text&top=2", "", "text/plain; charset=utf-8", "28 more sites"}, {"?format=markdown&top=2", "", "text/markdown; charset=utf-8", "28 more sites"},
 		{"", "text/markdown;q=0.9, text/plain;q=0.1", "text/markdown; charset=utf-8", "| 30 |"}, {"", "text/csv", "text/csv; charset=utf-8", "signature,kind"},
 		{"?format=folded", "", "text/plain; charset=utf-8", "heap;shop!Leak"},
+		{"?format=sarif", "", "application/sarif+json", `"version": "2.1.0"`}, {"", "application/sarif+json", "application/sarif+json", "LEAK001"},
+		{"?format=junit", "", "application/xml", "<testsuites"}, {"?format=speedscope", "", "application/vnd.speedscope+json", "shop!Leak"}, {"?format=pprof", "", "application/octet-stream", "\x1f\x8b"},
 	} {
 		a := n.do("GET", "/api/v1/runs/1/report"+test.query, nil, "Accept", test.accept).want(t, 200, "")
 		if a.Header.Get("Content-Type") != test.contentType || !strings.Contains(string(a.body), test.has) {
@@ -203,7 +205,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("%s: %d for a report that the client has", test.query, again.StatusCode)
 		}
 	}
-	for query, code := range map[string]string{"format=sarif": "invalid-format", "format=x": "invalid-format", "top=-1": "invalid-top", "top=x": "invalid-top"} {
+	for query, code := range map[string]string{"format=x": "invalid-format", "top=-1": "invalid-top", "top=x": "invalid-top"} {
 		n.do("GET", "/api/v1/runs/1/report?"+query, nil).want(t, 422, code)
 	}
 	n.do("GET", "/api/v1/runs/1/report", nil, "Accept", "image/png").want(t, 406, "not-acceptable")

@@ -19,7 +19,9 @@ import (
 )
 
 var spec = sync.OnceValues(func() (*openapi3.T, error) {
-	openapi3filter.RegisterBodyDecoder("text/markdown", openapi3filter.PlainBodyDecoder)
+	for _, media := range []string{"text/markdown", "application/xml"} {
+		openapi3filter.RegisterBodyDecoder(media, openapi3filter.PlainBodyDecoder)
+	}
 	return openapi3.NewLoader().LoadFromData(api.Spec)
 })
 

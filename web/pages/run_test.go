@@ -51,7 +51,7 @@ func TestReport(t *testing.T) {
 	has(t, page, "Heaps", "0x1d147000000", "5.50 MB")
 	has(t, page, "plugin.dll", "none", "0 of 2 frames named", "<b>plugin.pdb</b>, age 1, GUID <code>5E0A4B5C-9F1D-4E3A-8B6C-7D8E9FA0B1C2</code>", "3 modules with nothing at stake", "shopd.exe", "private")
 	has(t, page, "11 files", "shopd-1.log", "1.18 MB", "umdh-snapshot", "1 snapshot")
-	for _, format := range []string{"text", "json", "markdown", "folded", "csv"} {
+	for _, format := range []string{"text", "json", "markdown", "folded", "csv", "pprof", "speedscope", "sarif", "junit"} {
 		has(t, page, fmt.Sprintf(`href="/api/v1/runs/%d/report?format=%s&amp;download=1"`, run, format))
 	}
 	has(t, page, "no-symbols")

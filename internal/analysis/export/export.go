@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"heapdrift/internal/analysis"
@@ -23,12 +22,15 @@ type Format struct {
 	Extension   string
 	brief       bool // no more than Options.Top sites and findings are written
 	write       func(*printer, *analysis.Report, Options)
+	document    func(io.Writer, *analysis.Report) error // instead of write: of formats that are one document
 }
 
 // Shown is how many findings and sites of a report the format looks at, for analysis.Options; 0 for all. JSON looks at them as it
 // writes them.
 func (f Format) Shown(opt Options) int {
 	switch {
+	case f.document != nil:
+		return 0
 	case f.write == nil:
 		return 1
 	case f.brief:
@@ -39,7 +41,17 @@ func (f Format) Shown(opt Options) int {
 
 // Write writes the report.
 func (f Format) Write(w io.Writer, r *analysis.Report, opt Options) error {
-	if f.write == nil {
+	switch {
+	case f.document != nil:
+		out := bufio.NewWriterSize(w, 64<<10)
+		if err := f.document(out, r); err != nil {
+			return err
+		}
+		if err := out.Flush(); err != nil {
+			return fmt.Errorf("export: write %s: %w", f.Name, err)
+		}
+		return nil
+	case f.write == nil:
 		return r.WriteJSON(w)
 	}
 	p := &printer{w: bufio.NewWriterSize(w, 64<<10)}
@@ -52,15 +64,16 @@ func (f Format) Write(w io.Writer, r *analysis.Report, opt Options) error {
 
 // Formats are the formats this version writes, the first is the default of the command line.
 var Formats = []Format{
-	{"text", "text/plain; charset=utf-8", ".txt", true, text},
-	{"json", "application/json", ".json", false, nil},
-	{"markdown", "text/markdown; charset=utf-8", ".md", true, markdown},
-	{"folded", "text/plain; charset=utf-8", ".folded", false, folded},
-	{"csv", "text/csv; charset=utf-8", ".csv", false, csv},
+	{"text", "text/plain; charset=utf-8", ".txt", true, text, nil},
+	{"json", "application/json", ".json", false, nil, nil},
+	{"markdown", "text/markdown; charset=utf-8", ".md", true, markdown, nil},
+	{"folded", "text/plain; charset=utf-8", ".folded", false, folded, nil},
+	{"csv", "text/csv; charset=utf-8", ".csv", false, csv, nil},
+	{"pprof", "application/octet-stream", ".pb.gz", false, nil, pprof},
+	{"speedscope", "application/vnd.speedscope+json", ".speedscope.json", false, nil, speedscope},
+	{"sarif", "application/sarif+json", ".sarif", false, nil, sarif},
+	{"junit", "application/xml", ".junit.xml", false, nil, junit},
 }
-
-// later are formats that the command line names but this version does not write yet.
-var later = []string{"pprof", "speedscope", "sarif", "junit"}
 
 // Find returns the format of that name; its error lists what there is.
 func Find(name string) (Format, error) {
@@ -70,9 +83,6 @@ func Find(name string) (Format, error) {
 			return f, nil
 		}
 		names = append(names, f.Name)
-	}
-	if slices.Contains(later, name) {
-		return Format{}, fmt.Errorf("export: format %q is not written by this version yet; it writes %s", name, strings.Join(names, ", "))
 	}
 	return Format{}, fmt.Errorf("export: unknown format %q; known are %s", name, strings.Join(names, ", "))
 }

@@ -1,0 +1,53 @@
+package export
+
+import (
+	"fmt"
+	"io"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/export/outcome"
+)
+
+// gates are the outcomes of an analysis as a gate that fails on any leak.
+var gates = map[analysis.Status]string{
+	analysis.StatusLeak: outcome.GateFailed, analysis.StatusNoLeak: outcome.GatePassed, analysis.StatusInconclusive: outcome.GateInconclusive,
+}
+
+// outcomeOf is a report as CI systems read it. A leak fails where the report counts it as one; what the rules know does not.
+func outcomeOf(r *analysis.Report) *outcome.Outcome {
+	o := &outcome.Outcome{Project: r.Process.Name, Gate: gates[r.Verdict.Status], Sentence: r.Verdict.Sentence}
+	if r.Power != nil {
+		o.Power = r.Power.Sentence
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if !f.Verdict.IsSuspect() {
+			continue
+		}
+		l := outcome.Leak{
+			Signature: f.Signature, Title: f.Title, Change: outcome.ChangeFound, Class: string(f.Verdict), Certain: f.Certain, Score: f.Score, Frames: f.Frames,
+			Owner: f.Owner, Known: f.Known,
+		}
+		if f.Known != "" {
+			l.Change = outcome.ChangeKnown
+		}
+		if isLeak := f.Verdict == analysis.ClassLeak || f.Verdict == analysis.ClassUnreferenced; isLeak && f.Known == "" && o.Gate == outcome.GateFailed {
+			l.Fails = true
+		}
+		if growth := growthOf(&f.Amounts); growth != nil && growth.Bytes > 0 {
+			l.Growth = fmt.Sprintf("+%s in %s", analysis.Bytes(growth.Bytes), analysis.Plural(growth.Count, "block"))
+		}
+		if b := f.Blame; b != nil {
+			l.Module, l.Function, l.File, l.Line = b.Module, b.Function, b.File, int(b.Line)
+		}
+		for _, c := range f.Clauses {
+			l.Reasons = append(l.Reasons, mark(c.Holds)+" "+c.Text)
+		}
+		o.Leaks = append(o.Leaks, l)
+	}
+	o.Sort()
+	return o
+}
+
+func junit(w io.Writer, r *analysis.Report) error { return outcome.JUnit(w, outcomeOf(r)) }
+func sarif(w io.Writer, r *analysis.Report) error { return outcome.SARIF(w, outcomeOf(r)) }
