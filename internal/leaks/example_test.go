@@ -32,7 +32,7 @@ func ExampleFollow() {
 }
 
 // The gate of a CI job fails on leaks that the baseline does not have; what the team knows does not count.
-func ExampleDecideGate() {
+func ExampleDecide() {
 	finding := func(signature string, state leaks.State) compare.Finding {
 		return compare.Finding{Signature: signature, Class: leak, Certain: true, State: string(state)}
 	}
@@ -40,15 +40,15 @@ func ExampleDecideGate() {
 	head := &compare.Side{Build: "101", Runs: []int64{2}, Findings: []compare.Finding{
 		finding("A", leaks.StateOngoing), finding("B", leaks.StateNew), finding("C", leaks.StateKnown),
 	}}
-	compared := &leaks.Compared{Base: base, Head: head, Comparison: compare.Compare(base, head)}
+	compared, policies := &leaks.Compared{Base: base, Head: head, Comparison: compare.Compare(base, head)}, leaks.DefaultPolicies()
 	for _, text := range []string{"leak", "new", "grown"} {
 		on, err := leaks.ParseFailOn(text)
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		gate, why := leaks.DecideGate(leaky, on, head, compared)
-		fmt.Printf("on %s: %s, %s\n", text, gate, why)
+		made := leaks.Decide(&leaks.Case{Policy: policies.For("soak"), Asked: on, Status: leaky, Head: head, Compared: compared})
+		fmt.Printf("on %s: %s, %s\n", text, made.Gate, made.Why)
 	}
 	// Output:
 	// on leak: failed, 2 leaks

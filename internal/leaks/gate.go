@@ -26,24 +26,37 @@ type FailOn string
 
 // What a gate may fail on.
 const (
-	FailOnLeak  FailOn = "leak"
-	FailOnNew   FailOn = "new"
-	FailOnGrown FailOn = "grown"
+	FailOnLeak      FailOn = "leak"
+	FailOnNew       FailOn = "new"
+	FailOnRegressed FailOn = "regressed" // it was fixed before
+	FailOnGrown     FailOn = "grown"
 )
 
-// ParseFailOn reads what a gate is to fail on: "new,grown"; a leak at all where nothing is said. Its error is a *FieldError.
+// failOns are all of them, in the order of lists.
+var failOns = []FailOn{FailOnLeak, FailOnNew, FailOnRegressed, FailOnGrown}
+
+// failOnWords lists them for people: "leak, new, regressed and grown".
+func failOnWords() string {
+	words := make([]string, len(failOns))
+	for i, on := range failOns {
+		words[i] = string(on)
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
+// ParseFailOn reads what a call wants its gate to fail on: "new,grown"; nil where it says nothing. Its error is a *FieldError.
 func ParseFailOn(text string) ([]FailOn, error) {
 	if strings.TrimSpace(text) == "" {
-		return []FailOn{FailOnLeak}, nil
+		return nil, nil
 	}
 	var list []FailOn
 	for word := range strings.SplitSeq(text, ",") {
-		switch on := FailOn(strings.TrimSpace(word)); on {
-		case FailOnLeak, FailOnNew, FailOnGrown:
-			list = append(list, on)
-		default:
-			return nil, wrongField("fail_on", "%q is none of %s, %s and %s", string(on), FailOnLeak, FailOnNew, FailOnGrown)
+		on := FailOn(strings.TrimSpace(word))
+		if !slices.Contains(failOns, on) {
+			return nil, wrongField("fail_on", "%q is none of %s", string(on), failOnWords())
 		}
+		list = append(list, on)
 	}
 	return list, nil
 }
@@ -60,76 +73,6 @@ func FailsGate(f *compare.Finding) bool {
 // decide tells nothing.
 func provesNew(base *compare.Side, r *compare.Row) bool {
 	return base.Decides() && (r.Base == nil || r.Base.Class != analysis.ClassUnknown)
-}
-
-// A gateCount is how many leaks of a run speak for and against a gate.
-type gateCount struct {
-	failing map[FailOn]int
-	known   int // leaks that are tolerated
-	open    int // leaks of which the base does not tell whether they are new
-	alone   int // leaks of the run alone, that other runs of the scenario do not bear out
-}
-
-func countForGate(head *compare.Side, compared *Compared) gateCount {
-	n := gateCount{failing: map[FailOn]int{}}
-	for i := range head.Findings {
-		switch f := &head.Findings[i]; {
-		case FailsGate(f):
-			n.failing[FailOnLeak]++
-		case f.Class == analysis.ClassLeak && IsTolerated(f):
-			n.known++
-		case f.Unconfirmed && !IsTolerated(f):
-			n.alone++
-		}
-	}
-	if compared == nil {
-		return n
-	}
-	for i := range compared.Rows {
-		switch r := &compared.Rows[i]; {
-		case !FailsGate(r.Head):
-		case r.Change == compare.New && !provesNew(compared.Base, r):
-			n.open++
-		case r.Change == compare.New:
-			n.failing[FailOnNew]++
-		case r.Change == compare.Grown:
-			n.failing[FailOnGrown]++
-		}
-	}
-	return n
-}
-
-// DecideGate turns the outcome of a run into what a CI job acts on, and says by what it was decided. compared is nil without a
-// baseline.
-func DecideGate(status analysis.Status, on []FailOn, head *compare.Side, compared *Compared) (gate Gate, why string) {
-	n := countForGate(head, compared)
-	var reasons []string
-	for _, word := range []FailOn{FailOnLeak, FailOnNew, FailOnGrown} {
-		if count := n.failing[word]; count > 0 && slices.Contains(on, word) {
-			reasons = append(reasons, reason(count, word))
-		}
-	}
-	leaks := n.failing[FailOnLeak]
-	needsBase := !slices.Contains(on, FailOnLeak)
-	switch {
-	case len(reasons) > 0:
-		return GateFailed, strings.Join(reasons, ", ")
-	case status == analysis.StatusInconclusive:
-		return GateInconclusive, "the evidence does not decide"
-	case needsBase && compared == nil && leaks > 0:
-		return GateInconclusive, "there is no baseline to tell which leaks are new"
-	case slices.Contains(on, FailOnNew) && n.open > 0:
-		return GateInconclusive, fmt.Sprintf("the evidence of build %s, the baseline, does not decide whether %s new", compared.Base.Build, countOpen(n.open))
-	case leaks > 0:
-		return GatePassed, fmt.Sprintf("%s, and the gate is not set to fail on that", reason(leaks, FailOnLeak))
-	case n.alone > 0:
-		return GatePassed, fmt.Sprintf("other runs of the scenario do not bear out %s of this one", reason(n.alone, FailOnLeak))
-	case n.known > 0:
-		return GatePassed, "every leak is known"
-	case status == analysis.StatusLeak && slices.Contains(on, FailOnLeak):
-		return GateFailed, "the report says that it leaks"
-	}
-	return GatePassed, "nothing leaks"
 }
 
 // countOpen counts leaks of which it is asked whether they are new.

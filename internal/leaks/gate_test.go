@@ -11,7 +11,7 @@ import (
 
 func TestParseFailOn(t *testing.T) {
 	for text, want := range map[string][]leaks.FailOn{
-		"": {leaks.FailOnLeak}, " ": {leaks.FailOnLeak}, "leak": {leaks.FailOnLeak}, "new": {leaks.FailOnNew}, "grown": {leaks.FailOnGrown},
+		"": nil, " ": nil, "regressed": {leaks.FailOnRegressed}, "leak": {leaks.FailOnLeak}, "new": {leaks.FailOnNew}, "grown": {leaks.FailOnGrown},
 		" new , grown": {leaks.FailOnNew, leaks.FailOnGrown},
 	} {
 		if got, err := leaks.ParseFailOn(text); err != nil || !slices.Equal(got, want) {
@@ -31,7 +31,7 @@ var (
 	second      = compare.Finding{Signature: "second", Class: leak, Certain: true}
 	unsure      = compare.Finding{Signature: "unsure", Class: leak}
 	known       = compare.Finding{Signature: "known", Class: leak, Certain: true, State: string(leaks.StateKnown)}
-	knownByRule = compare.Finding{Signature: "by rule", Class: leak, Certain: true, State: string(leaks.StateOngoing), Known: "rule"}
+	knownByRule = compare.Finding{Signature: "by rule", Class: leak, Certain: true, State: string(leaks.StateOngoing), Known: "rule", ByRule: true}
 	knownUnsure = compare.Finding{Signature: "known, unsure", Class: leak, State: string(leaks.StateKnown)}
 	growing     = compare.Finding{Signature: "growing", Class: grows, Certain: true}
 	alone       = compare.Finding{Signature: "alone", Class: grows, Unconfirmed: true}
@@ -64,7 +64,14 @@ func against(statuses []analysis.Status, rows ...compare.Row) *leaks.Compared {
 	return &leaks.Compared{Base: &compare.Side{Build: "1", Statuses: statuses}, Comparison: &compare.Comparison{Rows: rows}}
 }
 
-func TestDecideGate(t *testing.T) {
+// theDefault is the policy of a project that has saved none.
+func theDefault() *leaks.Policy {
+	policies := leaks.DefaultPolicies()
+	return policies.For("any")
+}
+
+// Without a policy a call alone decides what fails.
+func TestDecideWithoutAPolicy(t *testing.T) {
 	type findings = []compare.Finding
 	decided, undecided := []analysis.Status{inconclusive, noLeak}, []analysis.Status{inconclusive, inconclusive}
 	const passed, failed, open = leaks.GatePassed, leaks.GateFailed, leaks.GateInconclusive
@@ -96,7 +103,7 @@ func TestDecideGate(t *testing.T) {
 		{"not borne out, beside a sure one", "", leaky, findings{alone, sure}, nil, failed, "1 leak"},
 		{"not borne out, for new ones", "new", leaky, findings{alone}, nil, passed, "other runs of the scenario do not bear out 1 leak of this one"},
 		{"borne out where the run decides nothing", "", inconclusive, findings{sure}, nil, failed, "1 leak"},
-		{"known by a rule", "", noLeak, findings{knownByRule}, nil, passed, "every leak is known"},
+		{"known by a rule", "", noLeak, findings{knownByRule}, nil, passed, "every leak is known: rules silence 1 leak"},
 		{"known and unsure", "", leaky, findings{knownUnsure}, nil, passed, "every leak is known"},
 		{"known beside another", "", leaky, findings{known, sure}, nil, failed, "1 leak"},
 		{"known, and the rest not decided", "", inconclusive, findings{known}, nil, open, "the evidence does not decide"},
@@ -135,9 +142,9 @@ func TestDecideGate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		gate, why := leaks.DecideGate(test.status, on, &compare.Side{Findings: test.head}, test.compared)
-		if gate != test.gate || why != test.why {
-			t.Errorf("%s: %s because %q, want %s because %q", test.name, gate, why, test.gate, test.why)
+		got := leaks.Decide(&leaks.Case{Policy: theDefault(), Asked: on, Status: test.status, Head: &compare.Side{Findings: test.head}, Compared: test.compared})
+		if got.Gate != test.gate || got.Why != test.why {
+			t.Errorf("%s: %s because %q, want %s because %q", test.name, got.Gate, got.Why, test.gate, test.why)
 		}
 	}
 }

@@ -14,6 +14,7 @@ type Verdict struct {
 	Status   string // of the report's verdict; the gate's word where there is no report to go by
 	Gate     Gate
 	Why      string    // by what the gate was decided
+	Decision *Decision // with all its reasons; nil where the run is not judged
 	Compared *Compared // with the baseline; nil where there is none
 	New      []string
 	Grown    []string
@@ -38,17 +39,16 @@ type RunResult struct {
 // IsJudged reports whether the run has a report that says all that its evidence does: only then do head and comparison count.
 func (r *RunResult) IsJudged() bool { return r.Pending == 0 && !r.Failed && r.Analysed }
 
-// Judge says whether a run passes its gate. head is the run as a side, compared its comparison with the baseline; both are nil where
-// the run is not judged, compared also where there is no baseline.
-func Judge(r *RunResult, on []FailOn, head *compare.Side, compared *Compared) Verdict {
-	v := Verdict{State: r.State(), Status: string(r.Status), Sentence: r.Sentence, Compared: compared}
+// Judge says whether a run passes its gate. c is nil where the run is not judged.
+func Judge(r *RunResult, c *Case) Verdict {
+	v := Verdict{State: r.State(), Status: string(r.Status), Sentence: r.Sentence}
 	switch {
 	case r.Pending > 0:
 		v.undecided(GatePending, "The evidence is still being analysed.")
 	case r.Failed: // a report may be there, but of less evidence than the run has
 		v.undecided(GateError, r.Error)
 	case r.Analysed:
-		v.decide(on, head)
+		v.decide(c)
 	case r.Unread > 0:
 		v.undecided(GateError, cmp.Or(r.Unreadable, "The evidence could not be read."))
 	default:
@@ -62,19 +62,21 @@ func (v *Verdict) undecided(gate Gate, sentence string) {
 	v.Status, v.Gate, v.Sentence = string(gate), gate, sentence
 }
 
-func (v *Verdict) decide(on []FailOn, head *compare.Side) {
-	for i := range head.Findings {
-		if f := &head.Findings[i]; IsTolerated(f) && f.Class.IsSuspect() {
+func (v *Verdict) decide(c *Case) {
+	v.Compared = c.Compared
+	for i := range c.Head.Findings {
+		if f := &c.Head.Findings[i]; IsTolerated(f) && f.Class.IsSuspect() {
 			v.Known = append(v.Known, f.Signature)
 		}
 	}
-	if head.Power != nil {
-		v.Power = head.Power.Sentence
+	if c.Head.Power != nil {
+		v.Power = c.Head.Power.Sentence
 	}
 	if v.Compared != nil {
 		v.list(v.Compared.Comparison)
 	}
-	v.Gate, v.Why = DecideGate(analysis.Status(v.Status), on, head, v.Compared)
+	made := Decide(c)
+	v.Decision, v.Gate, v.Why = &made, made.Gate, made.Why
 }
 
 // list sorts the rows of a comparison into the verdict.

@@ -28,7 +28,7 @@ func TestJudgeWithoutAReport(t *testing.T) {
 		if test.run.IsJudged() {
 			t.Errorf("%s: judged", name)
 		}
-		got := leaks.Judge(&test.run, []leaks.FailOn{leaks.FailOnLeak}, nil, nil)
+		got := leaks.Judge(&test.run, nil)
 		want := leaks.Verdict{State: test.state, Status: string(test.gate), Gate: test.gate, Sentence: test.sentence}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
@@ -48,7 +48,8 @@ func TestJudge(t *testing.T) {
 	if !run.IsJudged() {
 		t.Error("a run with a report is not judged")
 	}
-	got := leaks.Judge(run, []leaks.FailOn{leaks.FailOnNew}, head, compared)
+	got := leaks.Judge(run, &leaks.Case{Policy: theDefault(), Asked: []leaks.FailOn{leaks.FailOnNew}, Status: leaky, Head: head, Compared: compared})
+	checkDecision(t, &got)
 	want := leaks.Verdict{
 		State: leaks.RunReady, Status: string(leaky), Gate: leaks.GateFailed, Why: "1 new leak", Compared: compared, Sentence: "It leaks.", Power: "hour",
 		New: []string{"sure"}, Grown: []string{"second"}, Persisting: []string{"unsure", "growing"}, Fixed: []string{"clean", "gone"}, Known: []string{"known", "by rule"},
@@ -57,7 +58,8 @@ func TestJudge(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	head.Power = nil
-	got = leaks.Judge(run, []leaks.FailOn{leaks.FailOnNew}, head, nil)
+	got = leaks.Judge(run, &leaks.Case{Policy: theDefault(), Asked: []leaks.FailOn{leaks.FailOnNew}, Status: leaky, Head: head})
+	checkDecision(t, &got)
 	want = leaks.Verdict{
 		State: leaks.RunReady, Status: string(leaky), Gate: leaks.GateInconclusive, Why: "there is no baseline to tell which leaks are new", Sentence: "It leaks.",
 		Known: []string{"known", "by rule"},
@@ -65,4 +67,13 @@ func TestJudge(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("without a baseline: %+v, want %+v", got, want)
 	}
+}
+
+// checkDecision checks that a verdict and its decision say the same, and takes the decision out.
+func checkDecision(t *testing.T, v *leaks.Verdict) {
+	t.Helper()
+	if v.Decision == nil || v.Decision.Gate != v.Gate || v.Decision.Why != v.Why || v.Decision.Exit != v.Gate.ExitCode() {
+		t.Errorf("verdict %s because %q, decision %+v", v.Gate, v.Why, v.Decision)
+	}
+	v.Decision = nil
 }

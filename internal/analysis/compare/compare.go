@@ -32,6 +32,9 @@ type Finding struct {
 	Exposure, Dispersion float64
 	// State, Owner and Known are what the team says of it.
 	State, Owner, Known string
+	ByRule              bool // Known is what a rule of the project says
+	// Regressed says that it was fixed before the build of the side, and leaks again; the store fills it in too.
+	Regressed bool
 }
 
 // TakeRate takes how fast a finding grows; nil is not at all.

@@ -1,0 +1,144 @@
+package leaks
+
+import (
+	"strconv"
+	"strings"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/compare"
+)
+
+// A growth is what findings grow by in one unit.
+type growth struct {
+	sure, all float64 // of those that are certain, of all that leak or grow
+	other     string  // a unit that some of them are counted by instead; "" for none
+	unrated   bool    // one of them leaks, and nothing says how fast
+}
+
+// growthPer adds up how fast findings that leak or grow do so, per hour or unit of work.
+func growthPer(list []*compare.Finding, in Measure, per string) (g growth) {
+	for _, f := range list {
+		rate := f.RateBytes
+		if in == InBlocks {
+			rate = f.RateCount
+		}
+		switch {
+		case !f.Class.IsSuspect():
+		case f.RateUnit == "":
+			g.unrated = g.unrated || f.Class == analysis.ClassLeak
+		case f.RateUnit != per:
+			g.other = f.RateUnit
+		default:
+			g.all += max(0, rate)
+			if FailsGate(f) {
+				g.sure += max(0, rate)
+			}
+		}
+	}
+	return g
+}
+
+// budgets holds growth against its budgets.
+func (d *decider) budgets() {
+	for i := range d.Policy.Budgets {
+		b := &d.Policy.Budgets[i]
+		switch {
+		case b.Of == BudgetSignature:
+			for _, f := range d.counted {
+				if b.Name == "" || b.Name == f.Signature {
+					d.budget(b, f, nameOf(f), []*compare.Finding{f})
+				}
+			}
+		case b.Of == BudgetTotal:
+			d.budget(b, nil, "the run", d.counted)
+		case strings.EqualFold(b.Name, d.Process):
+			d.budget(b, nil, b.Name, d.counted)
+		}
+	}
+}
+
+// budget holds what grows against one budget. subject is the one that it is of, nil for all of the run.
+func (d *decider) budget(b *Budget, subject *compare.Finding, name string, list []*compare.Finding) {
+	g, unit := growthPer(list, b.In, b.Per), string(b.In)+"/"+b.Per
+	switch {
+	case g.sure > b.Limit:
+		d.say(EffectFails, ReasonBudget, subject, &g.sure, &b.Limit, unit, "%s grows by %s, over the budget of %s", name, amountOf(g.sure, b.In, b.Per), amountOf(b.Limit, b.In, b.Per))
+	case g.all > b.Limit:
+		d.say(EffectDoubts, ReasonBudgetUncertain, subject, &g.all, &b.Limit, unit, "%s grows by %s, over the budget of %s, and of %s of it the evidence is not sure",
+			name, amountOf(g.all, b.In, b.Per), amountOf(b.Limit, b.In, b.Per), amountOf(g.all-g.sure, b.In, b.Per))
+	case g.other != "":
+		d.say(EffectDoubts, ReasonBudgetUnmeasured, subject, nil, &b.Limit, unit, "%s grows, counted per %s, and its budget is per %s: record evidence with that unit", name, g.other, b.Per)
+	case g.unrated:
+		d.say(EffectDoubts, ReasonBudgetUnmeasured, subject, nil, &b.Limit, unit, "%s leaks, and the evidence does not say how fast: give it snapshots with times or work", name)
+	}
+}
+
+// drift holds growth against that of the release.
+func (d *decider) drift() {
+	bound := d.Policy.Drift
+	switch {
+	case bound == nil:
+		return
+	case d.Release == nil:
+		d.say(EffectDoubts, ReasonNoRelease, nil, nil, nil, "", "no build before this one is pinned as a release, so that drift cannot be told: pin one that has a run of the scenario")
+		return
+	}
+	silent := map[string]bool{}
+	for i := range d.Head.Findings {
+		silent[d.Head.Findings[i].Signature] = true
+	}
+	for _, f := range d.counted {
+		delete(silent, f.Signature)
+	}
+	var base []*compare.Finding
+	for i := range d.Release.Findings {
+		if f := &d.Release.Findings[i]; !silent[f.Signature] && !IsTolerated(f) && !d.Policy.isCanary(f) {
+			base = append(base, f)
+		}
+	}
+	for _, per := range unitsOf(d.counted) {
+		d.driftPer(bound, per, base)
+	}
+}
+
+// driftPer holds growth in one unit against that of the release.
+func (d *decider) driftPer(bound *Drift, per string, base []*compare.Finding) {
+	now, then, unit := growthPer(d.counted, bound.In, per), growthPer(base, bound.In, per), string(bound.In)+"/"+per
+	limit := then.all * (1 + bound.Percent/100)
+	was := "build " + d.Release.Build + ", the release, by " + amountOf(then.all, bound.In, per)
+	switch {
+	case now.all <= limit:
+	case !d.Release.Decides():
+		d.say(EffectDoubts, ReasonDriftUnmeasured, nil, &now.all, nil, unit, "the evidence of build %s, the release, does not decide, so that drift cannot be told", d.Release.Build)
+	case then.other != "" || then.unrated:
+		d.say(EffectDoubts, ReasonDriftUnmeasured, nil, &now.all, nil, unit, "build %s, the release, was not measured per %s, so that drift cannot be told", d.Release.Build, per)
+	case now.sure > limit:
+		d.say(EffectFails, ReasonDrift, nil, &now.sure, &limit, unit, "the run grows by %s, and %s: more than %s %% faster", amountOf(now.sure, bound.In, per), was, plain(bound.Percent))
+	default:
+		d.say(EffectDoubts, ReasonDriftUncertain, nil, &now.all, &limit, unit, "the run grows by %s, of which the evidence is not sure, and %s", amountOf(now.all, bound.In, per), was)
+	}
+}
+
+// unitsOf are the units by which findings grow, in their order.
+func unitsOf(list []*compare.Finding) []string {
+	var units []string
+	seen := map[string]bool{}
+	for _, f := range list {
+		if f.Class.IsSuspect() && f.RateUnit != "" && !seen[f.RateUnit] {
+			seen[f.RateUnit] = true
+			units = append(units, f.RateUnit)
+		}
+	}
+	return units
+}
+
+// amountOf is a growth in words: "1200 bytes per hour".
+func amountOf(rate float64, in Measure, per string) string {
+	return plain(rate) + " " + string(in) + " per " + per
+}
+
+// plain is a number without an exponent, to two decimals.
+func plain(x float64) string {
+	text := strconv.FormatFloat(x, 'f', 2, 64)
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+}

@@ -1,0 +1,176 @@
+package leaks_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/compare"
+	"heapdrift/internal/leaks"
+)
+
+// rated is a finding that grows, in bytes and blocks.
+func rated(f compare.Finding, bytes, blocks float64, unit string) compare.Finding {
+	f.RateBytes, f.RateCount, f.RateUnit = bytes, blocks, unit
+	return f
+}
+
+func scoredAt(f compare.Finding, score float64) compare.Finding {
+	f.Score = &score
+	return f
+}
+
+func regressed(f compare.Finding) compare.Finding {
+	f.Regressed = true
+	return f
+}
+
+func TestDecide(t *testing.T) {
+	type findings = []compare.Finding
+	type policy = leaks.Policy
+	hourly := func(of leaks.BudgetScope, name string, limit float64) policy {
+		return policy{Budgets: []leaks.Budget{{Of: of, Name: name, In: leaks.InBytes, Per: "hour", Limit: limit}}}
+	}
+	blocks := policy{Budgets: []leaks.Budget{{Of: leaks.BudgetTotal, In: leaks.InBlocks, Per: "document", Limit: 2}}}
+	drift := policy{Drift: &leaks.Drift{Percent: 10, In: leaks.InBytes}}
+	on := func(list ...leaks.FailOn) policy { return policy{FailOn: list} }
+	guarded := policy{FailOn: []leaks.FailOn{leaks.FailOnLeak}, Noise: &leaks.Noise{Runs: 5, Changes: 3}}
+	canary := policy{FailOn: []leaks.FailOn{leaks.FailOnLeak}, Canary: "Canary::Leak"}
+	with := func(p policy, word leaks.Inconclusive) policy { p.Inconclusive = word; return p }
+	bird := compare.Finding{Signature: "bird", Class: leak, Certain: true, Frames: []string{"app!Canary::Leak"}}
+	slow, fast := rated(sure, 60, 3, "hour"), rated(second, 41, 4, "hour")
+	release := func(list ...compare.Finding) *compare.Side {
+		return &compare.Side{Build: "r1", Statuses: []analysis.Status{noLeak}, Findings: list}
+	}
+	for _, test := range []struct {
+		name    string
+		policy  policy
+		status  analysis.Status
+		head    findings
+		release *compare.Side
+		past    map[string][]bool
+		gate    leaks.Gate
+		codes   string
+	}{
+		{"nothing is to fail", policy{}, leaky, findings{sure}, nil, nil, leaks.GatePassed, ""},
+		{"regressed", on(leaks.FailOnRegressed), leaky, findings{regressed(sure)}, nil, nil, leaks.GateFailed, "fails regressed"},
+		{"not regressed", on(leaks.FailOnRegressed), leaky, findings{sure}, nil, nil, leaks.GatePassed, ""},
+		{"regressed and known", on(leaks.FailOnRegressed), leaky, findings{regressed(known)}, nil, nil, leaks.GatePassed, "silences known"},
+
+		{"total below", hourly(leaks.BudgetTotal, "", 101.5), leaky, findings{slow, fast}, nil, nil, leaks.GatePassed, ""},
+		{"total at", hourly(leaks.BudgetTotal, "", 101), leaky, findings{slow, fast}, nil, nil, leaks.GatePassed, ""},
+		{"total above", hourly(leaks.BudgetTotal, "", 100.5), leaky, findings{slow, fast}, nil, nil, leaks.GateFailed, "fails budget"},
+		{"each below", hourly(leaks.BudgetSignature, "", 60), leaky, findings{slow, fast}, nil, nil, leaks.GatePassed, ""},
+		{"each above", hourly(leaks.BudgetSignature, "", 59), leaky, findings{slow, fast}, nil, nil, leaks.GateFailed, "fails budget"},
+		{"another one", hourly(leaks.BudgetSignature, "second", 41), leaky, findings{slow, fast}, nil, nil, leaks.GatePassed, ""},
+		{"the one", hourly(leaks.BudgetSignature, "second", 40), leaky, findings{slow, fast}, nil, nil, leaks.GateFailed, "fails budget"},
+		{"the process", hourly(leaks.BudgetProcess, "APP.exe", 100), leaky, findings{slow, fast}, nil, nil, leaks.GateFailed, "fails budget"},
+		{"another process", hourly(leaks.BudgetProcess, "other.exe", 0), leaky, findings{slow, fast}, nil, nil, leaks.GatePassed, ""},
+		{"blocks of work", blocks, leaky, findings{rated(sure, 1e6, 2, "document")}, nil, nil, leaks.GatePassed, ""},
+		{"too many blocks of work", blocks, leaky, findings{rated(sure, 1, 2.1, "document")}, nil, nil, leaks.GateFailed, "fails budget"},
+		{"another unit", blocks, leaky, findings{slow}, nil, nil, leaks.GateInconclusive, "doubts budget-unmeasured"},
+		{"no rate", hourly(leaks.BudgetTotal, "", 0), leaky, findings{sure}, nil, nil, leaks.GateInconclusive, "doubts budget-unmeasured"},
+		{"of what is not sure", hourly(leaks.BudgetTotal, "", 0), noLeak, findings{rated(growing, 1, 1, "hour")}, nil, nil, leaks.GateInconclusive, "doubts budget-uncertain"},
+		{"of what is known", hourly(leaks.BudgetTotal, "", 0), leaky, findings{rated(known, 1, 1, "hour")}, nil, nil, leaks.GatePassed, "silences known"},
+		{"of what shrinks", hourly(leaks.BudgetTotal, "", 0), leaky, findings{rated(sure, -1, -1, "hour")}, nil, nil, leaks.GatePassed, ""},
+
+		{"drift: no release", drift, leaky, findings{slow}, nil, nil, leaks.GateInconclusive, "doubts no-release"},
+		{"drift: at", drift, leaky, findings{rated(sure, 110, 1, "hour")}, release(rated(sure, 100, 1, "hour")), nil, leaks.GatePassed, ""},
+		{"drift: above", drift, leaky, findings{rated(sure, 111, 1, "hour")}, release(rated(sure, 100, 1, "hour")), nil, leaks.GateFailed, "fails drift"},
+		{"drift: from nothing", drift, leaky, findings{slow}, release(), nil, leaks.GateFailed, "fails drift"},
+		{"drift: not sure", drift, noLeak, findings{rated(growing, 111, 1, "hour")}, release(rated(growing, 100, 1, "hour")), nil, leaks.GateInconclusive, "doubts drift-uncertain"},
+		{"drift: another unit", drift, leaky, findings{rated(sure, 111, 1, "hour")}, release(rated(sure, 100, 1, "document")), nil, leaks.GateInconclusive, "doubts drift-unmeasured"},
+		{"drift: the release decides nothing", drift, leaky, findings{slow}, &compare.Side{Build: "r1", Statuses: []analysis.Status{inconclusive}}, nil, leaks.GateInconclusive, "doubts drift-unmeasured"},
+		{"drift: what is known counts on neither side", drift, leaky, findings{rated(known, 999, 1, "hour"), rated(sure, 111, 1, "hour")},
+			release(rated(known, 100, 1, "hour"), rated(sure, 100, 1, "hour")), nil, leaks.GateFailed, "fails drift, silences known"},
+
+		{"score below", policy{FailOn: []leaks.FailOn{leaks.FailOnLeak}, MinimumScore: 0.9}, leaky, findings{scoredAt(sure, 0.89)}, nil, nil, leaks.GatePassed, "silences below-score"},
+		{"score at", policy{FailOn: []leaks.FailOn{leaks.FailOnLeak}, MinimumScore: 0.9}, leaky, findings{scoredAt(sure, 0.9)}, nil, nil, leaks.GateFailed, "fails leak"},
+		{"no score", policy{FailOn: []leaks.FailOn{leaks.FailOnLeak}, MinimumScore: 1}, leaky, findings{sure}, nil, nil, leaks.GateFailed, "fails leak"},
+
+		{"it flaps", guarded, leaky, findings{sure}, nil, map[string][]bool{"sure": {true, false, true, false, true}}, leaks.GatePassed, "silences quarantined"},
+		{"it flaps, and another does not", guarded, leaky, findings{sure, second}, nil, map[string][]bool{"sure": {true, false, true, false, true}}, leaks.GateFailed, "fails leak, silences quarantined"},
+		{"it came back", guarded, leaky, findings{sure}, nil, map[string][]bool{"sure": {true, true, false, false, true}}, leaks.GateFailed, "fails leak"},
+
+		{"the canary alone", canary, leaky, findings{bird}, nil, nil, leaks.GatePassed, "silences canary"},
+		{"the canary and another", canary, leaky, findings{bird, sure}, nil, nil, leaks.GateFailed, "fails leak, silences canary"},
+		{"no canary", canary, noLeak, nil, nil, nil, leaks.GateInconclusive, "doubts not-proven"},
+		{"a canary that does not leak", canary, noLeak, findings{{Signature: "bird", Class: stable, Frames: bird.Frames}}, nil, nil, leaks.GateInconclusive, "doubts not-proven"},
+		{"no canary, and a leak", canary, leaky, findings{sure}, nil, nil, leaks.GateFailed, "fails leak, doubts not-proven"},
+		{"no canary where what is inconclusive passes", with(canary, leaks.InconclusivePasses), noLeak, nil, nil, nil, leaks.GateInconclusive, "doubts not-proven"},
+		{"no canary where what is inconclusive fails", with(canary, leaks.InconclusiveFails), noLeak, nil, nil, nil, leaks.GateFailed, "doubts not-proven"},
+		{"the canary is known", canary, leaky, findings{{Signature: "bird", Class: leak, Certain: true, Known: "on purpose", Frames: bird.Frames}}, nil, nil, leaks.GatePassed, "silences canary"},
+
+		{"warn", with(policy{}, leaks.InconclusiveWarns), inconclusive, nil, nil, nil, leaks.GateInconclusive, "doubts evidence-inconclusive"},
+		{"fail", with(policy{}, leaks.InconclusiveFails), inconclusive, nil, nil, nil, leaks.GateFailed, "doubts evidence-inconclusive"},
+		{"pass", with(policy{}, leaks.InconclusivePasses), inconclusive, nil, nil, nil, leaks.GatePassed, "doubts evidence-inconclusive"},
+		{"a rule silences all", on(leaks.FailOnLeak), leaky, findings{knownByRule, known}, nil, nil, leaks.GatePassed, "silences known-by-rule, silences known"},
+	} {
+		policy := test.policy
+		got := leaks.Decide(&leaks.Case{
+			Policy: &policy, Version: 3, Status: test.status, Process: "app.exe", Head: &compare.Side{Build: "2", Findings: test.head}, Release: test.release, Past: test.past,
+		})
+		var codes []string
+		for _, r := range got.Reasons {
+			codes = append(codes, fmt.Sprintf("%s %s", r.Effect, r.Code))
+			if r.Sentence == "" {
+				t.Errorf("%s: %s says nothing", test.name, r.Code)
+			}
+			if r.Code == leaks.ReasonBudget && (r.Figure == nil || r.Limit == nil || *r.Figure <= *r.Limit) {
+				t.Errorf("%s: over the budget by %v of %v", test.name, r.Figure, r.Limit)
+			}
+		}
+		if got.Gate != test.gate || strings.Join(codes, ", ") != test.codes || got.Policy != 3 || got.Why == "" {
+			t.Errorf("%s: %s by %q because %q, want %s by %q", test.name, got.Gate, codes, got.Why, test.gate, test.codes)
+		}
+		if want := map[leaks.Gate]int{leaks.GatePassed: 0, leaks.GateFailed: 1, leaks.GateInconclusive: 4}[got.Gate]; got.Exit != want {
+			t.Errorf("%s: exit %d of %s", test.name, got.Exit, got.Gate)
+		}
+	}
+}
+
+// What a call asks for never makes a gate of a saved policy pass that fails without it.
+func TestCallsOnlyTighten(t *testing.T) {
+	kinds := []leaks.FailOn{leaks.FailOnLeak, leaks.FailOnNew, leaks.FailOnRegressed, leaks.FailOnGrown}
+	rank := map[leaks.Gate]int{leaks.GatePassed: 0, leaks.GateInconclusive: 1, leaks.GateFailed: 2}
+	subset := func(bits int) (list []leaks.FailOn) {
+		for i, on := range kinds {
+			if bits>>i&1 == 1 {
+				list = append(list, on)
+			}
+		}
+		return list
+	}
+	decided := []analysis.Status{noLeak}
+	heads := [][]compare.Finding{nil, {sure}, {regressed(sure), known}, {unsure}}
+	for policy := range 1 << len(kinds) {
+		for asked := range 1 << len(kinds) {
+			for _, head := range heads {
+				for _, compared := range []*leaks.Compared{nil, against(decided, became(compare.New, sure, "")), against(decided, became(compare.Grown, sure, leak))} {
+					p := &leaks.Policy{FailOn: subset(policy)}
+					c := leaks.Case{Policy: p, Version: 1, Status: leaky, Head: &compare.Side{Findings: head}, Compared: compared}
+					plain := leaks.Decide(&c)
+					c.Asked = subset(asked)
+					if tight := leaks.Decide(&c); rank[tight.Gate] < rank[plain.Gate] {
+						t.Errorf("policy %q: %s because %q; with %q %s because %q", p.FailOn, plain.Gate, plain.Why, c.Asked, tight.Gate, tight.Why)
+					}
+				}
+			}
+		}
+	}
+}
+
+// However many leaks there are, a decision names so many and counts the others.
+func TestDecideNamesSoMany(t *testing.T) {
+	var head []compare.Finding
+	for i := range 250 {
+		head = append(head, compare.Finding{Signature: fmt.Sprint(i), Class: leak, Certain: true})
+	}
+	got := leaks.Decide(&leaks.Case{Policy: theDefault(), Status: leaky, Head: &compare.Side{Findings: head}})
+	last := got.Reasons[len(got.Reasons)-1]
+	if len(got.Reasons) != 101 || last.Sentence != "and 150 more like these" || got.Why != "250 leaks" || !slices.Equal(got.FailOn, []leaks.FailOn{leaks.FailOnLeak}) {
+		t.Errorf("%d reasons, the last %+v, because %q", len(got.Reasons), last, got.Why)
+	}
+}

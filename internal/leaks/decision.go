@@ -1,0 +1,97 @@
+package leaks
+
+// A Decision is what a gate says of a run, and by what.
+type Decision struct {
+	Gate    Gate     `json:"gate"`
+	Exit    int      `json:"exit"`   // what a CI job ends with
+	Policy  int      `json:"policy"` // version; 0 where the project has saved none
+	FailOn  []FailOn `json:"fail_on"`
+	Why     string   `json:"why"`     // in one line
+	Reasons []Reason `json:"reasons"` // those that fail first, then doubts, then what is silenced
+	// Canary is what the policy's canary proves: that the gate can fail.
+	Canary Proof `json:"canary"`
+}
+
+// A Reason is one thing that a decision rests on.
+type Reason struct {
+	Effect   Effect     `json:"effect"`
+	Code     ReasonCode `json:"code"`
+	Sentence string     `json:"sentence"`
+	// Signature is the leak that the reason is about; "" for all of the run.
+	Signature string   `json:"signature"`
+	Figure    *float64 `json:"figure"` // in Unit; nil where nothing is measured
+	Limit     *float64 `json:"limit"`  // in Unit; nil where there is none
+	Unit      string   `json:"unit"`   // "bytes/hour", "score", "changes"
+}
+
+// An Effect is what a reason does to a gate.
+type Effect string
+
+// The effects of reasons, the strongest first.
+const (
+	EffectFails    Effect = "fails"
+	EffectDoubts   Effect = "doubts"   // the policy says what becomes of it
+	EffectSilences Effect = "silences" // without it the gate would fail
+)
+
+// A ReasonCode names a kind of reason. Codes are stable.
+type ReasonCode string
+
+// The codes of reasons.
+const (
+	ReasonLeak      ReasonCode = "leak"
+	ReasonNew       ReasonCode = "new"
+	ReasonRegressed ReasonCode = "regressed"
+	ReasonGrown     ReasonCode = "grown"
+	ReasonReport    ReasonCode = "report" // the report says that it leaks, and no finding is sure enough
+	ReasonBudget    ReasonCode = "budget"
+	ReasonDrift     ReasonCode = "drift"
+
+	ReasonEvidence         ReasonCode = "evidence-inconclusive"
+	ReasonNoBaseline       ReasonCode = "no-baseline"
+	ReasonBaseline         ReasonCode = "baseline-inconclusive"
+	ReasonBudgetUnmeasured ReasonCode = "budget-unmeasured"
+	ReasonBudgetUncertain  ReasonCode = "budget-uncertain"
+	ReasonNoRelease        ReasonCode = "no-release"
+	ReasonDriftUnmeasured  ReasonCode = "drift-unmeasured"
+	ReasonDriftUncertain   ReasonCode = "drift-uncertain"
+	ReasonNotProven        ReasonCode = "not-proven"
+
+	ReasonRule        ReasonCode = "known-by-rule"
+	ReasonKnown       ReasonCode = "known"
+	ReasonQuarantined ReasonCode = "quarantined"
+	ReasonScore       ReasonCode = "below-score"
+	ReasonCanary      ReasonCode = "canary"
+)
+
+// A Proof says whether a canary proves that a gate can fail.
+type Proof string
+
+// What a canary proves; "" where the policy has none.
+const (
+	Proven    Proof = "proven"
+	NotProven Proof = "not-proven"
+)
+
+// exits are what CI jobs end with, as contracts have it.
+var exits = map[Gate]int{GatePassed: 0, GateFailed: 1, GateInconclusive: 4, GateError: 3, GatePending: 4}
+
+// ExitCode is what a CI job ends with.
+func (g Gate) ExitCode() int { return exits[g] }
+
+// Silenced are the reasons by which leaks fail no gate.
+func (d *Decision) Silenced() []Reason { return d.by(EffectSilences) }
+
+// by are the reasons of an effect.
+func (d *Decision) by(effect Effect) []Reason {
+	var list []Reason
+	for _, r := range d.Reasons {
+		if r.Effect == effect {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// namedReasons is how many reasons of one code a decision names; what is more is counted.
+const namedReasons = 100

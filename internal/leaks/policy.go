@@ -1,0 +1,270 @@
+package leaks
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// A Policy says when the gate of a run fails. Its zero value fails on nothing and warns of evidence that does not decide; a project that
+// has saved none has DefaultPolicy.
+type Policy struct {
+	FailOn  []FailOn `json:"fail_on"`
+	Budgets []Budget `json:"budgets"`
+	// Drift bounds how much faster than the newest pinned release before it a build may grow; nil for any.
+	Drift *Drift `json:"drift"`
+	// MinimumScore is from which score on a leak counts, 0 to 1. What was judged without a score always counts.
+	MinimumScore float64      `json:"minimum_score"`
+	Inconclusive Inconclusive `json:"inconclusive"` // "" for warn
+	// Noise quarantines signatures that flap; nil for none.
+	Noise *Noise `json:"noise"`
+	// Canary is a signature, or a function, that has to be found as a leak, else the gate is not proven; "" for none. It fails nothing itself.
+	Canary string `json:"canary"`
+}
+
+// A Budget bounds growth: what leaks or grows, is not tolerated and not quarantined, counts.
+type Budget struct {
+	Of   BudgetScope `json:"of"`
+	Name string      `json:"name"` // of the process or the signature; "" for each signature
+	In   Measure     `json:"in"`
+	// Per is "hour", or the name of a unit of work: "document".
+	Per   string  `json:"per"`
+	Limit float64 `json:"limit"` // in bytes or blocks per hour or unit; more than that fails
+}
+
+// A BudgetScope says what a budget adds up.
+type BudgetScope string
+
+// The scopes of budgets.
+const (
+	BudgetTotal     BudgetScope = "total"     // all signatures of the run
+	BudgetProcess   BudgetScope = "process"   // all signatures of a run that is about the process of some name
+	BudgetSignature BudgetScope = "signature" // a signature alone
+)
+
+// A Measure is what growth is counted in.
+type Measure string
+
+// The measures of growth.
+const (
+	InBytes  Measure = "bytes"
+	InBlocks Measure = "blocks"
+)
+
+// A Drift bounds growth by that of a release: a few percent at a time pass every comparison with the build before.
+type Drift struct {
+	Percent float64 `json:"percent"` // how much faster than the release a build may grow in all
+	In      Measure `json:"in"`
+}
+
+// A Noise is when a signature flaps: over the last runs of its scenario that decide about it, it changed so often between found and not found.
+type Noise struct {
+	Runs    int `json:"runs"`
+	Changes int `json:"changes"`
+}
+
+// An Inconclusive says what a gate does where evidence does not decide.
+type Inconclusive string
+
+// What a gate does where evidence does not decide; "" is InconclusiveWarns.
+const (
+	InconclusiveFails  Inconclusive = "fail"
+	InconclusiveWarns  Inconclusive = "warn"
+	InconclusivePasses Inconclusive = "pass"
+)
+
+// Policies are those of a project: one for each scenario that has its own, and one for all others.
+type Policies struct {
+	Default   Policy            `json:"default"`
+	Scenarios map[string]Policy `json:"scenarios"`
+}
+
+// DefaultPolicies are those of a project that has saved none.
+func DefaultPolicies() Policies {
+	return Policies{Default: Policy{FailOn: []FailOn{FailOnLeak}}}.filled()
+}
+
+// For is the policy of a scenario.
+func (p *Policies) For(scenario string) *Policy {
+	if own, ok := p.Scenarios[scenario]; ok {
+		return &own
+	}
+	return &p.Default
+}
+
+// MaxPolicies is how long the policies of a project may be, in bytes.
+const MaxPolicies = 64 << 10
+
+const (
+	maxBudgets   = 100
+	maxScenarios = 200
+	leastNoise   = 3 // runs: with less nothing can change twice
+	maxNoise     = 50
+)
+
+// ParsePolicies reads policies as JSON and checks them. A field that nobody knows is refused: it may be a misspelled one that matters. Its error
+// is a *FieldError.
+func ParsePolicies(text []byte) (Policies, error) {
+	var p Policies
+	if len(text) > MaxPolicies {
+		return p, wrongField("policy", "is longer than %d bytes", MaxPolicies)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	err := decoder.Decode(&p)
+	if err == nil {
+		if _, more := decoder.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("something stands behind the object")
+		}
+	}
+	if err != nil {
+		return p, wrongField("policy", "is not the JSON that openapi.yaml describes: %s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	p = p.filled()
+	return p, p.check()
+}
+
+// JSON is the policies as they are stored and edited.
+func (p *Policies) JSON() ([]byte, error) { return json.MarshalIndent(p, "", "  ") }
+
+// filled spells defaults out, so that equal policies read equal.
+func (p Policies) filled() Policies {
+	p.Default = p.Default.filled()
+	own := make(map[string]Policy, len(p.Scenarios))
+	for name, policy := range p.Scenarios {
+		own[name] = policy.filled()
+	}
+	p.Scenarios = own
+	return p
+}
+
+func (p Policy) filled() Policy {
+	p.FailOn, p.Budgets = append([]FailOn{}, p.FailOn...), append([]Budget{}, p.Budgets...)
+	for i := range p.Budgets {
+		p.Budgets[i].In = orBytes(p.Budgets[i].In)
+	}
+	if p.Drift != nil {
+		p.Drift = &Drift{p.Drift.Percent, orBytes(p.Drift.In)}
+	}
+	if p.Inconclusive == "" {
+		p.Inconclusive = InconclusiveWarns
+	}
+	p.Canary = strings.TrimSpace(p.Canary)
+	return p
+}
+
+func orBytes(m Measure) Measure {
+	if m == "" {
+		return InBytes
+	}
+	return m
+}
+
+func (p *Policies) check() error {
+	if err := p.Default.check("default"); err != nil {
+		return err
+	}
+	if len(p.Scenarios) > maxScenarios {
+		return wrongField("scenarios", "are more than %d", maxScenarios)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Scenarios)) {
+		own := p.Scenarios[name]
+		if !anyName.fits(name) {
+			return wrongField("scenarios", "%q is not a name: %s", name, anyName.words)
+		}
+		if err := own.check("scenarios." + name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check refuses a policy that cannot be meant. at is where it stands.
+func (p *Policy) check(at string) error {
+	for _, on := range p.FailOn {
+		if !slices.Contains(failOns, on) {
+			return wrongField(at+".fail_on", "%q is none of %s", string(on), failOnWords())
+		}
+	}
+	if len(p.Budgets) > maxBudgets {
+		return wrongField(at+".budgets", "are more than %d", maxBudgets)
+	}
+	for _, b := range p.Budgets {
+		if err := b.check(at + ".budgets"); err != nil {
+			return err
+		}
+	}
+	switch d, n := p.Drift, p.Noise; {
+	case d != nil && !isLimit(d.Percent):
+		return wrongField(at+".drift.percent", "is not a number of 0 or more")
+	case d != nil && d.In != InBytes && d.In != InBlocks:
+		return wrongField(at+".drift.in", "%q is neither %s nor %s", string(d.In), InBytes, InBlocks)
+	case math.IsNaN(p.MinimumScore) || p.MinimumScore < 0 || p.MinimumScore > 1:
+		return wrongField(at+".minimum_score", "is not a number from 0 to 1")
+	case p.Inconclusive != InconclusiveFails && p.Inconclusive != InconclusiveWarns && p.Inconclusive != InconclusivePasses:
+		return wrongField(at+".inconclusive", "%q is none of %s, %s and %s", string(p.Inconclusive), InconclusiveFails, InconclusiveWarns, InconclusivePasses)
+	case n != nil && (n.Runs < leastNoise || n.Runs > maxNoise):
+		return wrongField(at+".noise.runs", "is not a whole number from %d to %d", leastNoise, maxNoise)
+	case n != nil && (n.Changes < 2 || n.Changes >= n.Runs):
+		return wrongField(at+".noise.changes", "is not a whole number from 2 to %d: %d runs change no oftener", n.Runs-1, n.Runs)
+	case !IsLine(p.Canary):
+		return wrongField(at+".canary", "is not a line of text")
+	}
+	return CheckText(at+".canary", p.Canary, MaxReason)
+}
+
+func (b *Budget) check(at string) error {
+	switch {
+	case b.Of != BudgetTotal && b.Of != BudgetProcess && b.Of != BudgetSignature:
+		return wrongField(at, "of: %q is none of %s, %s and %s", string(b.Of), BudgetTotal, BudgetProcess, BudgetSignature)
+	case b.Of == BudgetTotal && b.Name != "":
+		return wrongField(at, "name: a budget of all signatures has none")
+	case b.Of == BudgetProcess && b.Name == "":
+		return wrongField(at, "name: is missing: say which process, as in app.exe")
+	case !IsLine(b.Name) || len(b.Name) > MaxReason:
+		return wrongField(at, "name: is not a line of at most %d characters", MaxReason)
+	case b.In != InBytes && b.In != InBlocks:
+		return wrongField(at, "in: %q is neither %s nor %s", string(b.In), InBytes, InBlocks)
+	case !anyName.fits(b.Per):
+		return wrongField(at, "per: %q is neither hour nor the name of a unit of work", b.Per)
+	case !isLimit(b.Limit):
+		return wrongField(at, "limit: is not a number of 0 or more")
+	}
+	return nil
+}
+
+func isLimit(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }
+
+// Flaps counts the changes between found and not found over the last runs that decide, the oldest first, and reports whether they are too many.
+func (n *Noise) Flaps(past []bool) (changes int, flaps bool) {
+	if n == nil {
+		return 0, false
+	}
+	past = past[max(0, len(past)-n.Runs):]
+	for i := 1; i < len(past); i++ {
+		if past[i] != past[i-1] {
+			changes++
+		}
+	}
+	return changes, changes >= n.Changes
+}
+
+// Tightened is what a gate fails on where a call asks for more: what the policy says and the call. A project without a saved policy, of
+// version 0, has nothing to tighten: there the call alone says it.
+func (p *Policy) Tightened(version int, asked []FailOn) []FailOn {
+	if version == 0 && len(asked) > 0 {
+		return asked
+	}
+	var list []FailOn
+	for _, on := range failOns {
+		if slices.Contains(p.FailOn, on) || slices.Contains(asked, on) {
+			list = append(list, on)
+		}
+	}
+	return list
+}
