@@ -268,3 +268,8 @@ func (p *Policy) Tightened(version int, asked []FailOn) []FailOn {
 	}
 	return list
 }
+
+// NamesProcess reports whether a budget of the policy is of a process: then a case has to know what its run is about.
+func (p *Policy) NamesProcess() bool {
+	return slices.ContainsFunc(p.Budgets, func(b Budget) bool { return b.Of == BudgetProcess })
+}

@@ -68,6 +68,11 @@ func (r *Record) Tolerance(now time.Time) string {
 	return r.RuleKnown
 }
 
+// IsKnownByRule reports whether a rule of the project is why the signature is tolerated at an instant.
+func (r *Record) IsKnownByRule(now time.Time) bool {
+	return r.RuleKnown != "" && !r.NotLeak && (r.Mark != MarkKnown || r.isOver(now))
+}
+
 // Triage is the record as people read it at an instant.
 func (r *Record) Triage(now time.Time) Triage {
 	t := Triage{

@@ -13,6 +13,8 @@ type Verdict struct {
 	State    RunState
 	Status   string // of the report's verdict; the gate's word where there is no report to go by
 	Gate     Gate
+	FailOn   []FailOn  // what the policy and the call make it fail on
+	Policy   int       // version; 0 where the project has saved none
 	Why      string    // by what the gate was decided
 	Decision *Decision // with all its reasons; nil where the run is not judged
 	Compared *Compared // with the baseline; nil where there is none

@@ -90,28 +90,6 @@ func (v View) questionedRun(ctx context.Context, q *leaks.Question, id int64) (*
 	return v.SideOfRun(ctx, id)
 }
 
-// Verdict says whether a run passes a gate that fails on what is given, against the build named by baseline or, for "", against the
-// one that leaks.Baseline chooses. Its error is a *leaks.FieldError where the baseline cannot be one.
-func (v View) Verdict(ctx context.Context, run *Run, baseline string, on []leaks.FailOn) (leaks.Verdict, error) {
-	result := leaks.RunResult{RunFacts: run.facts(), Status: analysis.Status(run.Status), Sentence: run.Sentence, Error: run.Error}
-	if !result.IsJudged() {
-		var err error
-		if result.State() == leaks.RunFailed && !result.Failed {
-			result.Unreadable, err = v.firstFailure(ctx, run.ID)
-		}
-		return leaks.Judge(&result, on, nil, nil), err
-	}
-	head, err := v.SideOfRun(ctx, run.ID)
-	if err != nil {
-		return leaks.Verdict{}, err
-	}
-	compared, err := v.withBaseline(ctx, run, head, baseline)
-	if err != nil {
-		return leaks.Verdict{}, err
-	}
-	return leaks.Judge(&result, on, head, compared), nil
-}
-
 // withBaseline compares the side of a run with its baseline; nil where there is none to take.
 func (v View) withBaseline(ctx context.Context, run *Run, head *compare.Side, baseline string) (*leaks.Compared, error) {
 	if baseline == run.Build {

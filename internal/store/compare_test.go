@@ -95,7 +95,7 @@ func TestVerdictOnARun(t *testing.T) {
 			if err != nil {
 				return leaks.Verdict{}, err
 			}
-			return v.Verdict(t.Context(), &run, baseline, on)
+			return v.Verdict(t.Context(), &run, store.GateQuestion{Baseline: baseline, FailOn: on})
 		})
 	}
 	v := must[leaks.Verdict](t)(verdict("2", "", leaks.FailOnNew))
@@ -136,7 +136,7 @@ func TestVerdictOnUnreadEvidence(t *testing.T) {
 			if err != nil {
 				return leaks.Verdict{}, err
 			}
-			return v.Verdict(t.Context(), &run, "", []leaks.FailOn{leaks.FailOnLeak})
+			return v.Verdict(t.Context(), &run, store.GateQuestion{FailOn: []leaks.FailOn{leaks.FailOnLeak}})
 		}))
 	}
 	if v := verdict(); v.Gate != leaks.GatePending || v.State != leaks.RunProcessing {

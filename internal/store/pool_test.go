@@ -51,7 +51,7 @@ func (l *lab) verdict(place string) leaks.Verdict {
 	l.Helper()
 	view := l.now()
 	run := must[store.Run](l)(view.Run(l.Context(), l.runs[place]))
-	return must[leaks.Verdict](l)(view.Verdict(l.Context(), &run, "", []leaks.FailOn{leaks.FailOnLeak}))
+	return must[leaks.Verdict](l)(view.Verdict(l.Context(), &run, store.GateQuestion{FailOn: []leaks.FailOn{leaks.FailOnLeak}}))
 }
 
 // Growth that no run decides by itself is a certain leak by three, in each of them, and pages read that.

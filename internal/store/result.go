@@ -73,7 +73,10 @@ func (s *Store) SaveResult(ctx context.Context, l Lease, result Result) error {
 			return err
 		}
 		c := consequences{tx: tx, project: named.project, build: named.build, run: l.RunID, seen: seen, latest: result.Revision >= stored.InputRev}
-		return c.draw(ctx, old, named, result.Report.Sites)
+		if err := c.draw(ctx, old, named, result.Report.Sites); err != nil || !c.latest {
+			return err
+		}
+		return decideOwn(ctx, tx, l.RunID)
 	})
 }
 

@@ -78,6 +78,7 @@ type sideRow struct {
 	Frames                           []string
 	Allocated                        *int64
 	Own                              *leaks.Judged
+	Regressed                        bool
 	figureRow
 	leaks.Record
 	Now time.Time
@@ -88,8 +89,9 @@ type sideRow struct {
 // their code ran, which Seen tells.
 func suspectsOf(ctx context.Context, q querier, runs []int64) ([]compare.Finding, error) {
 	rows, err := all[sideRow](ctx, q, `
-		select f.run_id, s.id as leak_id, s.text, s.kind, s.title, s.frames, s.leaf, s.outline, f.allocated, f.own, `+figureColumns("f")+`, `+recordColumns+`, 0 as comments
-		from findings f join signatures own on own.id = f.signature_id join signatures s on s.id = own.root_id
+		select f.run_id, s.id as leak_id, s.text, s.kind, s.title, s.frames, s.leaf, s.outline, f.allocated, f.own, `+figureColumns("f")+`, `+recordColumns+`, 0 as comments,
+			s.state = 'regressed' and coalesce((select again.place <= here.place from builds again, builds here where again.id = s.regressed_id and here.id = r.build_id), false) as regressed
+		from findings f join runs r on r.id = f.run_id join signatures own on own.id = f.signature_id join signatures s on s.id = own.root_id
 		where f.run_id = any($1) and (own.bad or own.alias_of is not null) order by f.run_id, f.signature_id`, runs)
 	if err != nil {
 		return nil, err
@@ -107,6 +109,7 @@ func (r *sideRow) finding() compare.Finding {
 		Signature: r.Text, Kind: r.Kind, Title: r.Title, Leaf: r.Leaf, Outline: r.Outline, Frames: r.Frames, Class: figure.Class, Score: figure.Score,
 		Certain: figure.Certain, Outstanding: figure.Outstanding, Growth: figure.Growth, Allocated: -1,
 		State: string(triage.State), Owner: triage.Responsible(), Known: r.Tolerance(r.Now),
+		ByRule: r.IsKnownByRule(r.Now), Regressed: r.Regressed,
 	}
 	if r.Allocated != nil {
 		f.Allocated = *r.Allocated

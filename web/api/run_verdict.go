@@ -124,7 +124,7 @@ func readVerdict(ctx context.Context, v store.View, q *verdictQuestion) (*verdic
 	if err != nil {
 		return nil, err
 	}
-	verdict, err := v.Verdict(ctx, &run, q.baseline, q.failOn)
+	verdict, err := v.Verdict(ctx, &run, store.GateQuestion{Baseline: q.baseline, FailOn: q.failOn})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,43 @@
+package leaks
+
+import "heapdrift/internal/analysis"
+
+// A PastFinding is what one of the last runs of a scenario says of a signature.
+type PastFinding struct {
+	Signature string
+	Order     int // of the run: the oldest has the least
+	Class     analysis.Class
+	Certain   bool
+	Status    analysis.Status // of the run
+	Absent    bool            // the run shows nothing of it, and its callers ran
+}
+
+// found reports whether the run found the leak, and whether it decides about it at all.
+func (p *PastFinding) found() (found, decides bool) {
+	switch {
+	case p.Absent:
+		return false, true
+	case p.Class == analysis.ClassLeak || p.Class == analysis.ClassUnreferenced:
+		return p.Certain, p.Certain
+	}
+	return false, JudgementOf(p.Class, p.Status) == Clean
+}
+
+// PastOf is, by signature, whether runs found it, the oldest first; runs that do not decide about it are left out. The list is ordered by
+// signature and run. Of several findings of one run one that found it speaks, then one that does not decide.
+func PastOf(list []PastFinding) map[string][]bool {
+	past := map[string][]bool{}
+	for len(list) > 0 {
+		n, any, open := 0, false, false
+		for n < len(list) && list[n].Signature == list[0].Signature && list[n].Order == list[0].Order {
+			found, decides := list[n].found()
+			any, open = any || found, open || !decides
+			n++
+		}
+		if any || !open {
+			past[list[0].Signature] = append(past[list[0].Signature], any)
+		}
+		list = list[n:]
+	}
+	return past
+}

@@ -1,0 +1,99 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/leaks"
+)
+
+// A StoredDecision is what a gate said of a run, and when.
+type StoredDecision struct {
+	ID       int64
+	FailOn   string // that the call asked for
+	Baseline string // that the call named
+	At       time.Time
+	leaks.Decision
+}
+
+// decisionsKept is how many decisions are kept of a run, the newest ones.
+const decisionsKept = 100
+
+// decisionsLock orders what stores decisions of a run: the class of an advisory lock, the run being its object.
+const decisionsLock = 0x44454353
+
+// RecordDecision stores what a gate said of a run, unless it said the same the last time that it was asked so. It returns ErrNotFound for no run.
+func (s *Store) RecordDecision(ctx context.Context, run int64, q GateQuestion, made *leaks.Decision) error {
+	return s.tx(ctx, "record decision", func(tx pgx.Tx) error { return recordDecision(ctx, tx, run, q, made) })
+}
+
+func recordDecision(ctx context.Context, tx pgx.Tx, run int64, q GateQuestion, made *leaks.Decision) error {
+	text, err := json.Marshal(made)
+	if err != nil {
+		return fmt.Errorf("store: decision: %w", err)
+	}
+	if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1::int, ($2::bigint % 2147483647)::int)`, decisionsLock, run); err != nil {
+		return err
+	}
+	there, err := value[bool](ctx, tx, `select exists (select from runs where id = $1)`, run)
+	if err != nil {
+		return err
+	}
+	if !there {
+		return ErrNotFound
+	}
+	asked := make([]string, len(q.FailOn))
+	for i, on := range q.FailOn {
+		asked[i] = string(on)
+	}
+	tag, err := tx.Exec(ctx, `
+		insert into decisions (run_id, fail_on, baseline, decision)
+		select $1, $2, $3, $4::jsonb where $4::jsonb is distinct from (select decision from decisions where run_id = $1 and fail_on = $2 and baseline = $3 order by id desc limit 1)`,
+		run, strings.Join(asked, ","), q.Baseline, text)
+	if err != nil || tag.RowsAffected() == 0 {
+		return err
+	}
+	_, err = tx.Exec(ctx, `delete from decisions where run_id = $1 and id <= (select id from decisions where run_id = $1 order by id desc offset $2 limit 1)`, run, decisionsKept)
+	return err
+}
+
+// decideOwn decides about a run by the policy alone and stores that, once nothing of it is pending.
+func decideOwn(ctx context.Context, tx pgx.Tx, id int64) error {
+	v := View{tx}
+	run, err := v.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	verdict, err := v.Verdict(ctx, &run, GateQuestion{})
+	if err != nil || verdict.Decision == nil {
+		return err
+	}
+	return recordDecision(ctx, tx, id, GateQuestion{}, verdict.Decision)
+}
+
+// Decisions lists what gates said of a run, newest first.
+func (v View) Decisions(ctx context.Context, run int64) ([]StoredDecision, error) {
+	type row struct {
+		ID               int64
+		FailOn, Baseline string
+		Decision         []byte
+		At               time.Time
+	}
+	rows, err := all[row](ctx, v.q, `select id, fail_on, baseline, decision, at from decisions where run_id = $1 order by id desc`, run)
+	if err != nil {
+		return nil, wrap("decisions", err)
+	}
+	list := make([]StoredDecision, len(rows))
+	for i, r := range rows {
+		list[i] = StoredDecision{ID: r.ID, FailOn: r.FailOn, Baseline: r.Baseline, At: r.At}
+		if err := json.Unmarshal(r.Decision, &list[i].Decision); err != nil {
+			return nil, fmt.Errorf("store: decision %d: %w", r.ID, err)
+		}
+	}
+	return list, nil
+}

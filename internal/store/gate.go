@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
+)
+
+// A GateQuestion is what a call asks of a gate beside what the policy says.
+type GateQuestion struct {
+	Baseline string         // the build to compare with; "" leaves the choice to leaks.Baseline
+	FailOn   []leaks.FailOn // nil for nothing more
+}
+
+// Verdict says whether a run passes its gate under the present policy. Its error is a *leaks.FieldError where the baseline cannot be one.
+func (v View) Verdict(ctx context.Context, run *Run, q GateQuestion) (leaks.Verdict, error) {
+	file, err := v.Policy(ctx, run.Project)
+	if err != nil {
+		return leaks.Verdict{}, err
+	}
+	result, c, err := v.gateCase(ctx, run, q, &file)
+	if err != nil {
+		return leaks.Verdict{}, err
+	}
+	verdict := leaks.Judge(result, c)
+	verdict.Policy, verdict.FailOn = file.Version, file.Policies.For(run.Scenario).Tightened(file.Version, q.FailOn)
+	return verdict, nil
+}
+
+// gateCase reads what is known of a run, and what its gate decides on: nil where the run is not judged.
+func (v View) gateCase(ctx context.Context, run *Run, q GateQuestion, file *PolicyFile) (*leaks.RunResult, *leaks.Case, error) {
+	result := &leaks.RunResult{RunFacts: run.facts(), Status: analysis.Status(run.Status), Sentence: run.Sentence, Error: run.Error}
+	if !result.IsJudged() {
+		var err error
+		if result.State() == leaks.RunFailed && !result.Failed {
+			result.Unreadable, err = v.firstFailure(ctx, run.ID)
+		}
+		return result, nil, err
+	}
+	c := &leaks.Case{Asked: q.FailOn, Status: result.Status}
+	var err error
+	if c.Head, err = v.SideOfRun(ctx, run.ID); err != nil {
+		return nil, nil, err
+	}
+	if c.Compared, err = v.withBaseline(ctx, run, c.Head, q.Baseline); err != nil {
+		return nil, nil, err
+	}
+	return result, c, v.underPolicy(ctx, run, c, file)
+}
+
+// underPolicy puts a case under policies, and reads what they ask for.
+func (v View) underPolicy(ctx context.Context, run *Run, c *leaks.Case, file *PolicyFile) (err error) {
+	c.Policy, c.Version = file.Policies.For(run.Scenario), file.Version
+	if c.Process == "" && c.Policy.NamesProcess() {
+		head, err := v.Summary(ctx, run.ID)
+		if err != nil {
+			return err
+		}
+		c.Process = head.Process.Name
+	}
+	if c.Release == nil && c.Policy.Drift != nil {
+		if err := v.readRelease(ctx, run, c); err != nil {
+			return err
+		}
+	}
+	if c.Policy.Noise != nil {
+		c.Past, err = v.past(ctx, run, c)
+	}
+	return err
+}
+
+// readRelease reads the release that drift is held against, where there is one.
+func (v View) readRelease(ctx context.Context, run *Run, c *leaks.Case) error {
+	heads, err := candidates(ctx, v.q, run.Project, run.Scenario, `b.name = $3`, run.Build)
+	if err != nil || len(heads) == 0 {
+		return wrap("release", err)
+	}
+	list, err := candidates(ctx, v.q, run.Project, run.Scenario, `b.pinned and $3 = ''`, "")
+	if err != nil {
+		return wrap("release", err)
+	}
+	if name := leaks.Release(heads[0], list); name != "" {
+		c.Release, err = v.SideOf(ctx, run.Project, run.Scenario, name)
+	}
+	return err
+}
+
+// pastRuns is how many runs are read for each one that a noise guard looks at: some decide nothing about a signature.
+const pastRuns = 4
+
+// past reads whether the last runs of the scenario, on the branch of the run, found the leaks of a case. Runs are ordered by build and name, and
+// not by when they came.
+func (v View) past(ctx context.Context, run *Run, c *leaks.Case) (map[string][]bool, error) {
+	var signatures []string
+	for i := range c.Head.Findings {
+		if f := &c.Head.Findings[i]; f.Class.IsSuspect() {
+			signatures = append(signatures, f.Signature)
+		}
+	}
+	type row struct {
+		Text, Class, Status string
+		At                  int
+		Certain, Absent     bool
+	}
+	rows, err := all[row](ctx, v.q, `
+		with here as (select r.scenario_id, r.name, b.branch, b.place, b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1),
+		last as (
+			select r.id, r.status, b.place, r.name from runs r join builds b on b.id = r.build_id, here
+			where r.scenario_id = here.scenario_id and b.branch = here.branch and r.analysed_at is not null
+				and (b.place, r.name collate "C") <= (here.place, here.name collate "C")
+			order by b.place desc, r.name collate "C" desc limit $3),
+		numbered as (select id, status, row_number() over (order by place, name collate "C")::int as at from last),
+		leak as (select s.id, s.text from signatures s, here where s.project_id = here.project_id and s.text = any($2))
+		select leak.text, f.class, n.status, n.at, f.certain, false as absent
+			from leak join signatures own on own.root_id = leak.id join findings f on f.signature_id = own.id join numbered n on n.id = f.run_id
+		union all
+		select leak.text, '' as class, n.status, n.at, false as certain, true as absent
+			from leak join absences a on a.signature_id = leak.id join numbered n on n.id = a.run_id
+			where not exists (select from signatures own join findings f on f.signature_id = own.id where own.root_id = leak.id and f.run_id = a.run_id)
+		order by 1, 4`, run.ID, signatures, pastRuns*c.Policy.Noise.Runs)
+	if err != nil {
+		return nil, wrap("past of a run", err)
+	}
+	list := make([]leaks.PastFinding, len(rows))
+	for i, r := range rows {
+		list[i] = leaks.PastFinding{Signature: r.Text, Order: r.At, Class: analysis.Class(r.Class), Certain: r.Certain, Status: analysis.Status(r.Status), Absent: r.Absent}
+	}
+	return leaks.PastOf(list), nil
+}

@@ -1,0 +1,121 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/leaks"
+)
+
+// A PolicyFile is one version of a project's policies. That of a project that has saved none has version 0 and the default.
+type PolicyFile struct {
+	Version  int // counts from 1
+	Policies leaks.Policies
+	Author   string
+	Note     string
+	At       time.Time
+}
+
+// Policy returns the policies that a project has, or ErrNotFound for no project.
+func (v View) Policy(ctx context.Context, project string) (PolicyFile, error) {
+	id, err := projectID(ctx, v.q, project)
+	if err != nil {
+		return PolicyFile{}, err
+	}
+	return policyOf(ctx, v.q, id)
+}
+
+// PolicyVersions lists all versions of a project's policies, newest first; or ErrNotFound.
+func (v View) PolicyVersions(ctx context.Context, project string) ([]PolicyFile, error) {
+	id, err := projectID(ctx, v.q, project)
+	if err != nil {
+		return nil, err
+	}
+	return readPolicies(ctx, v.q, `true`, id)
+}
+
+// policyOf reads the present version.
+func policyOf(ctx context.Context, q querier, project int64) (PolicyFile, error) {
+	list, err := readPolicies(ctx, q, `version = (select max(version) from project_policies where project_id = $1)`, project)
+	if err != nil || len(list) > 0 {
+		return append(list, PolicyFile{})[0], err
+	}
+	return PolicyFile{Policies: leaks.DefaultPolicies()}, nil
+}
+
+func readPolicies(ctx context.Context, q querier, which string, project int64) ([]PolicyFile, error) {
+	type row struct {
+		Version                int
+		Policies, Author, Note string
+		At                     time.Time
+	}
+	rows, err := all[row](ctx, q, `select version, policies, author, note, at from project_policies where project_id = $1 and `+which+` order by version desc`, project)
+	if err != nil {
+		return nil, wrap("policies", err)
+	}
+	list := make([]PolicyFile, len(rows))
+	for i, r := range rows {
+		list[i] = PolicyFile{Version: r.Version, Author: r.Author, Note: r.Note, At: r.At}
+		if list[i].Policies, err = leaks.ParsePolicies([]byte(r.Policies)); err != nil {
+			return nil, fmt.Errorf("store: version %d of the policies: %w", r.Version, err)
+		}
+	}
+	return list, nil
+}
+
+// A PolicyChange is what a project's policies are from now on.
+type PolicyChange struct {
+	Policies     leaks.Policies // as leaks.ParsePolicies gave them
+	Author, Note string
+	Version      int64 // that it was made of; negative for any
+}
+
+// SavePolicy stores the next version of a project's policies. It returns ErrConflict where the present version is another than that of the
+// change.
+func (s *Store) SavePolicy(ctx context.Context, project string, change PolicyChange) (saved PolicyFile, err error) {
+	if err := leaks.CheckActor(change.Author); err != nil {
+		return saved, err
+	}
+	if err := leaks.CheckText("note", change.Note, leaks.MaxNote); err != nil {
+		return saved, err
+	}
+	if change.Version >= math.MaxInt32 { // which no version can be
+		return saved, ErrConflict
+	}
+	text, err := change.Policies.JSON()
+	if err != nil {
+		return saved, fmt.Errorf("store: write policies: %w", err)
+	}
+	if _, err := leaks.ParsePolicies(text); err != nil { // what is stored can be read again
+		return saved, err
+	}
+	err = s.tx(ctx, "save policies", func(tx pgx.Tx) error {
+		// Of two that save at once the second waits here, and finds the version of the first.
+		id, err := value[int64](ctx, tx, `select id from projects where name = $1 for no key update`, project)
+		if err != nil {
+			return wrap("project", err)
+		}
+		present, err := value[*int](ctx, tx, `select max(version) from project_policies where project_id = $1`, id)
+		if err != nil {
+			return err
+		}
+		if present == nil {
+			present = new(0)
+		}
+		if change.Version >= 0 && change.Version != int64(*present) {
+			return ErrConflict
+		}
+		saved = PolicyFile{Version: *present + 1, Policies: change.Policies, Author: change.Author, Note: change.Note}
+		saved.At, err = value[time.Time](ctx, tx, `insert into project_policies (project_id, version, policies, author, note) values ($1, $2, $3, $4, $5) returning at`,
+			id, saved.Version, string(text), change.Author, change.Note)
+		return err
+	})
+	if err != nil {
+		return PolicyFile{}, err
+	}
+	return saved, nil
+}
