@@ -37,7 +37,10 @@ type decider struct {
 }
 
 // Decide says whether a run passes its gate, and by what. It depends on nothing but the case.
-func Decide(c *Case) Decision {
+func Decide(c *Case) Decision { return decided(c).conclude() }
+
+// decided finds the reasons of a case.
+func decided(c *Case) *decider {
 	d := &decider{Case: c, on: c.Policy.Tightened(c.Version, c.Asked), open: map[string]bool{}}
 	if c.Policy.Canary != "" {
 		d.proof = NotProven
@@ -50,7 +53,7 @@ func Decide(c *Case) Decision {
 	d.drift()
 	d.report()
 	d.doubts()
-	return d.conclude()
+	return d
 }
 
 // sort tells what may fail the gate from what is silenced.

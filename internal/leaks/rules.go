@@ -43,6 +43,9 @@ type RuleStack struct {
 	Frames []*analysis.Frame // innermost first
 	Kind   string
 	Run    int64 // the newest that shows it
+	// Signature and Title are those of the leak that it is part of; Told says that the team tolerates that, whatever rules say.
+	Signature, Title string
+	Told             bool
 }
 
 // RuleTrial is what rules are tried on: the rules that a project has, stacks of its recent runs, and the modules of those runs.
@@ -50,12 +53,16 @@ type RuleTrial struct {
 	Present string // text of the project's rules
 	Stacks  []RuleStack
 	Runs    map[int64]*RunModules
+	// Tolerated are the signatures, of all names, that the team tolerates: what moves to one of them falls silent with it.
+	Tolerated map[string]bool
+	Cases     []PastCase // of recent runs, as things are
 }
 
-// A RulesPreview is what other rules would move.
+// A RulesPreview is what other rules would change.
 type RulesPreview struct {
 	Stacks int // of recent runs, that leak or grow
 	Moves  []blame.Move
+	Impact
 }
 
 // Preview tries rules against those that the project has.
@@ -75,7 +82,20 @@ func (t *RuleTrial) Preview(ctx context.Context, after *blame.Rules) (*RulesPrev
 	if err != nil {
 		return nil, err
 	}
-	return &RulesPreview{Stacks: len(judged), Moves: moves}, nil
+	was, err := blame.Stand(ctx, before, judged)
+	if err != nil {
+		return nil, err
+	}
+	then, err := blame.Stand(ctx, after, judged)
+	if err != nil {
+		return nil, err
+	}
+	p := &RulesPreview{Stacks: len(judged), Moves: moves}
+	standings := t.standings(was, then)
+	p.Silenced, p.Heard = standings.changes()
+	p.Runs = len(t.Cases)
+	p.Turned, err = turnsOf(ctx, t.Cases, standings.apply)
+	return p, err
 }
 
 // RunModules are the modules of a run, and its frames as rules look at them.

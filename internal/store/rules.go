@@ -13,11 +13,6 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-const (
-	previewRuns   = 50   // newest runs on which other rules are tried
-	previewStacks = 5000 // stacks of those
-)
-
 // A RuleFile is one version of a project's rules. The zero one is that of a project that has none.
 type RuleFile struct {
 	Version int // counts from 1
@@ -137,71 +132,4 @@ func queueAnalyses(ctx context.Context, tx pgx.Tx, project int64) (int, error) {
 		select 'analyse', r.id from runs r join builds b on b.id = r.build_id where r.id = any($1)
 		order by `+newestFirst+`, r.id desc `+onQueued, ids)
 	return len(ids), err
-}
-
-// RuleTrial returns what other rules of a project can be tried on, or ErrNotFound.
-func (v View) RuleTrial(ctx context.Context, project string) (*leaks.RuleTrial, error) {
-	present, err := v.Rules(ctx, project)
-	if err != nil {
-		return nil, err
-	}
-	t := &leaks.RuleTrial{Present: present.Text, Runs: map[int64]*leaks.RunModules{}}
-	if t.Stacks, err = v.RuleStacks(ctx, project, previewStacks); err != nil {
-		return nil, err
-	}
-	own, err := v.OwnModules(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for i := range t.Stacks {
-		run := t.Stacks[i].Run
-		if t.Runs[run] != nil {
-			continue
-		}
-		head, err := v.Summary(ctx, run)
-		if err != nil {
-			return nil, err
-		}
-		t.Runs[run] = leaks.NewRunModules(head, own)
-	}
-	return t, nil
-}
-
-// RuleStacks returns the distinct stacks of sites that leak or grow in the newest runs of a project, those of the
-// newest run first, and at most limit; or ErrNotFound.
-func (v View) RuleStacks(ctx context.Context, project string, limit int) ([]leaks.RuleStack, error) {
-	id, err := projectID(ctx, v.q, project)
-	if err != nil {
-		return nil, err
-	}
-	type row struct {
-		StackID int64
-		Kind    string
-		RunID   int64
-	}
-	rows, err := all[row](ctx, v.q, `
-		with newest as (
-			select r.id from runs r join builds b on b.id = r.build_id where b.project_id = $1 and r.analysed_at is not null order by r.id desc limit $2),
-		bad as (
-			select distinct on (st.stack_id, st.kind) st.stack_id, st.kind, st.run_id, st.ordinal
-			from newest n join findings f on f.run_id = n.id and f.class`+suspect+`
-				join sites st on st.run_id = n.id and st.signature_id = f.signature_id
-			where st.stack_id is not null and st.verdict`+suspect+` order by st.stack_id, st.kind, st.run_id desc)
-		select stack_id, kind, run_id from bad order by run_id desc, ordinal limit $3`, id, previewRuns, limit)
-	if err != nil {
-		return nil, wrap("stacks of rules", err)
-	}
-	ids := make([]int64, len(rows))
-	for i := range rows {
-		ids[i] = rows[i].StackID
-	}
-	frames, err := v.StackFrames(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]leaks.RuleStack, len(rows))
-	for i, r := range rows {
-		list[i] = leaks.RuleStack{Frames: frames[r.StackID], Kind: r.Kind, Run: r.RunID}
-	}
-	return list, nil
 }

@@ -75,7 +75,8 @@ func (a *API) rulesPreview(c echo.Context) error {
 	view := struct {
 		Stacks int        `json:"stacks"` // of recent runs, that leak or grow
 		Moves  []moveView `json:"moves"`  // most stacks first
-	}{preview.Stacks, []moveView{}}
+		impactView
+	}{preview.Stacks, []moveView{}, viewOfImpact(&preview.Impact)}
 	for i := range preview.Moves {
 		m := &preview.Moves[i]
 		view.Moves = append(view.Moves, moveView{

@@ -25,6 +25,11 @@ type verdictView struct {
 	Gate           leaks.Gate     `json:"gate"`
 	Why            string         `json:"why"` // by what the gate was decided
 	FailOn         []leaks.FailOn `json:"fail_on"`
+	Policy         int            `json:"policy"` // version; 0 where the project has saved none
+	Exit           int            `json:"exit"`   // what a CI job ends with
+	Canary         leaks.Proof    `json:"canary"`
+	Reasons        []leaks.Reason `json:"reasons"`  // what fails, what doubts, then what is silenced; empty while nothing is decided
+	Silenced       int            `json:"silenced"` // how many of them say that a leak is silenced
 	Baseline       *baselineView  `json:"baseline"` // null where there is none
 	New            []string       `json:"new"`
 	Grown          []string       `json:"grown"`
@@ -36,6 +41,8 @@ type verdictView struct {
 	URL            string         `json:"url"`
 	Pending        int            `json:"pending"`
 	FailedEvidence int            `json:"failed_evidence"`
+
+	made *leaks.Decision // nil while nothing is decided
 }
 
 // baselineView is what a run was compared with, and what came of it.
@@ -51,6 +58,10 @@ type verdictQuestion struct {
 	run      int64
 	baseline string // "" leaves the choice to the server
 	failOn   []leaks.FailOn
+}
+
+func (q *verdictQuestion) gate() store.GateQuestion {
+	return store.GateQuestion{Baseline: q.baseline, FailOn: q.failOn}
 }
 
 // runVerdict handles GET /api/v1/runs/:id/verdict: it waits until no job is pending and says whether the gate is passed.
@@ -70,9 +81,15 @@ func (a *API) runVerdict(c echo.Context) error {
 	if q.baseline, err = textParam(c, "baseline"); err != nil {
 		return err
 	}
-	verdict, err := a.settled(c.Request().Context(), &q, wait)
+	ctx := c.Request().Context()
+	verdict, err := a.settled(ctx, &q, wait)
 	if err != nil {
 		return err
+	}
+	if verdict.made != nil { // what a CI job is told can be read later
+		if err := a.store.RecordDecision(ctx, q.run, q.gate(), verdict.made); err != nil {
+			return err
+		}
 	}
 	if verdict.Gate == leaks.GatePending {
 		c.Response().Header().Set(echo.HeaderRetryAfter, "1")
@@ -124,18 +141,22 @@ func readVerdict(ctx context.Context, v store.View, q *verdictQuestion) (*verdic
 	if err != nil {
 		return nil, err
 	}
-	verdict, err := v.Verdict(ctx, &run, store.GateQuestion{Baseline: q.baseline, FailOn: q.failOn})
+	verdict, err := v.Verdict(ctx, &run, q.gate())
 	if err != nil {
 		return nil, err
 	}
-	return viewOfVerdict(&run, &verdict, q.failOn), nil
+	return viewOfVerdict(&run, &verdict), nil
 }
 
-func viewOfVerdict(run *store.Run, v *leaks.Verdict, on []leaks.FailOn) *verdictView {
+func viewOfVerdict(run *store.Run, v *leaks.Verdict) *verdictView {
 	view := &verdictView{
-		Run: run.ID, State: v.State, Status: v.Status, Gate: v.Gate, Why: v.Why, FailOn: on, New: filled(v.New), Grown: filled(v.Grown),
+		Run: run.ID, State: v.State, Status: v.Status, Gate: v.Gate, Why: v.Why, FailOn: filled(v.FailOn), Policy: v.Policy, Exit: v.Gate.ExitCode(), Reasons: []leaks.Reason{},
+		New: filled(v.New), Grown: filled(v.Grown),
 		Fixed: filled(v.Fixed), Persisting: filled(v.Persisting), Known: filled(v.Known), Power: v.Power, Sentence: v.Sentence,
 		URL: address.Run(run.ID), Pending: run.Pending, FailedEvidence: run.Failed,
+	}
+	if d := v.Decision; d != nil {
+		view.made, view.Canary, view.Reasons, view.Silenced = d, d.Canary, d.Reasons, len(d.Silenced())
 	}
 	if c := v.Compared; c != nil {
 		view.Baseline = &baselineView{

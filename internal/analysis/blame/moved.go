@@ -67,6 +67,7 @@ type judged struct {
 	signature Signature
 	blame     string
 	layer     Layer
+	known     string
 }
 
 func (j *judge) sign(s Stack) judged {
@@ -82,9 +83,28 @@ func (j *judge) sign(s Stack) judged {
 	}
 	p := PlaceInto(j.marks, j.stack)
 	j.marks = p.Marks
-	out := judged{signature: Sign(s.Kind, j.stack, p)}
+	out := judged{signature: Sign(s.Kind, j.stack, p), known: p.Attributes(j.stack).Known}
 	if p.Blame >= 0 {
 		out.blame, out.layer = j.stack[p.Blame].Name(), p.Marks[p.Blame].Layer
 	}
 	return out
+}
+
+// A Standing is what rules make of one stack: its signature, and why the project tolerates it.
+type Standing struct {
+	Signature Signature
+	Known     string // "" where the rules do not
+}
+
+// Stand says what rules make of stacks, in their order. It only fails when the context ends.
+func Stand(ctx context.Context, rules *Rules, stacks []Stack) ([]Standing, error) {
+	j, list := newJudge(rules), make([]Standing, len(stacks))
+	for i, s := range stacks {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return nil, fmt.Errorf("blame: %w", context.Cause(ctx))
+		}
+		made := j.sign(s)
+		list[i] = Standing{made.signature, made.known}
+	}
+	return list, nil
 }

@@ -1,0 +1,78 @@
+package leaks
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Standing is how a leak stands that a reason of this code silences: shown where none does.
+func (c ReasonCode) Standing() string {
+	if c == "" {
+		return "shown"
+	}
+	return string(c)
+}
+
+// failOnSentences say what each kind of failing means.
+var failOnSentences = map[FailOn]string{
+	FailOnLeak:      "any leak fails",
+	FailOnNew:       "a leak that the baseline does not have fails",
+	FailOnRegressed: "a leak that was fixed and is back fails",
+	FailOnGrown:     "a leak that grows faster than in the baseline fails",
+}
+
+// inconclusiveSentences say what becomes of evidence that does not decide.
+var inconclusiveSentences = map[Inconclusive]string{
+	InconclusiveFails:  "Evidence that does not decide fails the gate (exit 1).",
+	InconclusiveWarns:  "Evidence that does not decide warns (exit 4).",
+	InconclusivePasses: "Evidence that does not decide passes (exit 0): such a gate says nothing of what it could not see.",
+}
+
+// Sentences say what the policy means.
+func (p *Policy) Sentences() []string {
+	var list []string
+	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	var kinds []string
+	for _, on := range p.Tightened(1, nil) {
+		kinds = append(kinds, failOnSentences[on])
+	}
+	switch {
+	case len(kinds) > 0:
+		text := strings.Join(kinds, "; ")
+		say("%s. A call may ask for more, never for less.", strings.ToUpper(text[:1])+text[1:])
+	case len(p.Budgets) == 0 && p.Drift == nil:
+		say("No leak fails this gate, unless a call asks for it.")
+	default:
+		say("Only budgets and drift fail this gate, unless a call asks for more.")
+	}
+	for i := range p.Budgets {
+		say("%s", p.Budgets[i].sentence())
+	}
+	if d := p.Drift; d != nil {
+		say("All leaks together may grow at most %s %% faster, in %s, than in the newest pinned release before.", plain(d.Percent), d.In)
+	}
+	if p.MinimumScore > 0 {
+		say("Leaks with a score below %s are shown and fail nothing.", plain(p.MinimumScore))
+	}
+	if n := p.Noise; n != nil {
+		say("A leak that changed %d times or more between found and not found, over the last %d runs that decide about it, is quarantined: shown, and it fails nothing.", n.Changes, n.Runs)
+	}
+	if p.Canary != "" {
+		say("%s must be found in each run, else the gate is not proven; it fails nothing itself.", p.Canary)
+	}
+	say("%s", inconclusiveSentences[p.filled().Inconclusive])
+	return list
+}
+
+func (b *Budget) sentence() string {
+	limit := amountOf(b.Limit, b.In, b.Per)
+	switch {
+	case b.Of == BudgetTotal:
+		return fmt.Sprintf("All leaks of a run together may grow by %s.", limit)
+	case b.Of == BudgetProcess:
+		return fmt.Sprintf("All leaks of %s together may grow by %s.", b.Name, limit)
+	case b.Name != "":
+		return fmt.Sprintf("%s may grow by %s.", b.Name, limit)
+	}
+	return fmt.Sprintf("Each leak may grow by %s.", limit)
+}

@@ -1,0 +1,120 @@
+package leaks
+
+import (
+	"slices"
+
+	"heapdrift/internal/analysis/blame"
+	"heapdrift/internal/analysis/compare"
+)
+
+// A ruleStanding is what rules and the team make of a leak, before a change of the rules and after it.
+type ruleStanding struct {
+	title         string
+	told          bool   // the team tolerates it, whatever rules say
+	before, after string // why rules tolerate the first of its stacks, which are the gravest of the newest run; "" where they do not
+	joins         bool   // the first of its stacks gets a signature that the team tolerates
+	silent, heard int    // stacks that rules tolerate only after, and only before
+	stacks        int
+}
+
+// ruleStandings are those of leaks, by signature.
+type ruleStandings struct {
+	by    map[string]*ruleStanding
+	order []string
+}
+
+// standings says how leaks stand before and after, by what rules make of their stacks.
+func (t *RuleTrial) standings(was, then []blame.Standing) *ruleStandings {
+	all := &ruleStandings{by: map[string]*ruleStanding{}}
+	for i := range t.Stacks {
+		s, joins := &t.Stacks[i], was[i].Signature.ID != then[i].Signature.ID && t.Tolerated[then[i].Signature.ID]
+		known := all.by[s.Signature]
+		if known == nil {
+			known = &ruleStanding{title: s.Title, told: s.Told, before: was[i].Known, after: then[i].Known, joins: joins}
+			all.by[s.Signature] = known
+			all.order = append(all.order, s.Signature)
+		}
+		known.stacks++
+		switch silentBefore, silentAfter := was[i].Known != "", then[i].Known != "" || joins; {
+		case silentAfter && !silentBefore:
+			known.silent++
+		case silentBefore && !silentAfter:
+			known.heard++
+		}
+	}
+	return all
+}
+
+// changes lists the leaks that fall silent, and those that count again.
+func (all *ruleStandings) changes() (silenced, heard []Silencing) {
+	for _, signature := range all.order {
+		s := all.by[signature]
+		if s.told {
+			continue
+		}
+		if s.silent > 0 {
+			to, why := ReasonRule, s.after
+			if s.joins {
+				to, why = ReasonKnown, "it becomes part of a leak that the team tolerates"
+			}
+			silenced = append(silenced, Silencing{Signature: signature, Title: s.title, To: to, Why: why, Count: s.silent, Of: s.stacks})
+		}
+		if s.heard > 0 {
+			heard = append(heard, Silencing{Signature: signature, Title: s.title, From: ReasonRule, Why: "no rule tolerates it any more", Count: s.heard, Of: s.stacks})
+		}
+	}
+	sortSilencings(silenced)
+	sortSilencings(heard)
+	return silenced, heard
+}
+
+// apply is the case of a run as it would be under the rules after the change.
+func (all *ruleStandings) apply(c *PastCase) *Case {
+	changed := *c.Case
+	changed.Head = all.side(c.Head)
+	if c.Release != nil {
+		changed.Release = all.side(c.Release)
+	}
+	if c.Compared != nil {
+		compared, comparison := *c.Compared, *c.Compared.Comparison
+		compared.Base, compared.Head = all.side(compared.Base), changed.Head
+		comparison.Rows = slices.Clone(comparison.Rows)
+		for i := range comparison.Rows {
+			r := &comparison.Rows[i]
+			if r.Head != nil {
+				r.Head = new(all.finding(r.Head))
+			}
+		}
+		compared.Comparison = &comparison
+		changed.Compared = &compared
+	}
+	return &changed
+}
+
+func (all *ruleStandings) side(s *compare.Side) *compare.Side {
+	changed := *s
+	changed.Findings = make([]compare.Finding, len(s.Findings))
+	for i := range s.Findings {
+		changed.Findings[i] = all.finding(&s.Findings[i])
+	}
+	return &changed
+}
+
+// finding is one as it would stand. What the team tolerates stays so, and so does what no stack of the trial shows.
+func (all *ruleStandings) finding(f *compare.Finding) compare.Finding {
+	changed := *f
+	s := all.by[f.Signature]
+	if s == nil || s.told || IsTolerated(f) && !f.ByRule {
+		return changed
+	}
+	switch {
+	case s.joins:
+		changed.Known, changed.ByRule = "it becomes part of a leak that the team tolerates", false
+	default:
+		changed.Known, changed.ByRule = s.after, s.after != ""
+	}
+	if changed.Known == "" && changed.State == string(StateKnown) {
+		changed.State = string(StateOngoing)
+	}
+	return changed
+}
