@@ -13,7 +13,7 @@ func TestRulesPage(t *testing.T) {
 	s := open(t)
 	history(t, s)
 	path := "/projects/shopd/rules"
-	has(t, words(s.page(path)), "Rule file", "What would move", "How rules read", "Import")
+	has(t, words(s.page(path)), "Rule file", "What would this change?", "How rules read", "Import")
 	rule := "module:shopd function:Shop::Orders::Receipts::Receipt::AppendLine -> plumbing\n"
 	status, page := s.fill(path, "text", rule, "version", "0", "do", "preview")
 	if status != http.StatusOK {

@@ -14,11 +14,12 @@ import (
 // pages holds the handlers of this room.
 type pages struct{ store *store.Store }
 
-// Register adds the routes of leaks, comparisons and rules. A button that only redirects does without use.
+// Register adds the routes of leaks, comparisons, rules and policies. A button that only redirects does without use.
 func Register(e *echo.Echo, s *store.Store, use echo.MiddlewareFunc) {
 	p := &pages{store: s}
 	for path, handle := range map[string]echo.HandlerFunc{
 		"/projects/:project/compare":               p.compare,
+		"/projects/:project/policy":                p.policy,
 		"/projects/:project/rules":                 p.rules,
 		"/projects/:project/signatures/:signature": p.signature,
 	} {
@@ -29,6 +30,7 @@ func Register(e *echo.Echo, s *store.Store, use echo.MiddlewareFunc) {
 	e.POST("/projects/:project/signatures/:signature/comments", p.signatureComment, use)
 	e.POST("/projects/:project/signatures/:signature/merge", p.signatureMerge, use)
 	e.POST("/projects/:project/baseline", p.baselinePost)
+	e.POST("/projects/:project/policy", p.policyPost, use)
 	e.POST("/projects/:project/rules", p.rulesPost, use)
 	e.POST("/projects/:project/rules/import", p.rulesImport, use)
 }

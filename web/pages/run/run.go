@@ -43,6 +43,9 @@ func run(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer,
 	if view.report, err = r.report(ctx, run, summary, l); err != nil {
 		return answer{}, err
 	}
+	if view.gate, err = r.gate(ctx, &run); err != nil {
+		return answer{}, err
+	}
 	if view.processes, err = r.processPanel(ctx, run, summary); err != nil {
 		return answer{}, err
 	}
@@ -72,6 +75,7 @@ type runView struct {
 	evidence []store.Evidence
 	progress progress
 	report   *reportView
+	gate     gateView
 	// processes are for the rail of a report.
 	processes processPanel
 }

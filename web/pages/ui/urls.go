@@ -42,6 +42,14 @@ func CompareURL(project, scenario, base, head string) templ.SafeURL {
 // RulesURL is the editor of a project's rules.
 func RulesURL(project string) templ.SafeURL { return ProjectURL(project) + "/rules" }
 
+// PolicyURL is the page that says when gates of a project fail.
+func PolicyURL(project string) templ.SafeURL { return ProjectURL(project) + "/policy" }
+
+// PolicyVersionURL is that page with an older version of the policies.
+func PolicyVersionURL(project string, version int) templ.SafeURL {
+	return PolicyURL(project) + templ.SafeURL("?version="+strconv.Itoa(version))
+}
+
 // RuleVersionURL is the editor with an older version of the rules.
 func RuleVersionURL(project string, version int) templ.SafeURL {
 	return RulesURL(project) + templ.SafeURL("?version="+strconv.Itoa(version))

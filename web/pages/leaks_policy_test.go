@@ -1,0 +1,56 @@
+package pages_test
+
+import (
+	"net/http"
+	"testing"
+
+	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
+)
+
+func TestPolicyPage(t *testing.T) {
+	s := open(t)
+	history(t, s)
+	const path = "/projects/shopd/policy"
+	has(t, words(s.page(path)), "When a gate fails", "Any leak fails.", "Evidence that does not decide warns (exit 4).", "none saved yet: calls decide what fails")
+	const lenient = `{"default": {"fail_on": [], "canary": "Canary::Leak"}, "scenarios": {"soak": {"fail_on": ["leak"]}}}`
+	status, page := s.fill(path, "text", lenient, "version", "0", "do", "preview")
+	if status != http.StatusOK {
+		t.Fatalf("preview: %d %.300s", status, page)
+	}
+	has(t, words(page), "All other scenarios", "Canary::Leak must be found in each run", "Scenario soak", "What this would change", "Verdicts that turn", "failed", "inconclusive")
+	if file := must[store.PolicyFile](t)(storetest.Now(t, s.store).Policy(t.Context(), "shopd")); file.Version != 0 {
+		t.Errorf("a preview saved %+v", file)
+	}
+	status, location := s.fill(path, "text", lenient, "version", "0", "do", "save", "note", "first", "actor", "Ada")
+	if status != http.StatusSeeOther || location != path+"?saved=1" {
+		t.Fatalf("save: %d %.300s", status, location)
+	}
+	has(t, words(s.page(location)), "Saved.", "the present version is 1", "first", "Ada")
+	if status, page = s.fill(path, "text", `{"default": {"fail": 1}}`, "version", "1", "do", "save"); status != http.StatusUnprocessableEntity {
+		t.Errorf("a wrong policy: %d", status)
+	}
+	has(t, words(page), "unknown field")
+	if status, page = s.fill(path, "text", `{}`, "version", "0", "do", "save"); status != http.StatusConflict {
+		t.Errorf("an old page: %d", status)
+	}
+	has(t, words(page), "Someone saved version 1 meanwhile")
+	if status, _ = s.fill(path, "text", `{}`, "version", "1", "do", "save"); status != http.StatusSeeOther {
+		t.Errorf("a second version: %d", status)
+	}
+	has(t, words(s.page(path+"?version=1")), "Version 1, not the present one", "Canary::Leak")
+	if status, _ := s.get("/projects/nobody/policy", "Accept", "text/html"); status != http.StatusNotFound {
+		t.Errorf("no project: %d", status)
+	}
+}
+
+// The preview of rules that call everything known says what falls silent, and which verdicts turn.
+func TestRulesPageSaysWhatFallsSilent(t *testing.T) {
+	s := open(t)
+	history(t, s)
+	status, page := s.fill("/projects/shopd/rules", "text", `module:* -> known="x"`, "version", "0", "do", "preview")
+	if status != http.StatusOK {
+		t.Fatalf("%d %.300s", status, page)
+	}
+	has(t, words(page), "Fall silent", "known-by-rule", "Verdicts that turn", "passed", "Nothing: every stack keeps its signature.")
+}

@@ -1,0 +1,53 @@
+package run
+
+import (
+	"context"
+	"fmt"
+
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/store"
+)
+
+// A gateView is what the gate of a run says, and what it said before.
+type gateView struct {
+	*leaks.Decision // nil while nothing is decided
+	told            []store.StoredDecision
+}
+
+// gate decides about a run by the policy alone.
+func (r *reader) gate(ctx context.Context, run *store.Run) (gateView, error) {
+	verdict, err := r.Verdict(ctx, run, store.GateQuestion{})
+	if err != nil || verdict.Decision == nil {
+		return gateView{}, err
+	}
+	told, err := r.Decisions(ctx, run.ID)
+	return gateView{verdict.Decision, told}, err
+}
+
+// toldOtherwise are the last answers to each question that differ from what holds now.
+func (v runView) toldOtherwise() []store.StoredDecision {
+	type question struct{ failOn, baseline string }
+	var list []store.StoredDecision
+	seen := map[question]bool{}
+	for _, t := range v.gate.told { // the newest first
+		if q := (question{t.FailOn, t.Baseline}); !seen[q] {
+			seen[q] = true
+			if t.Gate != v.gate.Gate {
+				list = append(list, t)
+			}
+		}
+	}
+	return list
+}
+
+// toldText says what was answered to which question.
+func toldText(t *store.StoredDecision) string {
+	text := fmt.Sprintf("by policy %d", t.Policy)
+	if t.FailOn != "" {
+		text += ", asked to fail on " + t.FailOn
+	}
+	if t.Baseline != "" {
+		text += ", against build " + t.Baseline
+	}
+	return text + ": " + t.Why
+}
