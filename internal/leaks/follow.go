@@ -32,6 +32,8 @@ type Course struct {
 	FixedByRuns bool // runs show that it is fixed, not only the team's word
 	UntilOver   bool // it was bad in KnownUntil or later
 	Worst       Judgement
+	// Scenarios are those that it was bad in. One of them is open where State is neither none nor fixed, and none else.
+	Scenarios []ScenarioCourse
 }
 
 // Follow draws the conclusions of sightings, which are ordered by build. Only that order counts: evidence of an old build
@@ -57,6 +59,10 @@ func Follow(sightings []Sighting, marks Marks) Course {
 	}
 	f.course.FirstBad, f.course.LastClean = firstBad(sightings)
 	f.conclude()
+	if f.course.State == StateFixed {
+		clear(f.open)
+	}
+	f.course.Scenarios = courseByScenario(sightings, f.open)
 	return f.course
 }
 

@@ -20,8 +20,10 @@ type Verdict struct {
 	Compared *Compared // with the baseline; nil where there is none
 	New      []string
 	Grown    []string
-	// Fixed are signatures that leaked in the baseline, and are clean in the run.
+	// Fixed are signatures that leaked in the baseline, and are clean in the run. Clean are those of them that are not fixed by their state: they
+	// are open in another scenario, or leak in a newer build.
 	Fixed      []string
+	Clean      []string
 	Persisting []string
 	Known      []string // of the run, that fail no gate
 	Power      string   // what the evidence would have shown; "" where it could show nothing
@@ -84,7 +86,7 @@ func (v *Verdict) decide(c *Case) {
 // list sorts the rows of a comparison into the verdict.
 func (v *Verdict) list(c *compare.Comparison) {
 	lists := map[compare.Change]*[]string{
-		compare.New: &v.New, compare.Grown: &v.Grown, compare.Fixed: &v.Fixed, compare.Persisting: &v.Persisting, compare.Shrunk: &v.Persisting,
+		compare.New: &v.New, compare.Grown: &v.Grown, compare.Fixed: &v.Fixed, compare.Clean: &v.Clean, compare.Persisting: &v.Persisting, compare.Shrunk: &v.Persisting,
 	}
 	for _, r := range c.Rows {
 		if list := lists[r.Change]; list != nil && (r.Head == nil || !IsTolerated(r.Head)) {

@@ -109,7 +109,7 @@ func (r *sideRow) finding() compare.Finding {
 		Signature: r.Text, Kind: r.Kind, Title: r.Title, Leaf: r.Leaf, Outline: r.Outline, Frames: r.Frames, Class: figure.Class, Score: figure.Score,
 		Certain: figure.Certain, Outstanding: figure.Outstanding, Growth: figure.Growth, Allocated: -1,
 		State: string(triage.State), Owner: triage.Responsible(), Known: r.Tolerance(r.Now),
-		ByRule: r.IsKnownByRule(r.Now), Regressed: r.Regressed,
+		ByRule: r.IsKnownByRule(r.Now), Regressed: r.Regressed, Open: r.Course != leaks.StateNone && r.Course != leaks.StateFixed,
 	}
 	if r.Allocated != nil {
 		f.Allocated = *r.Allocated

@@ -18,6 +18,9 @@ type Signature struct {
 	leaks.Triage
 	Spread
 	Latest leaks.Figure // of the newest build that has it
+	// Measured is the scenario that Latest was measured in; "" where no run shows it any more.
+	Measured string
+	States   []leaks.ScenarioState // by scenario; Triage.State is the gravest
 }
 
 // An Identity names a leak and says what its name is made of.
@@ -86,6 +89,7 @@ func buildName(column string) string {
 var signatureColumns = `s.id, s.text, s.kind, s.title, s.blame, s.frames, s.fine, s.leaf, s.outline, s."group", s.created_at, s.provisional, s.worst, ` +
 	buildName("first_bad") + `, ` + buildName("last_clean") + `, ` + buildName("last_bad") + `, ` + buildName("last_seen") + `, ` +
 	buildName("fixed_in") + `, coalesce((select b.name from builds b where b.id = s.regressed_id), '') as regressed_in, ` +
+	`coalesce((select sc.name from scenarios sc where sc.id = s.figure_scenario_id), '') as measured, ` +
 	triageColumns + `, ` + figureColumns("s")
 
 // signatureRow is signatureColumns.
@@ -94,10 +98,11 @@ type signatureRow struct {
 	Spread
 	triageRow
 	figureRow
+	Measured string
 }
 
 func (r *signatureRow) signature() Signature {
-	return Signature{Identity: r.Identity, Triage: r.triage(), Spread: r.Spread, Latest: r.figure()}
+	return Signature{Identity: r.Identity, Triage: r.triage(), Spread: r.Spread, Latest: r.figure(), Measured: r.Measured}
 }
 
 // Signature returns a project's signature, or ErrNotFound. The text of one that became part of another finds that one.
@@ -105,7 +110,11 @@ func (v View) Signature(ctx context.Context, project, text string) (Signature, e
 	row, err := one[signatureRow](ctx, v.q, `
 		select `+signatureColumns+` from signatures asked join projects p on p.id = asked.project_id join signatures s on s.id = asked.root_id
 		where p.name = $1 and asked.text = $2`, project, text)
-	return row.signature(), wrap("signature", err)
+	if err != nil {
+		return Signature{}, wrap("signature", err)
+	}
+	s := row.signature()
+	return s, wrap("states of a signature", fillStates(ctx, v.q, []*Signature{&s}))
 }
 
 // located are the ids of a project and of its signature of some text: its own, and that of the leak that it is part of.

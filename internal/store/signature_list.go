@@ -156,10 +156,15 @@ func readSignatures(ctx context.Context, q querier, page *SignaturePage, query *
 	page.Before += query.Offset
 	rows, err := all[signatureRow](ctx, q, `select `+signatureColumns+from+where+` order by `+order.by()+` limit @limit offset @offset`, args)
 	page.Rows = make([]SignatureRow, len(rows))
+	if err != nil {
+		return err
+	}
+	list := make([]*Signature, len(rows))
 	for i := range rows {
 		page.Rows[i].Signature = rows[i].signature()
+		list[i] = &page.Rows[i].Signature
 	}
-	return err
+	return fillStates(ctx, q, list)
 }
 
 // checkAfter refuses a page behind a signature that the project does not have.

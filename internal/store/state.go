@@ -152,9 +152,10 @@ func saveCourses(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, subjects
 		if c.LastSeen < 0 { // no result has it any more
 			batch.Queue(`
 				update signatures set class = $2, score = null, certain = false, outstanding_count = 0, outstanding_bytes = 0,
-					growth_count = null, growth_bytes = null, rate = null where id = $1`, s.id, string(analysis.ClassUnknown))
+					growth_count = null, growth_bytes = null, rate = null, figure_scenario_id = null where id = $1`, s.id, string(analysis.ClassUnknown))
 		}
 	}
+	saveStates(batch, order, subjects, courses)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return err
 	}
@@ -164,13 +165,13 @@ func saveCourses(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, subjects
 	}
 	_, err := tx.Exec(ctx, `
 		with gravest as (
-			select distinct on (root.id) root.id, `+figureColumns("f")+`
+			select distinct on (root.id) root.id, r.scenario_id, `+figureColumns("f")+`
 			from signatures root join runs r on r.build_id = root.last_seen_id
 				join signatures own on own.root_id = root.id join findings f on f.run_id = r.id and f.signature_id = own.id
 			where root.id = any($1)
 			order by root.id, `+gravestFirst+`, f.signature_id, r.scenario_id, r.name)
 		update signatures s set class = g.class, score = g.score, certain = g.certain, outstanding_count = g.outstanding_count,
-			outstanding_bytes = g.outstanding_bytes, growth_count = g.growth_count, growth_bytes = g.growth_bytes, rate = g.rate
+			outstanding_bytes = g.outstanding_bytes, growth_count = g.growth_count, growth_bytes = g.growth_bytes, rate = g.rate, figure_scenario_id = g.scenario_id
 		from gravest g where g.id = s.id`, ids)
 	return err
 }

@@ -84,7 +84,10 @@ func Migrate(ctx context.Context, url string) error {
 		return err
 	}
 	defer s.Close()
-	return s.OrderBuilds(ctx)
+	if err := s.OrderBuilds(ctx); err != nil {
+		return err
+	}
+	return s.followAnew(ctx)
 }
 
 // tx runs f in a transaction.

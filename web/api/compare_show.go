@@ -27,6 +27,7 @@ type comparisonView struct {
 	Grown        []rowView    `json:"grown"`
 	Shrunk       []rowView    `json:"shrunk"`
 	Fixed        []rowView    `json:"fixed"`
+	Clean        []rowView    `json:"clean"` // as Fixed, but not fixed by their state
 	Persisting   []rowView    `json:"persisting"`
 	NotExercised []rowView    `json:"not_exercised"`
 	Renames      []renameView `json:"renames"`
@@ -123,7 +124,7 @@ func viewOfComparison(c *leaks.Compared) *comparisonView {
 	}
 	v := &comparisonView{
 		Project: c.Project, Scenario: c.Scenario, Base: viewOfSide(c.Base), Head: viewOfSide(c.Head), Baseline: c.Why, Sentence: c.Sentence,
-		New: filled(rows[compare.New]), Grown: filled(rows[compare.Grown]), Shrunk: filled(rows[compare.Shrunk]), Fixed: filled(rows[compare.Fixed]),
+		New: filled(rows[compare.New]), Grown: filled(rows[compare.Grown]), Shrunk: filled(rows[compare.Shrunk]), Fixed: filled(rows[compare.Fixed]), Clean: filled(rows[compare.Clean]),
 		Persisting: filled(rows[compare.Persisting]), NotExercised: filled(rows[compare.NotExercised]), Renames: []renameView{},
 		URL: address.Compare(c.Project, c.Scenario, c.Base.Build, c.Head.Build),
 	}

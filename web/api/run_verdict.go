@@ -34,6 +34,7 @@ type verdictView struct {
 	New            []string       `json:"new"`
 	Grown          []string       `json:"grown"`
 	Fixed          []string       `json:"fixed"`
+	Clean          []string       `json:"clean"` // clean here, and not fixed by their state
 	Persisting     []string       `json:"persisting"`
 	Known          []string       `json:"known"` // of the run, that fail no gate
 	Power          string         `json:"power"` // what the evidence would have shown; "" where it could show nothing
@@ -152,7 +153,7 @@ func viewOfVerdict(run *store.Run, v *leaks.Verdict) *verdictView {
 	view := &verdictView{
 		Run: run.ID, State: v.State, Status: v.Status, Gate: v.Gate, Why: v.Why, FailOn: filled(v.FailOn), Policy: v.Policy, Exit: v.Gate.ExitCode(), Reasons: []leaks.Reason{},
 		New: filled(v.New), Grown: filled(v.Grown),
-		Fixed: filled(v.Fixed), Persisting: filled(v.Persisting), Known: filled(v.Known), Power: v.Power, Sentence: v.Sentence,
+		Fixed: filled(v.Fixed), Clean: filled(v.Clean), Persisting: filled(v.Persisting), Known: filled(v.Known), Power: v.Power, Sentence: v.Sentence,
 		URL: address.Run(run.ID), Pending: run.Pending, FailedEvidence: run.Failed,
 	}
 	if d := v.Decision; d != nil {

@@ -50,7 +50,10 @@ func Compare(base, head *Side) *Comparison {
 		}
 		row := Row{Base: b, Head: h}
 		row.Change, row.Why = gone(b, h, head)
-		if row.Change == Fixed && !head.Decides() {
+		if row.Change == Fixed && (b.Open || h != nil && h.Open) {
+			row.Change = Clean
+		}
+		if (row.Change == Fixed || row.Change == Clean) && !head.Decides() {
 			row.Why += "; its evidence alone decides nothing"
 		}
 		c.Rows = append(c.Rows, row)
@@ -63,7 +66,7 @@ func Compare(base, head *Side) *Comparison {
 	return c
 }
 
-var order = map[Change]int{New: 0, Grown: 1, Persisting: 2, Shrunk: 3, Fixed: 4, NotExercised: 5}
+var order = map[Change]int{New: 0, Grown: 1, Persisting: 2, Shrunk: 3, Clean: 4, Fixed: 5, NotExercised: 6}
 
 // pair finds for each finding the one of the other side that is the same leak: by signature, else by that which evidence
 // without inlined calls gives. To such evidence several findings of the other side may be one.
@@ -228,6 +231,11 @@ func (s *Side) Ran(frames []string) *Caller {
 	return nil
 }
 
+// words are the changes as a sentence counts them.
+var words = map[Change]string{
+	New: "new", Grown: "grown", Persisting: "persisting", Shrunk: "shrunk", Clean: "clean here and not fixed", Fixed: "fixed", NotExercised: "not exercised",
+}
+
 // sentence says it in one.
 func sentence(base, head *Side, rows []Row) string {
 	counts := map[Change]int{}
@@ -235,9 +243,9 @@ func sentence(base, head *Side, rows []Row) string {
 		counts[rows[i].Change]++
 	}
 	var parts []string
-	for _, c := range []Change{New, Grown, Persisting, Shrunk, Fixed, NotExercised} {
+	for _, c := range []Change{New, Grown, Persisting, Shrunk, Clean, Fixed, NotExercised} {
 		if n := counts[c]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(string(c), "-", " ")))
+			parts = append(parts, fmt.Sprintf("%d %s", n, words[c]))
 		}
 	}
 	if parts == nil {

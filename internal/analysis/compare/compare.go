@@ -35,6 +35,8 @@ type Finding struct {
 	ByRule              bool // Known is what a rule of the project says
 	// Regressed says that it was fixed before the build of the side, and leaks again; the store fills it in too.
 	Regressed bool
+	// Open says that the state of the leak is not fixed, whatever one side shows: what is clean here may leak elsewhere.
+	Open bool
 }
 
 // TakeRate takes how fast a finding grows; nil is not at all.
@@ -66,6 +68,7 @@ type Change string
 const (
 	New          Change = "new"
 	Fixed        Change = "fixed"
+	Clean        Change = "clean" // as Fixed, and the leak is open: another scenario, or a newer build, says otherwise
 	Grown        Change = "grown"
 	Shrunk       Change = "shrunk"
 	Persisting   Change = "persisting"
@@ -91,7 +94,7 @@ type Rename struct {
 
 // A Comparison is what became of everything that leaks or grows on a side.
 type Comparison struct {
-	Rows     []Row // new first, then grown, persisting, shrunk, fixed, not exercised; by growth in each
+	Rows     []Row // new first, then grown, persisting, shrunk, clean, fixed, not exercised; by growth in each
 	Renames  []Rename
 	Sentence string
 }

@@ -18,6 +18,7 @@ var changeGroups = []changeGroup{
 	{compare.New, "New", "new", "leaks or grows in the head, and the base was clean or did not have it"},
 	{compare.Grown, "Worse", "worse", "grows faster than in the base, beyond chance"},
 	{compare.Shrunk, "Better", "better", "grows slower than in the base, beyond chance"},
+	{compare.Clean, "Clean here", "clean here", "leaked in the base and is clean in the head; another scenario, or a newer build, says that it is not fixed"},
 	{compare.Fixed, "Fixed", "fixed", "leaked in the base; the head exercised it and is clean, or ran its callers and holds none of it"},
 	{compare.Persisting, "Same", "same", "leaks or grows on both sides, with no difference beyond chance"},
 	{compare.NotExercised, "Not exercised", "not exercised", "nothing says that the head would have shown it: neither fixed nor persisting"},

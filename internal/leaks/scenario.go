@@ -1,0 +1,136 @@
+package leaks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A ScenarioCourse is what follows from the sightings of a signature in one scenario that it was bad in. Builds are places in the Calendar,
+// −1 for none.
+type ScenarioCourse struct {
+	Scenario int64
+	Open     bool // bad, and not clean since; a signature is fixed when no scenario is open
+	FirstBad int
+	LastBad  int
+	Clean    int  // the first build behind LastBad that is clean
+	Absent   bool // Clean shows nothing of it, and its callers ran
+	Tried    int  // the newest build behind LastBad that shows it and does not decide
+	LastSeen int  // the newest build that shows it
+}
+
+// courseByScenario follows sightings, which are ordered by build, in each scenario that was bad. open are those that were bad and not clean since.
+func courseByScenario(sightings []Sighting, open map[int64]bool) []ScenarioCourse {
+	at := map[int64]int{}
+	var list []ScenarioCourse
+	seen := map[int64]int{}
+	for _, s := range sightings {
+		if !s.Absent {
+			seen[s.Scenario] = s.Build
+		}
+		k, bad := at[s.Scenario]
+		if !bad {
+			if !s.Judgement.IsBad() {
+				continue
+			}
+			k = len(list)
+			at[s.Scenario] = k
+			list = append(list, ScenarioCourse{Scenario: s.Scenario, FirstBad: s.Build})
+		}
+		switch c := &list[k]; {
+		case s.Judgement.IsBad():
+			c.LastBad, c.Clean, c.Absent, c.Tried = s.Build, -1, false, -1
+		case s.Judgement == Clean || s.Absent:
+			if c.Clean < 0 {
+				c.Clean, c.Absent = s.Build, s.Absent
+			}
+		default:
+			c.Tried = s.Build
+		}
+	}
+	for i := range list {
+		c := &list[i]
+		c.Open, c.LastSeen = open[c.Scenario], seen[c.Scenario]
+	}
+	slices.SortFunc(list, func(a, b ScenarioCourse) int { return int(a.Scenario - b.Scenario) })
+	return list
+}
+
+// gravities order states, the gravest last.
+var gravities = []State{StateNone, StateFixed, StateKnown, StateNew, StateOngoing, StateRegressed}
+
+// Gravest is the gravest of states; none for none.
+func Gravest(list ...State) State {
+	gravest := StateNone
+	for _, s := range list {
+		if slices.Index(gravities, s) > slices.Index(gravities, gravest) {
+			gravest = s
+		}
+	}
+	return gravest
+}
+
+// In is the state in one scenario of a signature that has this state over all: where it is open there, that state; else it is fixed there. What
+// is tolerated is tolerated everywhere.
+func (s State) In(open bool) State {
+	if open || s == StateNone || s == StateKnown {
+		return s
+	}
+	return StateFixed
+}
+
+// A ScenarioState is how a leak stands in one scenario that it was bad in, with what is missing for more. Builds are named; "" is none.
+type ScenarioState struct {
+	Scenario string
+	State    State
+	FirstBad string
+	LastBad  string
+	Clean    string
+	Absent   bool
+	Tried    string
+	Bad      *Figure // in LastBad; nil where its run has gone
+	Now      *Figure // in NowBuild, the newest that shows it in the scenario
+	NowBuild string
+	open     bool
+}
+
+// NewScenarioState is the state in a scenario of a signature that has a state over all.
+func NewScenarioState(s ScenarioState, over State, open bool) ScenarioState {
+	s.State, s.open = over.In(open), open
+	return s
+}
+
+// Says tells how the leak stands in the scenario, and what is missing where it is open. fixed is the build that it is fixed in over all.
+func (s *ScenarioState) Says(fixed string) string {
+	switch {
+	case s.Clean != "" && s.Absent:
+		return fmt.Sprintf("nothing of it is in build %s, though its callers ran", s.Clean)
+	case s.Clean != "":
+		return "clean in build " + s.Clean
+	case s.open && s.Tried != "":
+		return fmt.Sprintf("no deciding run since build %s, in which it was bad: that of build %s does not decide", s.LastBad, s.Tried)
+	case s.open:
+		return fmt.Sprintf("no deciding run since build %s, in which it was bad", s.LastBad)
+	case fixed != "":
+		return fmt.Sprintf("fixed in build %s; last bad in build %s", fixed, s.LastBad)
+	}
+	return "last bad in build " + s.LastBad
+}
+
+// IsOpen reports whether it was bad there and not clean since.
+func (s *ScenarioState) IsOpen() bool { return s.open }
+
+// SayStates tells how a leak stands in all scenarios, those where it is clean first.
+func SayStates(list []ScenarioState, fixed string) string {
+	var clean, open []string
+	for i := range list {
+		s := &list[i]
+		text := s.Scenario + ": " + s.Says(fixed)
+		if s.open {
+			open = append(open, text)
+		} else {
+			clean = append(clean, text)
+		}
+	}
+	return strings.Join(append(clean, open...), "; ")
+}

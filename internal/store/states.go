@@ -1,0 +1,119 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"heapdrift/internal/leaks"
+)
+
+// saveStates stores how signatures stand in each scenario.
+func saveStates(batch *pgx.Batch, order *leaks.Calendar, subjects []subject, courses []leaks.Course) {
+	for i := range subjects {
+		batch.Queue(`delete from signature_states where signature_id = $1`, subjects[i].id)
+		for _, c := range courses[i].Scenarios {
+			batch.Queue(`insert into signature_states (signature_id, scenario_id, open, first_bad_id, last_bad_id, clean_id, absent, tried_id, seen_id)
+				values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, subjects[i].id, c.Scenario, c.Open, order.ID(c.FirstBad), order.ID(c.LastBad), order.ID(c.Clean), c.Absent, order.ID(c.Tried), order.ID(c.LastSeen))
+		}
+	}
+}
+
+// stateKey names a leak in a scenario.
+type stateKey struct{ SignatureID, ScenarioID int64 }
+
+// fillStates reads how signatures stand in each scenario, with the figures of the newest bad build there and of the newest one.
+func fillStates(ctx context.Context, q querier, list []*Signature) error {
+	if len(list) == 0 {
+		return nil
+	}
+	ids, by := make([]int64, len(list)), make(map[int64]*Signature, len(list))
+	for i, s := range list {
+		ids[i], by[s.ID] = s.ID, s
+	}
+	type row struct {
+		stateKey
+		Open, Absent                bool
+		Scenario, FirstBad, LastBad string
+		Clean, Tried, Seen          string
+	}
+	rows, err := all[row](ctx, q, `
+		select s.signature_id, s.scenario_id, s.open, s.absent, sc.name as scenario, `+buildName("first_bad")+`, `+buildName("last_bad")+`, `+buildName("clean")+`, `+buildName("tried")+`, `+buildName("seen")+`
+		from signature_states s join scenarios sc on sc.id = s.scenario_id where s.signature_id = any($1) order by s.signature_id, sc.name`, ids)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	bad, err := figuresIn(ctx, q, ids, `last_bad_id`)
+	if err != nil {
+		return err
+	}
+	now, err := figuresIn(ctx, q, ids, `seen_id`)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		s := by[r.SignatureID]
+		s.States = append(s.States, leaks.NewScenarioState(leaks.ScenarioState{
+			Scenario: r.Scenario, FirstBad: r.FirstBad, LastBad: r.LastBad, Clean: r.Clean, Absent: r.Absent, Tried: r.Tried,
+			Bad: bad[r.stateKey], Now: now[r.stateKey], NowBuild: r.Seen,
+		}, s.State, r.Open))
+	}
+	return nil
+}
+
+// figuresIn reads the gravest finding of each leak and scenario in the build that a column of their state names.
+func figuresIn(ctx context.Context, q querier, ids []int64, column string) (map[stateKey]*leaks.Figure, error) {
+	type row struct {
+		stateKey
+		figureRow
+	}
+	rows, err := all[row](ctx, q, `
+		select st.signature_id, st.scenario_id, g.*
+		from signature_states st, lateral (
+			select `+figureColumns("f")+`
+			from runs r join signatures own on own.root_id = st.signature_id join findings f on f.run_id = r.id and f.signature_id = own.id
+			where r.build_id = st.`+column+` and r.scenario_id = st.scenario_id
+			order by `+gravestFirst+`, f.signature_id, r.name limit 1) g
+		where st.signature_id = any($1)`, ids)
+	figures := make(map[stateKey]*leaks.Figure, len(rows))
+	for i := range rows {
+		figures[rows[i].stateKey] = new(rows[i].figure())
+	}
+	return figures, err
+}
+
+// followAnew follows the histories of projects of which an older program stored less. Instances that start together take turns.
+func (s *Store) followAnew(ctx context.Context) error {
+	for {
+		done := false
+		err := s.tx(ctx, "follow histories anew", func(tx pgx.Tx) error {
+			project, err := value[int64](ctx, tx, `select u.project_id from unfollowed u order by u.project_id limit 1`)
+			if errors.Is(err, pgx.ErrNoRows) {
+				done = true
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			if err := lockProject(ctx, tx, project); err != nil {
+				return err
+			}
+			if err := lockSignatures(ctx, tx, project); err != nil {
+				return err
+			}
+			bad, err := values[int64](ctx, tx, `select id from signatures where project_id = $1 and bad and alias_of is null order by id`, project)
+			if err != nil {
+				return err
+			}
+			if err := followHistory(ctx, tx, project, bad, ""); err != nil {
+				return err
+			}
+			_, err = tx.Exec(ctx, `delete from unfollowed where project_id = $1`, project)
+			return err
+		})
+		if err != nil || done {
+			return err
+		}
+	}
+}
