@@ -89,7 +89,7 @@ func (j *ciJob) list(out io.Writer, o *outcome.Outcome, v *push.Verdict) {
 		}
 	}
 	if len(rest) > 0 {
-		j.system.Fold(out, "heapdrift_leaks", "heapdrift: "+restTitle(o, rest), func() {
+		j.system.Fold(out, "heapdrift_leaks", "heapdrift: "+restTitle(rest), func() {
 			for _, l := range rest {
 				fmt.Fprintln(out, leakLine(l))
 			}
@@ -108,7 +108,7 @@ func (j *ciJob) list(out io.Writer, o *outcome.Outcome, v *push.Verdict) {
 }
 
 // restTitle counts the leaks that do not fail the gate.
-func restTitle(o *outcome.Outcome, rest []*outcome.Leak) string {
+func restTitle(rest []*outcome.Leak) string {
 	var words []string
 	counts := map[string]int{}
 	for _, l := range rest {

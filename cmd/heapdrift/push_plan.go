@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/push"
 )
@@ -24,13 +25,8 @@ func (f *pushFlags) complete(job *ciJob) error {
 	e := &job.environment
 	f.url, f.token, f.project = cmp.Or(f.url, c.URL), cmp.Or(f.token, c.Token), cmp.Or(f.project, c.Project, e.Project)
 	f.run = cmp.Or(f.run, e.Run, "1")
-	// Place and branch are those of the system's own build: another name is another build.
-	if f.build == "" {
-		f.build = e.Build
-		if f.sequence == "" && e.Sequence != nil {
-			f.sequence = strconv.FormatInt(*e.Sequence, 10)
-		}
-	} else if f.sequence == "" && e.Sequence != nil && !isNumber(f.build) {
+	f.build = cmp.Or(f.build, e.Build)
+	if f.sequence == "" && e.Sequence != nil && !isNumber(f.build) {
 		f.sequence = strconv.FormatInt(*e.Sequence, 10)
 	}
 	f.branch = cmp.Or(f.branch, e.Branch)
@@ -44,8 +40,9 @@ func (f *pushFlags) complete(job *ciJob) error {
 	case f.wait < 0:
 		return &usageError{"--wait: must not be negative"}
 	}
-	if _, err := leaks.ParseFailOn(f.failOn); err != nil {
-		return &usageError{"--fail-on: " + err.Error()}
+	var wrong *leaks.FieldError
+	if _, err := leaks.ParseFailOn(f.failOn); errors.As(err, &wrong) {
+		return &usageError{"--fail-on: " + wrong.Message}
 	}
 	return nil
 }
@@ -97,7 +94,7 @@ func (f *pushFlags) addWork(p *push.Plan) error {
 	}
 	numbers := strings.Split(f.work, ",")
 	if len(numbers) != len(p.Evidence) {
-		return &usageError{fmt.Sprintf("--work: %d numbers for %d files of evidence", len(numbers), len(p.Evidence))}
+		return &usageError{fmt.Sprintf("--work: %s for %s of evidence", analysis.Plural(int64(len(numbers)), "number"), analysis.Plural(int64(len(p.Evidence)), "file"))}
 	}
 	for i, text := range numbers {
 		fields := map[string]string{"project": f.project, "build": f.build, "work": text, "work_unit": f.unit}

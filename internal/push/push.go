@@ -135,8 +135,10 @@ func (c *Client) all(ctx context.Context, files []File, w Watcher, send func(con
 	for i := range files {
 		f := &files[i]
 		group.Go(func() error {
-			if stopped.Err() != nil {
+			select {
+			case <-stopped.Done():
 				return nil
+			default:
 			}
 			outcome, err := send(ctx, f)
 			outcome, failed := judged(f, outcome, err)

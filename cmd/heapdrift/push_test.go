@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"heapdrift/internal/analysis/export/outcome"
+	"heapdrift/internal/push"
+	"heapdrift/internal/push/ci"
+)
+
+// pushed runs push in this process, outside of any CI system.
+func pushed(ctx context.Context, t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	for _, name := range []string{"GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD", "TEAMCITY_VERSION", "JENKINS_URL", "HEAPDRIFT_URL", "HEAPDRIFT_TOKEN", "HEAPDRIFT_PROJECT"} {
+		t.Setenv(name, "")
+	}
+	var out, errs bytes.Buffer
+	code = run(ctx, append([]string{"push"}, args...), streams{in: strings.NewReader(""), out: &out, err: &errs})
+	return code, out.String(), errs.String()
+}
+
+// The exit codes of the contract, by gate. What could not be read hides behind no pass.
+func TestExitOfOutcome(t *testing.T) {
+	for _, test := range []struct {
+		gate     string
+		problems []string
+		want     int
+	}{
+		{outcome.GatePassed, nil, 0}, {outcome.GateFailed, nil, 1}, {outcome.GateInconclusive, nil, 4}, {outcome.GatePending, nil, 4}, {outcome.GateError, nil, 3},
+		{outcome.GatePassed, []string{"x"}, 3}, {outcome.GateFailed, []string{"x"}, 1}, {outcome.GateInconclusive, []string{"x"}, 3}, {"of a newer server", nil, 3},
+	} {
+		if got := exitOfOutcome(&outcome.Outcome{Gate: test.gate, Problems: test.problems}); got != test.want {
+			t.Errorf("%s with %v ends with %d, want %d", test.gate, test.problems, got, test.want)
+		}
+	}
+}
+
+func TestPushUsage(t *testing.T) {
+	log := writeLog(t, "a.txt", 0, 3)
+	server := []string{"--url", "http://127.0.0.1:1", "--project", "p", "--build", "1"}
+	with := func(args ...string) []string { return append(append([]string{}, server...), args...) }
+	for _, test := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{nil, exitUsage, "HEAPDRIFT_URL"},
+		{[]string{"--url", "http://x", log}, exitUsage, "HEAPDRIFT_PROJECT"},
+		{[]string{"--url", "http://x", "--project", "p", log}, exitUsage, "--build"},
+		{[]string{"--url", "x", "--project", "p", "--build", "1", log}, exitUsage, "http://host:port"},
+		{with(), exitUsage, "no files"},
+		{with("--project", "a/b", log), exitUsage, "--project"},
+		{with("--sequence", "x", log), exitUsage, "--sequence"},
+		{with("--fail-on", "x", log), exitUsage, "--fail-on"},
+		{with("--wait", "-1s", log), exitUsage, "--wait"},
+		{with("--work", "1,2", log), exitUsage, "2 numbers for 1 file"},
+		{with("--work", "x", log), exitUsage, "--work"},
+		{with("--work", ",", log, log+"x"), exitUsage, "missing between commas"},
+		{with("--work-unit", "document", log), exitUsage, "--work-unit"},
+		{with("--token", "a b", log), exitUsage, "blanks"},
+		{with("nowhere/*.txt"), exitInput, "no file matches"},
+		{with(log + "x"), exitInput, "there is no such file"},
+		{with(filepath.Dir(log)), exitInput, "folder"},
+		{with(log, "--symbols", t.TempDir()), exitInput, "no PDBs"},
+		{with(log, "--symbols", "*.pdb"), exitInput, "no file matches"},
+		{with(log, "--dry-run"), exitOK, ""},
+	} {
+		code, stdout, stderr := pushed(t.Context(), t, test.args...)
+		if code != test.code || !strings.Contains(stderr, test.says) || (stdout != "") != (code == exitOK) {
+			t.Errorf("%v ends with %d, want %d and %q\n%s\n%s", test.args, code, test.code, test.says, stdout, stderr)
+		}
+	}
+}
+
+// What a real server refuses, does not decide, or has already.
+func TestPushToAServer(t *testing.T) {
+	server := startServer(t)
+	dir := t.TempDir()
+	photo, junit := filepath.Join(dir, "photo.txt"), filepath.Join(dir, "junit.xml")
+	for name, content := range map[string]string{photo: "\xff\xd8\xff\xe0 JFIF", junit: "of yesterday"} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one, two := writeLog(t, "one.txt", 10, 50), writeLog(t, "two.txt", 20, 60)
+	args := []string{"--url", server + "/", "--project", "shop", "--build", "1", "--junit", junit}
+	with := func(more ...string) []string { return append(append([]string{}, args...), more...) }
+
+	code, stdout, stderr := pushed(t.Context(), t, with(photo, one)...)
+	if code != exitInput || stdout != "" || !strings.Contains(stderr, "refused  "+photo+"  the server answers 415 Unsupported Media Type: unknown-format: ") || !strings.Contains(stderr, "sent     "+one) || !strings.Contains(stderr, "there is no verdict") {
+		t.Errorf("a photo ends with %d\n%s\n%s", code, stdout, stderr)
+	}
+	if _, err := os.Stat(junit); err == nil {
+		t.Error("the outcome of yesterday is still there")
+	}
+	code, stdout, stderr = pushed(t.Context(), t, with("--quiet", one, two)...)
+	lines := strings.Split(stdout, "\n")
+	if code != exitInconclusive || stderr != "" || len(lines) != 3 || !strings.Contains(lines[0], "shop.exe grew") || !strings.HasPrefix(lines[1], server+"/runs/") {
+		t.Errorf("two logs end with %d\n%s\n%s", code, stdout, stderr)
+	}
+	if text, err := os.ReadFile(junit); err != nil || !strings.Contains(string(text), `<error type="inconclusive"`) {
+		t.Errorf("%s, %v", text, err)
+	}
+	code, stdout, stderr = pushed(t.Context(), t, with(one, two)...)
+	if code != exitInconclusive || !strings.Contains(stderr, "known    ") || strings.Count(stderr, "sent     ") != 1 {
+		t.Errorf("a second push ends with %d\n%s\n%s", code, stdout, stderr)
+	}
+	code, stdout, stderr = pushed(t.Context(), t, with("--baseline", "none", one, two)...)
+	if code != exitInput || stdout != "" || !strings.Contains(stderr, `there is no build "none"`) {
+		t.Errorf("an unknown baseline ends with %d\n%s\n%s", code, stdout, stderr)
+	}
+}
+
+// Who interrupts gets no half outcome, and a token that is not taken is said to be one.
+func TestPushEndsEarly(t *testing.T) {
+	log := writeLog(t, "a.txt", 0, 3)
+	ctx, cancel := context.WithCancel(t.Context())
+	deleted := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.Method {
+		case http.MethodPost:
+			w.Header().Set("Location", "/api/v1/evidence/X")
+			w.WriteHeader(http.StatusCreated)
+		case http.MethodPatch:
+			cancel()
+			_, _ = io.Copy(io.Discard, r.Body) // until the client leaves
+		case http.MethodDelete:
+			close(deleted)
+		}
+	}))
+	defer server.Close()
+	code, stdout, stderr := pushed(ctx, t, "--url", server.URL, "--project", "p", "--build", "1", log)
+	<-deleted
+	if code != exitInput || stdout != "" || !strings.Contains(stderr, "interrupted") {
+		t.Errorf("an interrupted push ends with %d\n%s\n%s", code, stdout, stderr)
+	}
+	for status, says := range map[int]string{http.StatusUnauthorized: "HEAPDRIFT_TOKEN", http.StatusForbidden: "scope upload", http.StatusFound: "--url"} {
+		refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+		code, stdout, stderr := pushed(t.Context(), t, "--url", refusing.URL, "--project", "p", "--build", "1", log)
+		refusing.Close()
+		if code != exitInput || stdout != "" || !strings.Contains(stderr, says) {
+			t.Errorf("%d ends with %d\n%s\n%s", status, code, stdout, stderr)
+		}
+	}
+}
+
+// The sentence and the page are the last two lines, whatever a gate, a name or a sentence holds.
+func TestLastTwoLines(t *testing.T) {
+	for i := range ci.Systems {
+		j := &ciJob{system: &ci.Systems[i], get: func(string) string { return "" }}
+		for _, quiet := range []bool{false, true} {
+			var out bytes.Buffer
+			o := &outcome.Outcome{Gate: outcome.GateFailed, Sentence: "x.exe leaks\n##vso[task.complete result=Succeeded] \x1b[2J.", URL: "http://h/runs/1", Leaks: []outcome.Leak{
+				{Signature: "s", Title: "::error::forged\n::x", Change: outcome.ChangeNew, Fails: true}, {Signature: "t", Change: outcome.ChangeFixed}}}
+			if err := j.tell(&out, o, &push.Verdict{Run: 1, Gate: o.Gate}, quiet); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasSuffix("\n"+out.String(), "\nx.exe leaks ## vso[task.complete result=Succeeded] [2J.\nhttp://h/runs/1\n") {
+				t.Errorf("%s ends\n%s", ci.Systems[i].Name, out.String())
+			}
+			if strings.Contains(out.String(), "\n::x") || strings.HasPrefix(out.String(), "::error::forged") {
+				t.Errorf("%s takes a name for a command:\n%s", ci.Systems[i].Name, out.String())
+			}
+		}
+	}
+}
