@@ -7,6 +7,7 @@ create table project_policies (
     policies   text not null,
     author     text not null,
     note       text not null,
+    verified   boolean not null,          -- whether the author was logged in
     at         timestamptz not null default now(),
     primary key (project_id, version)
 );

@@ -134,11 +134,11 @@ var wanted = map[string]string{
 	"server":  `GET /accounts, POST /accounts, POST /accounts/:user, POST /accounts/:user/link, POST /projects, GET /api/v1/audit`,
 	"uploads": `GET /upload, POST /upload, POST /symbols, PUT /api/v1/symbols`,
 	"symbols": `GET /symbols/*, GET /symbols/:name/:key/:file, GET /symbols/:name/:key/msfz0/:file`,
-	"decide":  `GET /api/v1/runs/:id, GET /api/v1/runs/:id/verdict`,
+	"decide":  `GET /api/v1/runs/:id, GET /api/v1/runs/:id/verdict, GET /api/v1/runs/:id/decisions`,
 	"read": `
 		GET /api/v1/runs/:id/report, GET /api/v1/runs/:id/window, GET /api/v1/runs/:id/allocations, GET /runs/:id, GET /runs/:id/sites/:ordinal, GET /runs/:id/memory, GET /runs/:id/events,
 		GET /api/v1/compare, GET /api/v1/compare/tree, GET /projects/:project, GET /projects/:project/symbols, GET /projects/:project/compare, GET /projects/:project/rules,
-		GET /projects/:project/signatures/:signature, GET /api/v1/projects/:project/audit, GET /api/v1/projects/:project/rules, POST /api/v1/projects/:project/rules/preview,
+		GET /projects/:project/signatures/:signature, GET /projects/:project/policy, GET /api/v1/projects/:project/policy, POST /api/v1/projects/:project/policy/preview, GET /api/v1/projects/:project/audit, GET /api/v1/projects/:project/rules, POST /api/v1/projects/:project/rules/preview,
 		GET /api/v1/projects/:project/signatures, GET /api/v1/projects/:project/signatures/:signature, GET /api/v1/projects/:project/signatures/:signature/audit`,
 	"upload": `
 		PUT /api/v1/evidence, POST /api/v1/evidence, HEAD /api/v1/evidence/:id, PATCH /api/v1/evidence/:id, DELETE /api/v1/evidence/:id, POST /api/v1/evidence/:id,
@@ -149,6 +149,7 @@ var wanted = map[string]string{
 		POST /api/v1/projects/:project/baseline, PUT /api/v1/projects/:project/rules, POST /api/v1/projects/:project/rules/import, PATCH /api/v1/projects/:project/signatures/:signature,
 		POST /api/v1/projects/:project/signatures/:signature/comments, POST /api/v1/projects/:project/signatures/:signature/merge`,
 	"manage": `
+		POST /projects/:project/policy, PUT /api/v1/projects/:project/policy,
 		GET /projects/:project/settings, POST /projects/:project/settings/rename, POST /projects/:project/settings/members, POST /projects/:project/settings/tokens,
 		POST /projects/:project/settings/tokens/:number, GET /api/v1/projects/:project/tokens, POST /api/v1/projects/:project/tokens, DELETE /api/v1/projects/:project/tokens/:number,
 		GET /api/v1/projects/:project/members, PUT /api/v1/projects/:project/members/:user, DELETE /api/v1/projects/:project/members/:user`,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"heapdrift/internal/accounts"
 	"heapdrift/internal/leaks"
 )
 
@@ -16,6 +17,7 @@ type PolicyFile struct {
 	Version  int // counts from 1
 	Policies leaks.Policies
 	Author   string
+	Verified bool // whether the author was logged in; else the name is as somebody typed it
 	Note     string
 	At       time.Time
 }
@@ -51,15 +53,16 @@ func readPolicies(ctx context.Context, q querier, which string, project int64) (
 	type row struct {
 		Version                int
 		Policies, Author, Note string
+		Verified               bool
 		At                     time.Time
 	}
-	rows, err := all[row](ctx, q, `select version, policies, author, note, at from project_policies where project_id = $1 and `+which+` order by version desc`, project)
+	rows, err := all[row](ctx, q, `select version, policies, author, verified, note, at from project_policies where project_id = $1 and `+which+` order by version desc`, project)
 	if err != nil {
 		return nil, wrap("policies", err)
 	}
 	list := make([]PolicyFile, len(rows))
 	for i, r := range rows {
-		list[i] = PolicyFile{Version: r.Version, Author: r.Author, Note: r.Note, At: r.At}
+		list[i] = PolicyFile{Version: r.Version, Author: r.Author, Verified: r.Verified, Note: r.Note, At: r.At}
 		if list[i].Policies, err = leaks.ParsePolicies([]byte(r.Policies)); err != nil {
 			return nil, fmt.Errorf("store: version %d of the policies: %w", r.Version, err)
 		}
@@ -109,9 +112,9 @@ func (s *Store) SavePolicy(ctx context.Context, project string, change PolicyCha
 		if change.Version >= 0 && change.Version != int64(*present) {
 			return ErrConflict
 		}
-		saved = PolicyFile{Version: *present + 1, Policies: change.Policies, Author: change.Author, Note: change.Note}
-		saved.At, err = value[time.Time](ctx, tx, `insert into project_policies (project_id, version, policies, author, note) values ($1, $2, $3, $4, $5) returning at`,
-			id, saved.Version, string(text), change.Author, change.Note)
+		saved = PolicyFile{Version: *present + 1, Policies: change.Policies, Author: change.Author, Verified: accounts.Verified(ctx, change.Author), Note: change.Note}
+		saved.At, err = value[time.Time](ctx, tx, `insert into project_policies (project_id, version, policies, author, note, verified) values ($1, $2, $3, $4, $5, $6) returning at`,
+			id, saved.Version, string(text), change.Author, change.Note, saved.Verified)
 		return err
 	})
 	if err != nil {
