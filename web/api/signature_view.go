@@ -32,6 +32,9 @@ type signatureView struct {
 	FixedBuild     string      `json:"fixed_build"`
 	RegressedBuild string      `json:"regressed_build"`
 	Latest         figuresView `json:"latest"` // of the newest build that has it
+	LatestScenario string      `json:"latest_scenario"`
+	Standing       string      `json:"standing"` // how it stands in each scenario, in a sentence
+	States         []stateView `json:"states"`   // State is the gravest of them
 }
 
 // triageView is what the team says of a leak.
@@ -69,8 +72,38 @@ func viewOfSignature(project string, s *store.Signature) signatureView {
 		Signature: s.Text, Kind: s.Kind, Title: s.Title, URL: address.Signature(project, s.Text), Blame: s.Blame, Frames: filled(s.Frames), Fine: s.Fine, Leaf: s.Leaf,
 		Group: s.Group, Provisional: s.Provisional, CreatedAt: s.CreatedAt, triageView: viewOfTriage(&s.Triage), Class: s.Worst,
 		FirstBadBuild: s.FirstBad, LastCleanBuild: s.LastClean, LastBadBuild: s.LastBad, LastSeenBuild: s.LastSeen, FixedBuild: s.FixedIn,
-		RegressedBuild: s.RegressedIn, Latest: viewOfFigure(&s.Latest),
+		RegressedBuild: s.RegressedIn, Latest: viewOfFigure(&s.Latest), LatestScenario: s.Measured, Standing: leaks.SayStates(s.States, s.FixedIn), States: viewOfStates(s),
 	}
+}
+
+// stateView is how a leak stands in one scenario, with the figures of the build in which it was bad last beside those of the newest.
+type stateView struct {
+	Scenario string       `json:"scenario"`
+	State    string       `json:"state"`
+	Sentence string       `json:"sentence"`
+	FirstBad string       `json:"first_bad_build"`
+	LastBad  string       `json:"last_bad_build"`
+	Clean    string       `json:"clean_build"`
+	Bad      *figuresView `json:"bad"`
+	NowBuild string       `json:"now_build"`
+	Now      *figuresView `json:"now"`
+}
+
+func viewOfStates(s *store.Signature) []stateView {
+	list := make([]stateView, len(s.States))
+	for i := range s.States {
+		st := &s.States[i]
+		list[i] = stateView{st.Scenario, string(st.State), st.Says(s.FixedIn), st.FirstBad, st.LastBad, st.Clean, figuresOf(st.Bad), st.NowBuild, figuresOf(st.Now)}
+	}
+	return list
+}
+
+// figuresOf are figures, null where there are none.
+func figuresOf(f *leaks.Figure) *figuresView {
+	if f == nil {
+		return nil
+	}
+	return new(viewOfFigure(f))
 }
 
 func viewOfTriage(t *leaks.Triage) triageView {
