@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/store"
 	"heapdrift/web"
 )
 
@@ -55,7 +58,11 @@ func TestHead(t *testing.T) {
 	if got := ask(http.MethodGet, "/api/v1/openapi.yaml"); got.StatusCode != http.StatusOK || ask(http.MethodHead, "/api/v1/openapi.yaml").StatusCode != http.StatusOK {
 		t.Error("the description is not there")
 	}
-	for path, want := range map[string]int{"/runs/7/events": http.StatusMethodNotAllowed, "/api/v1/symbols": http.StatusMethodNotAllowed, "/nothing": http.StatusNotFound} {
+	run, err := opt.Store.AddEvidence(t.Context(), leaks.Target{Project: "app", Build: "1", Scenario: "default", Run: "1"}, store.Evidence{Name: "a.txt", SHA256: strings.Repeat("0", 64), Bytes: 1, Kind: "umdh-snapshot"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]int{fmt.Sprintf("/runs/%d/events", run.RunID): http.StatusMethodNotAllowed, "/api/v1/symbols": http.StatusMethodNotAllowed, "/nothing": http.StatusNotFound} {
 		if got := ask(http.MethodHead, path).StatusCode; got != want {
 			t.Errorf("HEAD %s: %d, want %d", path, got, want)
 		}
