@@ -144,8 +144,14 @@ var table = map[string]need{
 	"DELETE /api/v1/projects/:project/members/:user":                in(projectOfPath, accounts.Manage),
 }
 
-// needOf is what the route of a request needs; false where there is no such route.
-func needOf(c echo.Context) (need, bool) { return needOfRoute(c.Request().Method, c.Path()) }
+// needOf is what the route of a request needs; false where there is no such route, or none for the method: the router has its own handler
+// then, and knows no parameters.
+func needOf(c echo.Context) (need, bool) {
+	if c.Get(echo.ContextKeyHeaderAllow) != nil {
+		return need{}, false
+	}
+	return needOfRoute(c.Request().Method, c.Path())
+}
 
 func needOfRoute(method, path string) (need, bool) {
 	n, ok := table[method+" "+path]
