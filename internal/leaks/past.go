@@ -28,14 +28,14 @@ func (p *PastFinding) found() (found, decides bool) {
 func PastOf(list []PastFinding) map[string][]bool {
 	past := map[string][]bool{}
 	for len(list) > 0 {
-		n, seen, open := 0, false, false
+		n, shows, open := 0, false, false
 		for n < len(list) && list[n].Signature == list[0].Signature && list[n].Order == list[0].Order {
 			found, decides := list[n].found()
-			seen, open = seen || found, open || !decides
+			shows, open = shows || found, open || !decides
 			n++
 		}
-		if seen || !open {
-			past[list[0].Signature] = append(past[list[0].Signature], seen)
+		if shows || !open {
+			past[list[0].Signature] = append(past[list[0].Signature], shows)
 		}
 		list = list[n:]
 	}

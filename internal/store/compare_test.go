@@ -46,7 +46,7 @@ func TestCompareBuildsAndRuns(t *testing.T) {
 		why      string
 	}{
 		"all by itself":       {leaks.Question{Project: "demo", Scenario: "soak"}, "1 2: 1 new, 1 fixed", "the baseline of build 2"},
-		"both named":          {leaks.Question{Project: "demo", Scenario: "soak", Base: "2", Head: "1"}, "2 1: 1 new, 1 fixed", ""},
+		"both named":          {leaks.Question{Project: "demo", Scenario: "soak", Base: "2", Head: "1"}, "2 1: 1 new, 1 clean here and not fixed", ""},
 		"a head":              {leaks.Question{Project: "demo", Scenario: "soak", Head: "2"}, "1 2: 1 new, 1 fixed", "the baseline of build 2"},
 		"a base":              {leaks.Question{Project: "demo", Scenario: "soak", Base: "1"}, "1 2: 1 new, 1 fixed", ""},
 		"runs":                {leaks.Question{BaseRun: l.runs["1/soak"], HeadRun: l.runs["2/soak"]}, "1 2: 1 new, 1 fixed", ""},
