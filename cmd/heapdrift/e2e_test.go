@@ -15,6 +15,7 @@ import (
 
 	cdp "github.com/chromedp/chromedp"
 
+	"heapdrift/internal/accounts"
 	"heapdrift/internal/embedded"
 	"heapdrift/internal/memory"
 	"heapdrift/internal/store"
@@ -26,21 +27,28 @@ func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
 // startServer runs everything that "up" runs, on a database of the test's own, and returns its address.
 func startServer(t *testing.T) string {
 	t.Helper()
+	address, _ := startServerAs(t, "")
+	return address
+}
+
+// startServerAs is the same with a value of HEAPDRIFT_OPEN. It returns the server's store too.
+func startServerAs(t *testing.T, open string) (address string, db *store.Store) {
+	t.Helper()
 	redis, err := embedded.StartRedis()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(redis.Stop)
-	c := config{DatabaseURL: testdb.New(t), RedisURL: "redis://" + redis.Addr(), BlobURL: "file://" + t.TempDir(), Listen: "127.0.0.1:0", MaxUpload: 1 << 30, Concurrency: 2}
+	c := config{DatabaseURL: testdb.New(t), RedisURL: "redis://" + redis.Addr(), BlobURL: "file://" + t.TempDir(), Listen: "127.0.0.1:0", MaxUpload: 1 << 30, Concurrency: 2, Open: open}
 	r := role{web: true, work: true, freshBroker: true, atHome: true}
 	p, err := openParts(t.Context(), c, r, memory.NewBudget(0), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	address, ended := make(chan string, 1), make(chan error, 1)
+	listens, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
-		ended <- p.run(ctx, r, func(_ context.Context, at listening) error { address <- at.address; return nil })
+		ended <- p.run(ctx, r, func(_ context.Context, at listening) error { listens <- at.address; return nil })
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -50,13 +58,23 @@ func startServer(t *testing.T) string {
 		p.store.Close()
 	})
 	select {
-	case a := <-address:
-		return "http://" + a
+	case a := <-listens:
+		return "http://" + a, p.store
 	case err := <-ended:
 		ended <- nil
 		t.Fatal(err)
-		return ""
+		return "", nil
 	}
+}
+
+// tokenFor makes a token of a project.
+func tokenFor(t *testing.T, s *store.Store, project string, scopes ...accounts.Scope) string {
+	t.Helper()
+	secret, prefix := accounts.NewToken()
+	if _, err := s.AddToken(t.Context(), project, &store.Token{Name: "ci", Prefix: prefix, Scopes: scopes, CreatedBy: "test"}, secret); err != nil {
+		t.Fatal(err)
+	}
+	return secret.Text
 }
 
 // startBrowser starts headless Chromium; what its pages log as an error fails the test, unless it holds one of the

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"heapdrift/internal/accounts"
 	"heapdrift/internal/demo"
 )
 
@@ -134,7 +135,11 @@ func TestPushInCI(t *testing.T) {
 	for _, system := range ciCases() {
 		t.Run(system.name, func(t *testing.T) {
 			t.Parallel()
-			server := startServer(t)
+			server, db := startServerAs(t, "0")
+			if err := db.AddProject(t.Context(), "shopd", 0, "test"); err != nil {
+				t.Fatal(err)
+			}
+			token := tokenFor(t, db, "shopd", accounts.ScopeUpload, accounts.ScopeRead)
 			workspace := t.TempDir()
 			source := filepath.Join(workspace, "order")
 			if err := os.MkdirAll(source, 0o750); err != nil {
@@ -148,7 +153,7 @@ func TestPushInCI(t *testing.T) {
 				if err := demo.WriteFiles(t.Context(), dir, build); err != nil {
 					t.Fatal(err)
 				}
-				environment := append(system.environment(n+1, workspace, temp), "HEAPDRIFT_URL="+server, "HEAPDRIFT_TOKEN=hd_any")
+				environment := append(system.environment(n+1, workspace, temp), "HEAPDRIFT_URL="+server, "HEAPDRIFT_TOKEN="+token)
 				j := runJob(t, dir, environment, "push", "--scenario", "soak", "--wait", "5m", "--fail-on", "new", "--symbols", "symbols", "--junit", "junit.xml", "--sarif", "heapdrift.sarif",
 					"--codeclimate", "climate.json", "--markdown", "comment.md", "--json", "verdict.json", "shopd-*.log")
 				if want := 0 + n%2; j.code != want {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"heapdrift/internal/accounts"
 	"heapdrift/internal/analysis/export/outcome"
 	"heapdrift/internal/push"
 	"heapdrift/internal/push/ci"
@@ -116,6 +117,35 @@ func TestPushToAServer(t *testing.T) {
 	code, stdout, stderr = pushed(t.Context(), t, with("--baseline", "none", one, two)...)
 	if code != exitInput || stdout != "" || !strings.Contains(stderr, `there is no build "none"`) {
 		t.Errorf("an unknown baseline ends with %d\n%s\n%s", code, stdout, stderr)
+	}
+}
+
+// On a server with accounts the token decides: that of another project finds nothing, one that is not good is said to be so, one that
+// may only upload gets the verdict all the same.
+func TestPushWithTokens(t *testing.T) {
+	server, db := startServerAs(t, "0")
+	for _, project := range []string{"shop", "other"} {
+		if err := db.AddProject(t.Context(), project, 0, "test"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one, two := writeLog(t, "one.txt", 10, 50), writeLog(t, "two.txt", 20, 60)
+	for _, c := range []struct {
+		what, token, project string
+		code                 int
+		said                 string
+	}{
+		{"a token that may upload", tokenFor(t, db, "shop", accounts.ScopeUpload), "shop", exitInconclusive, "sent     " + one},
+		{"a token of another project", tokenFor(t, db, "other", accounts.ScopeAdmin), "shop", exitInput, `the server has no project "shop", or the token is not one of it`},
+		{"a project that is not there", tokenFor(t, db, "shop", accounts.ScopeAdmin), "shopp", exitInput, `the server has no project "shopp"`},
+		{"a token that may read", tokenFor(t, db, "shop", accounts.ScopeRead), "shop", exitInput, "403 Forbidden: not-allowed: this needs a token with the scope upload"},
+		{"a token that is none", "hd_x", "shop", exitInput, "401 Unauthorized: bad-token"},
+		{"no token", "", "shop", exitInput, "401 Unauthorized: not-logged-in"},
+	} {
+		code, stdout, stderr := pushed(t.Context(), t, "--url", server, "--project", c.project, "--build", "1", "--token", c.token, one, two)
+		if code != c.code || !strings.Contains(stderr, c.said) || (code == exitInput) != (stdout == "") || strings.Contains(stderr, "has lost") {
+			t.Errorf("%s ends with %d\n%s\n%s", c.what, code, stdout, stderr)
+		}
 	}
 }
 

@@ -169,7 +169,7 @@ func (r *Refusal) Error() string {
 	case r.Status == http.StatusUnauthorized:
 		return "the server does not take the token, or asks for one (" + status + said + "): give a valid one by --token or HEAPDRIFT_TOKEN"
 	case r.Status == http.StatusForbidden:
-		return "the token may not do that here (" + status + said + "): it needs the scope upload, and read for the verdict, in this project"
+		return "the token may not do that here (" + status + said + "): it needs the scope upload in this project, and read for where in the code the leaks are"
 	case r.Status >= 300 && r.Status < 400:
 		return fmt.Sprintf("the server answers %s to %s: give that address by --url", status, r.Location)
 	}

@@ -5,6 +5,7 @@ const (
 	CodeURL          = "bad-url"
 	CodeToken        = "bad-token"
 	CodeNotHeapdrift = "not-heapdrift"
+	CodeNoProject    = "no-project"
 	CodeUnreachable  = "unreachable"
 	CodeNoFile       = "no-file"
 	CodeFolder       = "folder"

@@ -178,7 +178,7 @@ var hopeless = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusM
 func isHopeless(err error) bool {
 	var own *Error
 	if errors.As(err, &own) {
-		return own.Code == CodeUnreachable || own.Code == CodeNotHeapdrift
+		return own.Code == CodeUnreachable || own.Code == CodeNotHeapdrift || own.Code == CodeNoProject
 	}
 	var refused *Refusal
 	return errors.As(err, &refused) && (slices.Contains(hopeless, refused.Status) || refused.Status/100 == 3)

@@ -32,7 +32,8 @@ const (
 func (c *Client) upload(ctx context.Context, s *source, metadata map[string]string, moved func(at int64)) (*answer, error) {
 	for n := 1; ; n++ {
 		a, err := c.uploadOnce(ctx, s, metadata, moved)
-		lost := isRefused(err, http.StatusNotFound) || isRefused(err, http.StatusGone)
+		var refusal *Error // of the beginning: there is nothing that could be lost
+		lost := !errors.As(err, &refusal) && (isRefused(err, http.StatusNotFound) || isRefused(err, http.StatusGone))
 		if !lost || n == maxUploads {
 			return a, err
 		}
@@ -46,6 +47,13 @@ func (c *Client) uploadOnce(ctx context.Context, s *source, metadata map[string]
 	created, err := c.ask(ctx, request{method: http.MethodPost, path: "/api/v1/evidence", timeout: answerTime, header: map[string]string{
 		"Tus-Resumable": "1.0.0", "Upload-Length": strconv.FormatInt(s.size, 10), "Upload-Metadata": encodeMetadata(metadata),
 	}})
+	var refused *Refusal
+	if errors.As(err, &refused) && refused.Status == http.StatusNotFound && refused.Code == "not-found" {
+		return nil, &Error{
+			Code: CodeNoProject, Message: "the server has no project " + strconv.Quote(metadata["project"]) + ", or the token is not one of it",
+			Do: "make the token in the settings of the project; who administers the server makes the project",
+		}
+	}
 	if isRefused(err, http.StatusNotFound) || isRefused(err, http.StatusMethodNotAllowed) {
 		return nil, &Error{Code: CodeNotHeapdrift, Message: "the server takes no uploads", Do: "check that --url is the address of a heapdrift server", Err: err}
 	}
