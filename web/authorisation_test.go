@@ -138,7 +138,7 @@ var wanted = map[string]string{
 	"read": `
 		GET /api/v1/runs/:id/report, GET /api/v1/runs/:id/window, GET /api/v1/runs/:id/allocations, GET /runs/:id, GET /runs/:id/sites/:ordinal, GET /runs/:id/memory, GET /runs/:id/events,
 		GET /api/v1/compare, GET /api/v1/compare/tree, GET /projects/:project, GET /projects/:project/symbols, GET /projects/:project/compare, GET /projects/:project/rules,
-		GET /projects/:project/signatures/:signature, GET /projects/:project/policy, GET /api/v1/projects/:project/policy, POST /api/v1/projects/:project/policy/preview, GET /api/v1/projects/:project/audit, GET /api/v1/projects/:project/rules, POST /api/v1/projects/:project/rules/preview,
+		GET /projects/:project/signatures/:signature, GET /api/v1/runs/:id/evidence/:file, GET /projects/:project/policy, GET /api/v1/projects/:project/policy, POST /api/v1/projects/:project/policy/preview, GET /api/v1/projects/:project/audit, GET /api/v1/projects/:project/rules, POST /api/v1/projects/:project/rules/preview,
 		GET /api/v1/projects/:project/signatures, GET /api/v1/projects/:project/signatures/:signature, GET /api/v1/projects/:project/signatures/:signature/audit`,
 	"upload": `
 		PUT /api/v1/evidence, POST /api/v1/evidence, HEAD /api/v1/evidence/:id, PATCH /api/v1/evidence/:id, DELETE /api/v1/evidence/:id, POST /api/v1/evidence/:id,
@@ -149,6 +149,8 @@ var wanted = map[string]string{
 		POST /api/v1/projects/:project/baseline, PUT /api/v1/projects/:project/rules, POST /api/v1/projects/:project/rules/import, PATCH /api/v1/projects/:project/signatures/:signature,
 		POST /api/v1/projects/:project/signatures/:signature/comments, POST /api/v1/projects/:project/signatures/:signature/merge`,
 	"manage": `
+		DELETE /api/v1/runs/:id/evidence/:file, DELETE /api/v1/runs/:id, POST /runs/:id/delete, POST /projects/:project/settings/delete, POST /projects/:project/settings/builds,
+		DELETE /api/v1/projects/:project, DELETE /api/v1/projects/:project/builds/:build,
 		POST /projects/:project/policy, PUT /api/v1/projects/:project/policy,
 		GET /projects/:project/settings, POST /projects/:project/settings/rename, POST /projects/:project/settings/members, POST /projects/:project/settings/tokens,
 		POST /projects/:project/settings/tokens/:number, GET /api/v1/projects/:project/tokens, POST /api/v1/projects/:project/tokens, DELETE /api/v1/projects/:project/tokens/:number,

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -10,7 +11,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// A Keeper deletes uploaded files that are old. What was read of them, reports and findings stay.
+// A Keeper deletes uploaded files that are old, of which what was read, reports and findings stay, and what only runs and files referred to that
+// are deleted.
 type Keeper struct {
 	Store *store.Store
 	Blobs blob.Store
@@ -21,27 +23,57 @@ type Keeper struct {
 const (
 	// keeperRound is how often a Keeper looks.
 	keeperRound = time.Hour
+	// sweepRound is how often it looks for what was deleted by hand.
+	sweepRound = time.Minute
 	// keeperBatch is how many files it expires in one transaction.
 	keeperBatch = 500
 )
 
 // Run works until ctx is done. Several keepers do no harm to each other.
 func (k *Keeper) Run(ctx context.Context) error {
-	if k.Keep <= 0 {
-		return nil
-	}
+	var expire time.Time
 	for {
-		files, err := k.Expire(ctx)
-		if files > 0 {
-			k.Log.Info("retention: old evidence deleted", "files", files)
+		if k.Keep > 0 && time.Now().After(expire) {
+			k.tell(ctx, "old evidence", k.Expire)
+			expire = time.Now().Add(keeperRound)
 		}
-		if err != nil && ctx.Err() == nil {
-			k.Log.Error("retention: old evidence was not deleted; the next round tries again", "error", err)
-		}
+		k.tell(ctx, "what deleted runs referred to", k.Sweep)
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(keeperRound):
+		case <-time.After(sweepRound):
+		}
+	}
+}
+
+// tell does a part of a round and logs what came of it.
+func (k *Keeper) tell(ctx context.Context, what string, part func(context.Context) (int, error)) {
+	files, err := part(ctx)
+	if files > 0 {
+		k.Log.Info("retention: "+what+" is deleted", "files", files)
+	}
+	if err != nil && ctx.Err() == nil {
+		k.Log.Error("retention: "+what+" was not deleted; the next round tries again", "error", err)
+	}
+}
+
+// Sweep deletes blobs that only deleted runs and files referred to, and says how many. What a job may be about to refer to waits for an hour.
+func (k *Keeper) Sweep(ctx context.Context) (files int, err error) {
+	for {
+		n, err := k.Store.DropUnwanted(ctx, keeperBatch, func(key string, idle bool) (bool, error) {
+			there, err := k.Blobs.Stat(ctx, key)
+			switch {
+			case errors.Is(err, blob.ErrNotFound):
+				return true, nil
+			case err != nil:
+				return false, err
+			case !idle && time.Since(there.Modified) < blob.KeptFor:
+				return false, nil
+			}
+			return true, k.Blobs.Delete(ctx, key)
+		})
+		if files += n; err != nil || n < keeperBatch {
+			return files, err
 		}
 	}
 }

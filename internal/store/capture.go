@@ -45,7 +45,7 @@ func (s *Store) SaveCaptures(ctx context.Context, l Lease, captures []StoredCapt
 		}
 		project, err := value[int64](ctx, tx, `select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1`, l.RunID)
 		if err != nil {
-			return err
+			return wrap("run", err) // it may be deleted
 		}
 		if err := lockProject(ctx, tx, project); err != nil { // its builds may take other places
 			return err

@@ -1,6 +1,14 @@
 package store_test
 
-import "testing"
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/store"
+)
 
 // Rows that results are stored in by the thousand have no foreign keys. They go with their run and project all the same, and those of
 // others stay.
@@ -22,5 +30,167 @@ func TestRowsGoWithTheirParent(t *testing.T) {
 	l.sql(`delete from projects`)
 	if got := left(); got != "0 0 0 0" {
 		t.Errorf("the project deleted: %s rows are left", got)
+	}
+}
+
+// builds of the property below: A is bad in some, clean in others; each is its own run.
+var deletable = []upload{
+	{build: "b1", class: stable, taken: on(1)}, {build: "b2", class: leak, taken: on(2)}, {build: "b3", class: leak, taken: on(3)}, {build: "b4", class: stable, taken: on(4)}, {build: "b5", class: leak, taken: on(5)},
+}
+
+// rest is what the project says of its leak once the builds, or their runs, of a mask are gone.
+func rest(t *testing.T, gone int, remove func(l *lab, build string, run int64) error) string {
+	l := newLab(t)
+	for i, u := range deletable {
+		if remove == nil && gone>>i&1 != 0 {
+			continue // never there
+		}
+		l.upload(u)
+	}
+	if remove != nil {
+		for i, u := range deletable {
+			if gone>>i&1 == 0 {
+				continue
+			}
+			run := must[int64](l)(strconv.ParseInt(l.text(`select r.id from runs r join builds b on b.id = r.build_id where b.name = '`+u.build+`'`), 10, 64))
+			if err := remove(l, u.build, run); err != nil {
+				l.Fatal(err)
+			}
+		}
+	}
+	figures := l.text(`select concat_ws(' ', class, outstanding_bytes, certain) from signatures where text = 'A'`)
+	return l.told() + "\n" + figures
+}
+
+// What a project says after builds are deleted is what it says where they never were. All subsets that leave a build which has the leak.
+func TestDeletedBuildsWereNeverThere(t *testing.T) {
+	for _, gone := range []int{0b00001, 0b00010, 0b00100, 0b01000, 0b10000, 0b11000, 0b10100, 0b01110, 0b10111 &^ 0b00010} {
+		deleted := rest(t, gone, func(l *lab, build string, _ int64) error { return l.DeleteBuild(l.Context(), "demo", build, "ada") })
+		if want := rest(t, gone, nil); deleted != want {
+			t.Errorf("without builds %05b\n%s\nwant\n%s", gone, deleted, want)
+		}
+	}
+}
+
+// A build whose run is deleted stays in the order, and says nothing.
+func TestDeleteRun(t *testing.T) {
+	l := newLab(t)
+	for _, u := range deletable {
+		l.upload(u)
+	}
+	if before := l.signature("A"); before.State != leaks.StateRegressed {
+		t.Fatal(before.State)
+	}
+	run := must[int64](t)(strconv.ParseInt(l.text(`select r.id from runs r join builds b on b.id = r.build_id where b.name = 'b5'`), 10, 64))
+	if err := l.DeleteRun(t.Context(), run, "ada"); err != nil {
+		t.Fatal(err)
+	}
+	if after := l.signature("A"); after.State != leaks.StateFixed || l.order() != "b1 b2 b3 b4 b5" {
+		t.Errorf("%s, %s", after.State, l.order())
+	}
+	if err := l.DeleteRun(t.Context(), run, "ada"); !errors.Is(err, store.ErrNotFound) {
+		t.Error(err)
+	}
+	if err := l.DeleteBuild(t.Context(), "demo", "none", "ada"); !errors.Is(err, store.ErrNotFound) {
+		t.Error(err)
+	}
+	if err := l.DeleteProject(t.Context(), "none", "ada"); !errors.Is(err, store.ErrNotFound) {
+		t.Error(err)
+	}
+	audit := must[[]store.AuditRow](t)(l.now().ProjectAudit(t.Context(), "demo", store.AuditQuery{Limit: 1}))
+	if len(audit) != 1 || audit[0].Action != "delete" || audit[0].Actor != "ada" || !strings.Contains(string(audit[0].Before), `"build": "b5"`) {
+		t.Errorf("%+v", audit)
+	}
+}
+
+// A job at work on a run that is deleted stores nothing, and says that its lease is gone.
+func TestDeleteUnderWork(t *testing.T) {
+	l := newLab(t)
+	e := addEvidence(l, l.Store, leaks.Target{Project: "demo", Build: "1"}, "a.txt")
+	lease := claim(l, l.Store)
+	if err := l.DeleteRun(t.Context(), e.RunID, "ada"); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.SaveCaptures(t.Context(), lease, []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}); !errors.Is(err, store.ErrFenced) && !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("%v", err)
+	}
+	if n := l.text(`select (select count(*) from captures) + (select count(*) from jobs)`); n != "0" {
+		t.Errorf("%s rows are left", n)
+	}
+}
+
+// Of several files one may go: what was read with it is read again, and the last one stays.
+func TestDeleteEvidence(t *testing.T) {
+	l := newLab(t)
+	target := leaks.Target{Project: "demo", Build: "1"}
+	var ids []int64
+	run := int64(0)
+	for _, name := range []string{"a.etl", "b.etl"} {
+		e := addEvidence(l, l.Store, target, name)
+		ids, run = append(ids, e.ID), e.RunID
+		l.sql(`delete from jobs where kind <> 'read'`)
+		if err := l.SaveCaptures(t.Context(), claim(l, l.Store), []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "art", Bytes: 5}}, ids...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	revision := func() string { return l.text(`select input_rev from runs`) }
+	before := revision()
+	if err := l.DeleteEvidence(t.Context(), run, ids[0], "ada"); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.text(`select string_agg(name || ' ' || state, ',') from evidence`) + l.text(`select (select count(*) from captures) || ' ' || (select count(*) from jobs where kind = 'read' and state = 'queued')`); got != "b.etl stored0 1" || revision() == before {
+		t.Error(got)
+	}
+	var field *leaks.FieldError
+	if err := l.DeleteEvidence(t.Context(), run, ids[1], "ada"); !errors.As(err, &field) || field.Field != "evidence" {
+		t.Errorf("%v", err)
+	}
+	if err := l.DeleteEvidence(t.Context(), run+1, ids[1], "ada"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("by way of another run: %v", err)
+	}
+}
+
+// Blobs of what is deleted are asked for once nothing else refers to them, and come again where they could not be dropped yet.
+func TestDropUnwanted(t *testing.T) {
+	l := newLab(t)
+	for _, u := range deletable[:2] {
+		l.upload(u)
+	}
+	drop := func(gone bool) string {
+		var keys []string
+		if _, err := l.DropUnwanted(t.Context(), 100, func(key string, idle bool) (bool, error) {
+			keys = append(keys, key)
+			return gone, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(keys, " ")
+	}
+	if got := drop(true); got != "" {
+		t.Errorf("nothing is deleted: %s", got)
+	}
+	for i, want := range []string{"", "art names report sha256/af/afalse.txt-sha"} { // the second build has the same files
+		if err := l.DeleteBuild(t.Context(), "demo", deletable[i].build, "ada"); err != nil {
+			t.Fatal(err)
+		}
+		if got := drop(false); got != want {
+			t.Errorf("after %d: %q, want %q", i+1, got, want)
+		}
+	}
+	l.upload(upload{build: "b9", class: leak}) // and with it the same content again
+	if got := drop(true); got != "" {
+		t.Errorf("what is referred to again: %s", got)
+	}
+	if err := l.DeleteProject(t.Context(), "demo", "ada"); err != nil {
+		t.Fatal(err)
+	}
+	if got := drop(true); got == "" || drop(true) != "" {
+		t.Errorf("a project: %q", got)
+	}
+	if left := l.text(`select (select count(*) from projects) + (select count(*) from runs) + (select count(*) from signatures)`); left != "0" {
+		t.Errorf("%s rows are left", left)
+	}
+	if audit := must[[]store.AuditRow](t)(l.now().ServerAudit(t.Context(), store.AuditQuery{Limit: 1})); len(audit) != 1 || !strings.Contains(string(audit[0].Before), "demo") {
+		t.Errorf("%+v", audit)
 	}
 }

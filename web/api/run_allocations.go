@@ -51,6 +51,9 @@ func (a *API) runAllocations(c echo.Context) error {
 		return fmt.Errorf("api: allocation table of run %d: %w", id, err)
 	}
 	defer func() { _ = content.Close() }() // read only
+	if err := a.noteDownload(c, id, map[string]any{"allocations": downloadName(&run, "-allocations.parquet")}); err != nil {
+		return err
+	}
 	header := c.Response().Header()
 	header.Set(echo.HeaderContentType, parquetType)
 	header.Set("ETag", `"`+path.Base(table.Key)+`"`)

@@ -82,6 +82,7 @@ var titles = map[string]string{
 	CodeTooLarge:              "The file is too large",
 	CodeLocked:                "Another request is writing to the upload",
 	CodeInternal:              "The server failed",
+	"evidence-expired":        "The file is gone",
 	CodeNoReport:              "The run has no report yet",
 	CodeOffset:                "The upload stands at another offset",
 	CodeContentType:           "The content type is wrong",

@@ -60,5 +60,6 @@ func Register(e *echo.Echo, opt Options, use echo.MiddlewareFunc) {
 		e.HEAD(path, handle, use)
 	}
 	e.POST("/runs/:id/process", p.chooseProcess)
+	e.POST("/runs/:id/delete", p.delete)
 	e.GET("/runs/:id/events", p.events)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/accounts"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
@@ -37,6 +38,11 @@ func run(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer,
 	if view.progress, err = progressOf(ctx, r.View, run, view.evidence); err != nil {
 		return answer{}, err
 	}
+	project, err := r.ProjectOfRun(ctx, run.ID)
+	if err != nil {
+		return answer{}, err
+	}
+	view.manages = accounts.From(ctx).May(accounts.Manage, project)
 	if summary == nil {
 		return answer{page: runPage(view)}, nil
 	}
@@ -76,6 +82,7 @@ type runView struct {
 	progress progress
 	report   *reportView
 	gate     gateView
+	manages  bool // the reader may delete it
 	// processes are for the rail of a report.
 	processes processPanel
 }
