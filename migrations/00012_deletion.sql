@@ -33,7 +33,16 @@ end $$;
 -- +goose StatementEnd
 create trigger unwanted_blobs after delete on runs referencing old table as gone for each statement execute function blobs_of_runs();
 
+-- How many bytes came with a token on a day, in UTC.
+create table token_days (
+    token_id bigint not null references tokens on delete cascade,
+    day      date not null,
+    bytes    bigint not null,
+    primary key (token_id, day)
+);
+
 -- +goose Down
+drop table token_days;
 drop trigger unwanted_blobs on runs;
 drop trigger unwanted_blobs on captures;
 drop trigger unwanted_blobs on evidence;

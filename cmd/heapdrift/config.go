@@ -27,6 +27,8 @@ type config struct {
 	IssuerName   string `env:"HEAPDRIFT_OIDC_NAME" envDefault:"company account" help:"what the page of log-ins calls the provider"`
 	StateDir     string `env:"HEAPDRIFT_STATE_DIR" help:"where up keeps its database and files"`
 	MaxUpload    int64  `env:"HEAPDRIFT_MAX_UPLOAD" envDefault:"68719476736" help:"largest evidence file in bytes"`
+	MinFree      int64  `env:"HEAPDRIFT_MIN_FREE" envDefault:"1073741824" help:"bytes of the disk that uploads leave free, where blobs lie on a disk; 0 looks not"`
+	TokenQuota   int64  `env:"HEAPDRIFT_TOKEN_QUOTA" help:"bytes that may come with one token in a day, in UTC; 0 for no limit"`
 	KeepEvidence int    `env:"HEAPDRIFT_KEEP_EVIDENCE_DAYS" help:"after how many days uploaded files are deleted; reports and findings stay; 0 keeps them"`
 	// Of symbol paths; what the path itself is, Windows' own variables say.
 	SymbolServers string        `env:"HEAPDRIFT_SYMBOL_SERVERS" help:"symbol servers that may be asked, as host or *.domain with commas between; none when empty; known ones may send to where they keep their files; only what is named here may be in a private network"`
@@ -50,6 +52,9 @@ func loadConfig() (config, error) {
 	}
 	if c.KeepEvidence < 0 {
 		return c, fmt.Errorf("environment: HEAPDRIFT_KEEP_EVIDENCE_DAYS is %d, and cannot be negative", c.KeepEvidence)
+	}
+	if c.MinFree < 0 || c.TokenQuota < 0 {
+		return c, errors.New("environment: HEAPDRIFT_MIN_FREE and HEAPDRIFT_TOKEN_QUOTA cannot be negative")
 	}
 	if c.Open != "" && c.Open != "0" && c.Open != "1" {
 		return c, fmt.Errorf("environment: HEAPDRIFT_OPEN is %q, and must be 1, 0 or empty", c.Open)

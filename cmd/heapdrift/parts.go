@@ -86,7 +86,7 @@ func withinBudget(budget *memory.Budget, handlers map[string]queue.Handler) map[
 func (c *config) remoteBlobs() bool { return !strings.HasPrefix(c.BlobURL, "file:") }
 
 func (p *parts) intake() *intake.Intake {
-	return &intake.Intake{Store: p.store, Blobs: p.blobs, MaxBytes: p.config.MaxUpload}
+	return &intake.Intake{Store: p.store, Blobs: p.blobs, MaxBytes: p.config.MaxUpload, MinFree: p.config.MinFree, TokenQuota: p.config.TokenQuota}
 }
 
 // run works until ctx is done: the queue's node, and the web server where the role has one. ready is called once the server listens.

@@ -24,6 +24,10 @@ type Intake struct {
 	Store    *store.Store
 	Blobs    blob.Store
 	MaxBytes int64 // the largest file taken; 0 for no limit
+	// MinFree is how many bytes of the disk stay free; 0 for none.
+	MinFree int64
+	// TokenQuota is how many bytes may come with a token in a day, in UTC; 0 for no limit.
+	TokenQuota int64
 }
 
 // recordTimeout bounds moving a file that is there and recording it.
@@ -51,6 +55,7 @@ func (in *Intake) Accept(ctx context.Context, t leaks.Target, name string, body 
 	if in.MaxBytes > 0 {
 		body = &limited{r: body, left: in.MaxBytes}
 	}
+	body = in.meter(ctx, body)
 	// Looked at under a key of its own: what is refused must not touch a blob that others rely on.
 	key := blob.IncomingKey()
 	digest, err := blob.PutDigest(ctx, in.Blobs, key, body)
@@ -75,7 +80,7 @@ func (in *Intake) Accept(ctx context.Context, t leaks.Target, name string, body 
 	if _, err := in.Blobs.Stat(ctx, blob.ContentKey(digest.SHA256)); err != nil {
 		return store.Evidence{}, fmt.Errorf("intake: %s went with an older file of the same content; send it again: %w", name, err)
 	}
-	return e, nil
+	return e, in.sent(ctx, digest.Bytes)
 }
 
 func (in *Intake) inspect(ctx context.Context, key, name string) (evidence.Kind, error) {

@@ -3,6 +3,7 @@ package intake
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -55,7 +56,7 @@ func (in *Intake) AcceptSymbols(ctx context.Context, group, name string, body io
 	}
 	s := staging{in: in, left: in.MaxBytes, keys: map[string]bool{}}
 	defer s.discard(ctx)
-	whole, err := s.put(ctx, name, body)
+	whole, err := s.put(ctx, name, in.meter(ctx, body))
 	if err != nil {
 		return Symbols{}, err
 	}
@@ -67,7 +68,7 @@ func (in *Intake) AcceptSymbols(ctx context.Context, group, name string, body io
 		group = rand.Text()
 	}
 	files, err := s.record(ctx, group)
-	return Symbols{Files: files, Refused: s.refused}, err
+	return Symbols{Files: files, Refused: s.refused}, errors.Join(err, in.sent(ctx, whole.digest.Bytes))
 }
 
 // CheckGroup returns a *leaks.FieldError unless group can name what came together; "" names nothing.

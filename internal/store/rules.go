@@ -104,6 +104,9 @@ func (s *Store) SaveRules(ctx context.Context, project string, change RuleChange
 		if err != nil {
 			return err
 		}
+		if err := auditProject(ctx, tx, id, change.Author, "rules", map[string]any{"version": present.Version}, map[string]any{"version": saved.Version, "note": saved.Note}); err != nil {
+			return err
+		}
 		queued, err = queueAnalyses(ctx, tx, id)
 		return err
 	})

@@ -41,6 +41,9 @@ func (a *API) uploadPatch(c echo.Context) error {
 	case r.ContentLength > upload.Length-offset:
 		return problem.New(http.StatusRequestEntityTooLarge, problem.CodeTooLarge, "%d bytes are missing, the request carries %d", upload.Length-offset, r.ContentLength)
 	}
+	if err := a.intake.Room(r.Context(), upload.Length-offset); err != nil {
+		return err
+	}
 	if err := a.receive(r.Context(), &upload, bodyOf(c)); err != nil {
 		return err
 	}

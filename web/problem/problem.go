@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -31,6 +33,8 @@ type Problem struct {
 	State    string `json:"state,omitempty"`    // of the run that is asked for
 	// Lines are what is wrong in a body of lines.
 	Lines []LineProblem `json:"lines,omitempty"`
+	// RetryAfter is when it is worth to ask again; 0 where that is not known.
+	RetryAfter time.Duration `json:"-"`
 }
 
 // A LineProblem is what is wrong with a line of a body, counted from 1.
@@ -46,6 +50,8 @@ func (p *Problem) Error() string { return p.Code + ": " + p.Detail }
 const (
 	CodeNotFound    = "not-found"
 	CodeTooLarge    = "too-large"
+	CodeNoSpace     = "no-space"
+	CodeQuota       = "quota-used-up"
 	CodeLocked      = "upload-locked"
 	CodeInternal    = "internal"
 	CodeNoReport    = "no-report-yet"
@@ -80,6 +86,8 @@ var titles = map[string]string{
 	intake.CodeNoID:           "The file has no id",
 	CodeNotFound:              "There is no such thing here",
 	CodeTooLarge:              "The file is too large",
+	CodeNoSpace:               "The server has no room",
+	CodeQuota:                 "The token has sent enough for today",
 	CodeLocked:                "Another request is writing to the upload",
 	CodeInternal:              "The server failed",
 	"evidence-expired":        "The file is gone",
@@ -146,6 +154,7 @@ func translate(err error) *Problem {
 	var window *analysis.Error
 	var exceeded *memory.Exceeded
 	var routing *echo.HTTPError
+	var quota *intake.QuotaError
 	switch {
 	case errors.As(err, &own):
 		p := *own
@@ -164,6 +173,14 @@ func translate(err error) *Problem {
 		return ofRules(blame.RuleErrors(err))
 	case errors.Is(err, intake.ErrTooLarge):
 		return New(http.StatusRequestEntityTooLarge, CodeTooLarge, "the file is larger than this server takes")
+	case errors.Is(err, intake.ErrNoSpace):
+		p := New(http.StatusInsufficientStorage, CodeNoSpace, "the server's disk would be too full: whoever administers it deletes what is old, or makes room")
+		p.RetryAfter = 10 * time.Minute
+		return p
+	case errors.As(err, &quota):
+		p := New(http.StatusTooManyRequests, CodeQuota, "the token may send %d bytes a day, which is used up until %s", quota.Quota, quota.Until.UTC().Format(time.RFC3339))
+		p.RetryAfter = time.Until(quota.Until)
+		return p
 	case errors.Is(err, store.ErrNotFound):
 		return New(http.StatusNotFound, CodeNotFound, "nothing is found under this address")
 	case errors.Is(err, store.ErrConflict):
@@ -191,6 +208,9 @@ func (p *Problem) Send(c echo.Context) error {
 	header.Del("ETag")
 	header.Del("Content-Encoding")
 	header.Del("Content-Disposition")
+	if p.RetryAfter > 0 {
+		header.Set(echo.HeaderRetryAfter, strconv.Itoa(int(p.RetryAfter.Seconds())+1))
+	}
 	if id := header.Get(echo.HeaderXRequestID); id != "" {
 		p.Instance = "urn:heapdrift:request:" + id
 	}

@@ -1,0 +1,89 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"heapdrift/internal/accounts"
+	"heapdrift/internal/blob"
+)
+
+// ErrNoSpace says that the server's disk would be too full.
+var ErrNoSpace = errors.New("intake: the server's disk is full")
+
+// A QuotaError says that a token has sent as much as it may in a day.
+type QuotaError struct {
+	Quota int64     // bytes a day
+	Until time.Time // when the next day begins
+}
+
+func (e *QuotaError) Error() string {
+	return fmt.Sprintf("intake: the token may send %d bytes a day, which is used up until %s", e.Quota, e.Until.Format(time.RFC3339))
+}
+
+// Room returns an error unless so many bytes more may come from whoever a context is about: ErrNoSpace, or a *QuotaError.
+func (in *Intake) Room(ctx context.Context, bytes int64) error {
+	if free, known := blob.Free(in.Blobs); known && in.MinFree > 0 && free-bytes < in.MinFree {
+		return ErrNoSpace
+	}
+	token := accounts.From(ctx).Token
+	if token == 0 || in.TokenQuota <= 0 {
+		return nil
+	}
+	sent, until, err := in.Store.SentToday(ctx, token)
+	if err == nil && sent+bytes > in.TokenQuota {
+		err = &QuotaError{in.TokenQuota, until}
+	}
+	return err
+}
+
+// roomEvery is how many bytes of a body pass between two looks at the room that is left.
+const roomEvery = 64 << 20
+
+// A metered body looks for room while it is read: how long it will be is not known.
+type metered struct {
+	io.Reader
+	room   func(bytes int64) error
+	passed int64
+	next   int64 // of passed, at which it looks
+}
+
+func (m *metered) Read(p []byte) (int, error) {
+	if m.passed >= m.next {
+		if err := m.room(m.passed); err != nil {
+			return 0, err
+		}
+		m.next = m.passed + roomEvery
+	}
+	n, err := m.Reader.Read(p)
+	m.passed += int64(n)
+	return n, err
+}
+
+// meter has a body watched. What has passed lies on the disk already, and has not been counted as sent yet.
+func (in *Intake) meter(ctx context.Context, body io.Reader) io.Reader {
+	return &metered{Reader: body, room: func(passed int64) error {
+		if err := in.Room(ctx, 1); err != nil {
+			return err
+		}
+		return in.quotaOf(ctx, passed)
+	}}
+}
+
+// quotaOf is Room without the disk.
+func (in *Intake) quotaOf(ctx context.Context, bytes int64) error {
+	without := *in
+	without.MinFree = 0
+	return without.Room(ctx, bytes)
+}
+
+// sent counts what a token has sent.
+func (in *Intake) sent(ctx context.Context, bytes int64) error {
+	if token := accounts.From(ctx).Token; token != 0 && in.TokenQuota > 0 {
+		return in.Store.NoteSent(ctx, token, bytes)
+	}
+	return nil
+}

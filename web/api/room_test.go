@@ -1,0 +1,109 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+
+	"heapdrift/internal/accounts"
+	"heapdrift/internal/intake"
+	"heapdrift/internal/store"
+	"heapdrift/web"
+)
+
+// closedNode is a server that asks for tokens, whose intake a test changes; token is one of project shop.
+func closedNode(t *testing.T, change func(*intake.Intake)) (url, token string, s *store.Store) {
+	t.Helper()
+	n := start(t)
+	in := *n.intake
+	change(&in)
+	server, err := web.New(web.Options{Store: n.store, Blobs: n.blobs, Intake: &in})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := httptest.NewServer(server.Handler())
+	t.Cleanup(closed.Close)
+	if err := n.store.AddProject(t.Context(), "shop", 0, "test"); err != nil {
+		t.Fatal(err)
+	}
+	secret, prefix := accounts.NewToken()
+	if _, err := n.store.AddToken(t.Context(), "shop", &store.Token{Name: "ci", Prefix: prefix, Scopes: []accounts.Scope{accounts.ScopeUpload}, CreatedBy: "test"}, secret); err != nil {
+		t.Fatal(err)
+	}
+	return closed.URL, secret.Text, n.store
+}
+
+// upload sends a request with a token and returns its status, the code of its problem and when to try again.
+func upload(t *testing.T, method, url, token, body string, header ...string) (status int, code string, retry int) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	var p struct{ Code string }
+	_ = json.NewDecoder(res.Body).Decode(&p)
+	retry, _ = strconv.Atoi(res.Header.Get("Retry-After"))
+	return res.StatusCode, p.Code, retry
+}
+
+// A disk that would be too full takes nothing, by no way, and says so before the bytes are sent.
+func TestNoRoom(t *testing.T) {
+	url, token, _ := closedNode(t, func(in *intake.Intake) { in.MinFree = math.MaxInt64 })
+	for what, ask := range map[string]func() (int, string, int){
+		"PUT":     func() (int, string, int) { return upload(t, "PUT", url+evidence(), token, umdhLog(10)) },
+		"symbols": func() (int, string, int) { return upload(t, "PUT", url+"/api/v1/symbols?name=a.pdb", token, "MZ") },
+		"tus": func() (int, string, int) {
+			return upload(t, "POST", url+"/api/v1/evidence", token, "", "Tus-Resumable", "1.0.0", "Upload-Length", "10", "Upload-Metadata", "filename YS50eHQ=,project c2hvcA==,build MQ==")
+		},
+	} {
+		if status, code, retry := ask(); status != 507 || code != "no-space" || retry < 1 {
+			t.Errorf("%s: %d %s, again in %d s", what, status, code, retry)
+		}
+	}
+}
+
+// A token sends so much in a day and no more; what is refused does not count, and other tokens are not concerned.
+func TestQuota(t *testing.T) {
+	log := umdhLog(3000)
+	size := len(log)
+	url, token, db := closedNode(t, func(in *intake.Intake) { in.TokenQuota = int64(2*size + 10) })
+	put := func(name, body string) (int, string, int) {
+		return upload(t, "PUT", url+evidence("name", name), token, body)
+	}
+	for i := range 2 {
+		if status, code, _ := put(fmt.Sprint(i, ".txt"), log+strings.Repeat(" ", i)); status != 201 {
+			t.Fatalf("file %d: %d %s", i, status, code)
+		}
+	}
+	if status, code, retry := put("3.txt", log); status != 429 || code != "quota-used-up" || retry < 1 || retry > 86401 {
+		t.Errorf("%d %s, again in %d s", status, code, retry)
+	}
+	if status, code, _ := upload(t, "POST", url+"/api/v1/evidence", token, "", "Tus-Resumable", "1.0.0", "Upload-Length", "100", "Upload-Metadata", "filename YS50eHQ=,project c2hvcA==,build MQ=="); status != 429 {
+		t.Errorf("tus: %d %s", status, code)
+	}
+	if status, code, _ := put("4.txt", "no log"); status == 201 {
+		t.Errorf("%d %s", status, code)
+	}
+	secret, prefix := accounts.NewToken()
+	if _, err := db.AddToken(t.Context(), "shop", &store.Token{Name: "other", Prefix: prefix, Scopes: []accounts.Scope{accounts.ScopeUpload}, CreatedBy: "test"}, secret); err != nil {
+		t.Fatal(err)
+	}
+	token = secret.Text
+	if status, code, _ := put("5.txt", log+"\r\n"); status != 201 {
+		t.Errorf("another token: %d %s", status, code)
+	}
+}
