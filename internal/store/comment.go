@@ -68,7 +68,7 @@ type AuditRow struct {
 	ID        int64
 	Actor     string // "" for what followed from runs
 	Verified  bool   // whether the actor was logged in; else the name is as somebody typed it
-	Action    string // triage, comment, merge, split, alias, outline, state; of a project order, rules, member, token
+	Action    string // triage, comment, merge, split, alias, outline, state; of a project order, rules, policy, member, token, project, download, delete
 	Before    json.RawMessage
 	After     json.RawMessage
 	At        time.Time

@@ -115,7 +115,10 @@ func (s *Store) SavePolicy(ctx context.Context, project string, change PolicyCha
 		saved = PolicyFile{Version: *present + 1, Policies: change.Policies, Author: change.Author, Verified: accounts.Verified(ctx, change.Author), Note: change.Note}
 		saved.At, err = value[time.Time](ctx, tx, `insert into project_policies (project_id, version, policies, author, note, verified) values ($1, $2, $3, $4, $5, $6) returning at`,
 			id, saved.Version, string(text), change.Author, change.Note, saved.Verified)
-		return err
+		if err != nil {
+			return err
+		}
+		return auditProject(ctx, tx, id, change.Author, "policy", map[string]any{"version": *present}, map[string]any{"version": saved.Version, "note": saved.Note})
 	})
 	if err != nil {
 		return PolicyFile{}, err

@@ -84,7 +84,11 @@ func (a *API) runReport(c echo.Context) error {
 		return c.NoContent(http.StatusNotModified)
 	}
 	if download, _ := strconv.ParseBool(c.QueryParam("download")); download || !slices.Contains(shownFormats, format.Name) {
-		header.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": downloadName(&run, format.Extension)}))
+		name := downloadName(&run, format.Extension)
+		header.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": name}))
+		if err := a.noteDownload(c, id, map[string]any{"report": name}); err != nil {
+			return err
+		}
 	}
 	if window != nil {
 		report := func(ctx context.Context) (*analysis.Report, error) { return a.windows.Report(ctx, head, in, *window) }
