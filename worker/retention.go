@@ -50,10 +50,10 @@ func (k *Keeper) Run(ctx context.Context) error {
 func (k *Keeper) tell(ctx context.Context, what string, part func(context.Context) (int, error)) {
 	files, err := part(ctx)
 	if files > 0 {
-		k.Log.Info("retention: "+what+" is deleted", "files", files)
+		k.Log.Info("retention: files are deleted", "files", files, "what", what)
 	}
 	if err != nil && ctx.Err() == nil {
-		k.Log.Error("retention: "+what+" was not deleted; the next round tries again", "error", err)
+		k.Log.Error("retention: files were not deleted; the next round tries again", "what", what, "error", err)
 	}
 }
 

@@ -10,5 +10,5 @@ func freeBelow(dir string) (int64, bool) {
 	if err := unix.Statfs(dir, &s); err != nil {
 		return 0, false
 	}
-	return int64(s.Bavail) * int64(s.Bsize), true //nolint:gosec,unconvert // sizes of file systems; their types differ by system
+	return int64(s.Bavail) * int64(s.Bsize), true //nolint:unconvert // sizes of file systems; their types differ by system
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func TestEvidenceDownload(t *testing.T) {
 		t.Errorf("%q", part.body)
 	}
 	head, err := n.Client().Head(n.URL + path)
-	if err != nil || head.StatusCode != 200 || head.Header.Get("Content-Disposition") == "" {
+	if err != nil || head.StatusCode != http.StatusOK || head.Header.Get("Content-Disposition") == "" {
 		t.Errorf("%+v %v", head, err)
 	}
 	_ = head.Body.Close()
@@ -65,7 +66,10 @@ func TestDelete(t *testing.T) {
 	second, file := put("2", "b.txt", 1) // the same content
 	_, other := put("2", "c.txt", 2)
 	stored := func() (count int) {
-		for range n.blobs.List(t.Context(), "sha256/") {
+		for _, err := range n.blobs.List(t.Context(), "sha256/") {
+			if err != nil {
+				t.Fatal(err)
+			}
 			count++
 		}
 		return count
