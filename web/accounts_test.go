@@ -93,6 +93,9 @@ func TestFirstAccount(t *testing.T) {
 	if body := nobody.want(nobody.send("GET", "/"), 200, "").Body.String(); !strings.Contains(body, "Open server") {
 		t.Error("the page does not say that the server is open")
 	}
+	if w := nobody.send("POST", "/accounts", "name", "eve"); w.Code != 422 {
+		t.Errorf("somebody makes the first account where it would lock everybody out: %d", w.Code)
+	}
 	first, second := setupLink(t, opt.Store), setupLink(t, opt.Store)
 	ada.want(ada.send("GET", first), 200, "")
 	for _, wrong := range [][]string{{"name", "", "password", password, "again", password}, {"name", "ada", "password", password, "again", "x"}, {"name", "ada", "password", "short", "again", "short"}, {"name", "somebody", "password", password, "again", password}} {

@@ -64,6 +64,11 @@ func newTeam(t *testing.T) *team {
 	if err := opt.Store.CreateUpload(ctx, store.Upload{ID: tm.upload, Length: 10, Target: []byte(`{"project":"ours","build":"1","scenario":"default","run":"1","name":"b.txt"}`)}); err != nil {
 		t.Fatal(err)
 	}
+	link := accounts.NewLink()
+	if err := opt.Store.AddSetupLink(ctx, link, "test"); err != nil {
+		t.Fatal(err)
+	}
+	must[store.User](t)(opt.Store.UseLink(ctx, link.Digest, "first", ""))
 	for name, role := range map[string]accounts.Role{"viewer": accounts.Viewer, "member": accounts.Member, "admin": accounts.Admin, "server": "", "other": accounts.Admin} {
 		must[store.User](t)(opt.Store.AddUser(ctx, name, "", name == "server", "test"))
 		if role != "" {
@@ -317,6 +322,9 @@ func TestProjectsOfSomebody(t *testing.T) {
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s sees %v, want %s", who, got, want)
+		}
+		if !strings.Contains(body, "Bearer $HEAPDRIFT_TOKEN") {
+			t.Errorf("the line for scripts that %s sees has no token", who)
 		}
 	}
 }

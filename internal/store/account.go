@@ -71,7 +71,8 @@ func (v View) UserActor(ctx context.Context, id int64, epoch int) (*accounts.Act
 	return a, nil
 }
 
-// AddUser makes an account that nobody can log in to before its link is used. It returns ErrConflict for a name that is taken.
+// AddUser makes an account that nobody can log in to before its link is used. It returns a *leaks.FieldError for a name that is none or taken, and where
+// nobody has an account yet: the first one is an admin's, by a set-up link, or nobody could log in to make others.
 func (s *Store) AddUser(ctx context.Context, name, email string, admin bool, by string) (u User, err error) {
 	if err := accounts.CheckUserName(name); err != nil {
 		return u, err
@@ -80,6 +81,13 @@ func (s *Store) AddUser(ctx context.Context, name, email string, admin bool, by 
 		return u, err
 	}
 	err = s.tx(ctx, "add user", func(tx pgx.Tx) error {
+		others, err := value[bool](ctx, tx, `select exists (select from users)`)
+		if err != nil {
+			return err
+		}
+		if !others {
+			return &leaks.FieldError{Field: "name", Message: "cannot be the first: heapdrift setup-link prints the link for that account"}
+		}
 		if u, err = insertUser(ctx, tx, &User{Name: name, Email: email, Admin: admin}, ""); err != nil {
 			return err
 		}

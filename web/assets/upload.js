@@ -27,13 +27,14 @@
   }
 
   // ---- the line for scripts follows what is typed ----
+  var shown = document.getElementById("curl").textContent, send = shown.slice(0, shown.indexOf("-T ")); // with a token, where the server asks for one
   function command() {
     var v = values(), q = new URLSearchParams();
     q.set("project", v.project || "PROJECT");
     q.set("build", v.build || "BUILD");
     FIELDS.slice(2).forEach(function (name) { if (v[name]) q.set(name, v[name]); });
     q.set("name", "snap1.log");
-    document.getElementById("curl").textContent = 'curl --fail-with-body -T snap1.log "' + form.dataset.server + "/api/v1/evidence?" + q + '"';
+    document.getElementById("curl").textContent = send + '-T snap1.log "' + form.dataset.server + "/api/v1/evidence?" + q + '"';
   }
   form.addEventListener("input", command);
 })();

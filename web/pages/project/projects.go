@@ -17,7 +17,7 @@ func (p *pages) projects(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	view := projectsView{Frame: ui.FrameOf(c, "Projects"), list: list, curl: ui.Target{}.Curl(ui.ServerURL(c))}
+	view := projectsView{Frame: ui.FrameOf(c, "Projects"), list: list, curl: ui.Target{}.Curl(c)}
 	view.makes, view.uploads = accounts.From(ctx).MayEverywhere(), accounts.From(ctx).MaySomewhere(accounts.Upload)
 	view.Tab = "projects"
 	return ui.Render(c, http.StatusOK, projectsPage(view))

@@ -18,6 +18,7 @@ type uploadView struct {
 	ui.Frame
 	target   ui.Target
 	server   string
+	curl     string
 	wrong    map[string]string // what is wrong with a field, by its name
 	outcomes []outcome
 }
@@ -31,7 +32,7 @@ type outcome struct {
 }
 
 func uploadViewOf(c echo.Context, t ui.Target) uploadView {
-	v := uploadView{Frame: ui.FrameOf(c, "Upload"), target: t, server: ui.ServerURL(c), wrong: map[string]string{}}
+	v := uploadView{Frame: ui.FrameOf(c, "Upload"), target: t, server: ui.ServerURL(c), curl: t.Curl(c), wrong: map[string]string{}}
 	v.Tab, v.Scripts = "upload", []string{"vendor/tus.min.js", "queue.js", "upload.js"}
 	v.Upload = t
 	return v

@@ -630,7 +630,7 @@ func scriptCard(v uploadView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.OneLiner("curl", v.target.Curl(v.server)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.OneLiner("curl", v.curl).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
