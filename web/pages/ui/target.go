@@ -58,16 +58,16 @@ func (t Target) query() url.Values {
 	return q
 }
 
-// Curl is the command that uploads a file without a browser, with a token where the server asks for one. What is not typed yet stands in capitals.
+// Curl is the command that uploads a file without a browser, with a header where the server asks for one. What is not typed yet stands in capitals.
 func (t Target) Curl(c echo.Context) string {
-	server, token := ServerURL(c), ""
+	server, header := ServerURL(c), ""
 	if !accounts.From(c.Request().Context()).Open {
-		token = `-H "Authorization: Bearer $HEAPDRIFT_TOKEN" `
+		header = `-H "Authorization: Bearer $HEAPDRIFT_TOKEN" `
 	}
 	address := server + "/api/v1/evidence?project=" + url.QueryEscape(cmp.Or(t.Project, "PROJECT")) + "&build=" + url.QueryEscape(cmp.Or(t.Build, "BUILD"))
 	t.Project, t.Build = "", ""
 	if rest := t.query().Encode(); rest != "" {
 		address += "&" + rest
 	}
-	return `curl --fail-with-body ` + token + `-T snap1.log "` + address + `&name=snap1.log"`
+	return `curl --fail-with-body ` + header + `-T snap1.log "` + address + `&name=snap1.log"`
 }
