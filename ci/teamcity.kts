@@ -1,4 +1,5 @@
-// TeamCity, a build type of .teamcity/settings.kts. Parameters: env.HEAPDRIFT_URL, env.HEAPDRIFT_TOKEN (a password).
+// TeamCity, a build type of .teamcity/settings.kts. Parameters: env.HEAPDRIFT_URL, env.HEAPDRIFT_TOKEN (a password); for the comment in the pull request
+// env.GITHUB_TOKEN (a password) and the build feature "Pull Requests", which sets teamcity.pullRequest.number.
 object Soak : BuildType({
     name = "Soak"
     artifactRules = "comment.md"
@@ -7,6 +8,11 @@ object Soak : BuildType({
         script { scriptContent = "build.cmd" }
         powerShell { scriptMode = script { content = "./ci/record.ps1 -Program out/Release/shop.exe" } }
         script { scriptContent = "heapdrift push --scenario soak --fail-on new,grown --symbols out/Release --junit junit.xml --markdown comment.md umdh/*.txt" }
+        powerShell {
+            executionMode = BuildStep.ExecutionMode.ALWAYS
+            conditions { exists("teamcity.pullRequest.number") }
+            scriptMode = script { content = "./ci/github-comment.ps1 -Repository acme/shopd -PullRequest %teamcity.pullRequest.number%" }
+        }
     }
     features {
         feature {
