@@ -18,8 +18,9 @@ run: ## build, then start everything on this machine with a demo project
 test: ## run every test under the race detector; skips and a count close the output
 	@go run tools/testsummary/main.go . $(TOOL_MODULES) -- -race -count=1 ./...
 
-lint: ## go vet, golangci-lint (the first time builds it, about a minute), templ's formatting
+lint: ## go vet, golangci-lint (the first time builds it, about a minute), templ's formatting, the CI client on other systems
 	go vet ./...
+	@for system in windows darwin; do (set -x; GOOS=$$system CGO_ENABLED=0 go build -o /dev/null ./cmd/heapdrift) || exit 1; done
 	$(GOLANGCI) run
 	@for module in $(TOOL_MODULES); do (set -x; cd $$module && go vet ./... && $(GOLANGCI) run) || exit 1; done
 	go tool templ fmt -fail .
