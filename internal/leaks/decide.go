@@ -78,7 +78,7 @@ func (d *decider) sort(f *compare.Finding) {
 		d.say(EffectSilences, ReasonQuarantined, f, new(float64(changes)), new(float64(d.Policy.Noise.Changes)), "changes",
 			"%s is quarantined: over the last %d runs that decide about it, it changed %d times between found and not found", nameOf(f), min(d.Policy.Noise.Runs, len(d.Past[f.Signature])), changes)
 	case flaps: // its growth counts no more than its leak does
-	case isLeak && f.Score != nil && *f.Score < d.Policy.MinimumScore:
+	case d.Policy.isBelowScore(f):
 		d.say(EffectSilences, ReasonScore, f, f.Score, &d.Policy.MinimumScore, "score", "%s leaks with a score of %.2f, below the %.2f that counts", nameOf(f), *f.Score, d.Policy.MinimumScore)
 	default:
 		d.counted = append(d.counted, f)
@@ -94,6 +94,11 @@ func (p *Policy) isCanary(f *compare.Finding) bool {
 		_, function, _ := strings.Cut(frame, "!")
 		return frame == p.Canary || function == p.Canary
 	}))
+}
+
+// isBelowScore reports whether a leak's score is too low to count. What only grows, or was judged without a score, counts.
+func (p *Policy) isBelowScore(f *compare.Finding) bool {
+	return (f.Class == analysis.ClassLeak || f.Class == analysis.ClassUnreferenced) && f.Score != nil && *f.Score < p.MinimumScore
 }
 
 // kinds finds the leaks that fail by what they are.

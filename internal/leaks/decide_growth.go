@@ -92,12 +92,15 @@ func (d *decider) drift() {
 	}
 	var base []*compare.Finding
 	for i := range d.Release.Findings {
-		if f := &d.Release.Findings[i]; !silent[f.Signature] && !IsTolerated(f) && !d.Policy.isCanary(f) {
+		if f := &d.Release.Findings[i]; !silent[f.Signature] && !IsTolerated(f) && !d.Policy.isCanary(f) && !d.Policy.isBelowScore(f) {
 			base = append(base, f)
 		}
 	}
 	for _, per := range unitsOf(d.counted) {
 		d.driftPer(bound, per, base)
+	}
+	if growthPer(d.counted, bound.In, "").unrated {
+		d.say(EffectDoubts, ReasonDriftUnmeasured, nil, nil, nil, "", "the run leaks, and the evidence does not say how fast, so that drift cannot be told: give it snapshots with times or work")
 	}
 }
 

@@ -83,6 +83,11 @@ func TestDecide(t *testing.T) {
 		{"drift: not sure", drift, noLeak, findings{rated(growing, 111, 1, "hour")}, release(rated(growing, 100, 1, "hour")), nil, leaks.GateInconclusive, "doubts drift-uncertain"},
 		{"drift: another unit", drift, leaky, findings{rated(sure, 111, 1, "hour")}, release(rated(sure, 100, 1, "document")), nil, leaks.GateInconclusive, "doubts drift-unmeasured"},
 		{"drift: the release decides nothing", drift, leaky, findings{slow}, &compare.Side{Build: "r1", Statuses: []analysis.Status{inconclusive}}, nil, leaks.GateInconclusive, "doubts drift-unmeasured"},
+		{"drift: nothing says how fast", drift, leaky, findings{sure}, release(), nil, leaks.GateInconclusive, "doubts drift-unmeasured"},
+		{"drift: nothing says how fast one of two", drift, leaky, findings{rated(sure, 100, 1, "hour"), {Signature: "other", Class: leak, Certain: true}},
+			release(rated(sure, 100, 1, "hour")), nil, leaks.GateInconclusive, "doubts drift-unmeasured"},
+		{"drift: what is below the score counts on neither side", policy{Drift: drift.Drift, MinimumScore: 0.9}, leaky, findings{slow},
+			release(scoredAt(rated(compare.Finding{Signature: "gone", Class: leak, Certain: true}, 1e9, 1, "hour"), 0.5)), nil, leaks.GateFailed, "fails drift"},
 		{"drift: what is known counts on neither side", drift, leaky, findings{rated(known, 999, 1, "hour"), rated(sure, 111, 1, "hour")},
 			release(rated(known, 100, 1, "hour"), rated(sure, 100, 1, "hour")), nil, leaks.GateFailed, "fails drift, silences known"},
 
