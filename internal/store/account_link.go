@@ -53,6 +53,10 @@ func (v View) LinkOwner(ctx context.Context, digest []byte) (string, error) {
 // The first account of all owns the projects that are there. It returns ErrNotFound as LinkOwner does, or a *leaks.FieldError.
 func (s *Store) UseLink(ctx context.Context, digest []byte, name, passwordHash string) (u User, err error) {
 	err = s.tx(ctx, "use account link", func(tx pgx.Tx) error {
+		// Of two who are first at once the second waits, and finds its link gone. It waits before it holds its link, which the first one deletes.
+		if _, err := tx.Exec(ctx, `lock table users in share row exclusive mode`); err != nil {
+			return err
+		}
 		type link struct{ UserID *int64 }
 		l, err := one[link](ctx, tx, `
 			update account_links set used_at = now() where digest = $1 and used_at is null and expires_at > now() returning user_id`, digest)
@@ -81,10 +85,6 @@ func (s *Store) UseLink(ctx context.Context, digest []byte, name, passwordHash s
 
 func (s *Store) useSetupLink(ctx context.Context, tx pgx.Tx, name, passwordHash string) (User, error) {
 	if err := accounts.CheckUserName(name); err != nil {
-		return User{}, err
-	}
-	// Of two who are first at once the second waits.
-	if _, err := tx.Exec(ctx, `lock table users in share row exclusive mode`); err != nil {
 		return User{}, err
 	}
 	u, err := insertUser(ctx, tx, &User{Name: name, PasswordHash: passwordHash, Admin: true}, "")

@@ -1,0 +1,42 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"heapdrift/internal/accounts"
+	"heapdrift/internal/store"
+)
+
+// Of several links for the first account that are used at once one opens it, and the others are good no more.
+func TestFirstLinksAtOnce(t *testing.T) {
+	s, _ := open(t)
+	const many = 6
+	links := make([]accounts.Secret, many)
+	for i := range links {
+		links[i] = accounts.NewLink()
+		if err := s.AddSetupLink(t.Context(), links[i], "test"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	failures := make([]error, many)
+	var all sync.WaitGroup
+	for i := range links {
+		all.Go(func() { _, failures[i] = s.UseLink(t.Context(), links[i].Digest, fmt.Sprintf("admin %d", i), "hash") })
+	}
+	all.Wait()
+	opened := 0
+	for _, err := range failures {
+		switch {
+		case err == nil:
+			opened++
+		case !errors.Is(err, store.ErrNotFound):
+			t.Error(err)
+		}
+	}
+	if opened != 1 {
+		t.Errorf("%d accounts are opened", opened)
+	}
+}
