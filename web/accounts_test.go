@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -191,6 +192,31 @@ func TestLogIn(t *testing.T) {
 		if !strings.Contains(told, want) {
 			t.Errorf("the audit lacks %q: %s", want, told)
 		}
+	}
+}
+
+// Guesses that are sent at once are as few as those sent one after another.
+func TestGuessesAtOnce(t *testing.T) {
+	opt, _ := options(t)
+	opt.Access = guard.ByAccount
+	s := newServer(t, opt)
+	ada := visit(t, s)
+	ada.want(ada.send("POST", setupLink(t, opt.Store), "name", "Ada", "password", password, "again", password), 303, "/")
+	var heard sync.WaitGroup
+	var mu sync.Mutex
+	answers := map[int]int{}
+	for range 4 * accounts.LogIns.Pair {
+		eve := visit(t, s)
+		heard.Go(func() {
+			w := eve.send("POST", "/login", "name", "ada", "password", "wrong horse")
+			mu.Lock()
+			defer mu.Unlock()
+			answers[w.Code]++
+		})
+	}
+	heard.Wait()
+	if answers[422] != accounts.LogIns.Pair || answers[429] != 3*accounts.LogIns.Pair {
+		t.Errorf("%d guesses at once: %v", 4*accounts.LogIns.Pair, answers)
 	}
 }
 

@@ -3,37 +3,43 @@ package store
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"heapdrift/internal/accounts"
 )
 
-// FailedLogIns counts the log-ins that failed within a time, with a name and from a client.
-func (s *Store) FailedLogIns(ctx context.Context, name, client string, within time.Duration) (accounts.Failures, error) {
-	f, err := one[accounts.Failures](ctx, s.pool, `
-		select count(*) filter (where name = $1 and client = $2) as pair, count(*) filter (where client = $2) as client, count(*) filter (where name = $1) as user_name
-		from failed_log_ins where (name = $1 or client = $2) and at > now() - $3::interval`, strings.ToLower(name), client, within)
-	return f, wrap("failed log-ins", err)
-}
+// logInsLock orders attempts to log in: an advisory lock for all of them, each of which takes a millisecond.
+const logInsLock = 0x4c4f4749
 
-// LogInFailed counts one more.
-func (s *Store) LogInFailed(ctx context.Context, name, client string, within time.Duration) error {
-	return s.tx(ctx, "failed log-in", func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `delete from failed_log_ins where at < now() - $1::interval`, within); err != nil {
+// TryLogIn reports whether somebody may try a password for a name from a client. The attempt counts as one that failed, until LoggedIn says
+// otherwise: of guesses that are sent at once, no more are let through than of those sent one after another.
+func (s *Store) TryLogIn(ctx context.Context, name, client string, bound accounts.Throttle) (may bool, err error) {
+	err = s.tx(ctx, "log-in", func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, logInsLock); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `insert into failed_log_ins (name, client) values ($1, $2)`, strings.ToLower(name), client)
+		if _, err := tx.Exec(ctx, `delete from failed_log_ins where at < now() - $1::interval`, bound.Within); err != nil {
+			return err
+		}
+		failed, err := one[accounts.Failures](ctx, tx, `
+			select count(*) filter (where name = $1 and client = $2) as pair, count(*) filter (where client = $2) as client, count(*) filter (where name = $1) as user_name
+			from failed_log_ins where name = $1 or client = $2`, strings.ToLower(name), client)
+		if err != nil || bound.Refuses(failed) {
+			return err
+		}
+		may = true
+		_, err = tx.Exec(ctx, `insert into failed_log_ins (name, client) values ($1, $2)`, strings.ToLower(name), client)
 		return err
 	})
+	return may && err == nil, err
 }
 
 // LoggedIn records that a user has logged in, forgets what failed before from the same client, and sessions that are over.
 func (s *Store) LoggedIn(ctx context.Context, u *User, client string) error {
 	ctx = accounts.With(ctx, &accounts.Actor{Name: u.Name, User: u.ID})
 	return s.tx(ctx, "log-in", func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `delete from failed_log_ins where name = lower($1) and client = $2`, u.Name, client); err != nil {
+		if _, err := tx.Exec(ctx, `delete from failed_log_ins where name = $1 and client = $2`, strings.ToLower(u.Name), client); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `delete from sessions where expiry < now()`); err != nil {

@@ -52,11 +52,11 @@ func (p *pages) logInPost(c echo.Context) error {
 	}
 	v.name = strings.TrimSpace(ui.Printable(c.FormValue("name")))
 	ctx, client := c.Request().Context(), c.RealIP()
-	failures, err := p.store.FailedLogIns(ctx, v.name, client, accounts.LogIns.Within)
+	may, err := p.store.TryLogIn(ctx, v.name, client, accounts.LogIns)
 	if err != nil {
 		return err
 	}
-	if accounts.LogIns.Refuses(failures) {
+	if !may {
 		v.wrong = "Too many log-ins have failed. Wait a quarter of an hour, or ask an admin for a new link."
 		c.Response().Header().Set("Retry-After", "900")
 		return renderSecret(c, http.StatusTooManyRequests, logInPage(v))
@@ -70,9 +70,6 @@ func (p *pages) logInPost(c echo.Context) error {
 		return err
 	}
 	if !is || user.LockedAt != nil {
-		if err := p.store.LogInFailed(ctx, v.name, client, accounts.LogIns.Within); err != nil {
-			return err
-		}
 		v.wrong = "Name or password is wrong."
 		return renderSecret(c, http.StatusUnprocessableEntity, logInPage(v))
 	}
