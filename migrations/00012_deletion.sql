@@ -9,7 +9,7 @@ create table unwanted_blobs (
 -- +goose StatementBegin
 create function blobs_of_evidence() returns trigger language plpgsql as $$
 begin
-    insert into unwanted_blobs (key) select distinct 'sha256/' || left(sha256, 2) || '/' || sha256 from gone on conflict do nothing;
+    insert into unwanted_blobs (key) select distinct 'sha256/' || left(sha256, 2) || '/' || sha256 from gone on conflict (key) do update set at = now();
     return null;
 end $$;
 -- +goose StatementEnd
@@ -18,7 +18,7 @@ create trigger unwanted_blobs after delete on evidence referencing old table as 
 -- +goose StatementBegin
 create function blobs_of_captures() returns trigger language plpgsql as $$
 begin
-    insert into unwanted_blobs (key) select distinct k from gone, unnest(array[artifact, table_key]) k where k <> '' on conflict do nothing;
+    insert into unwanted_blobs (key) select distinct k from gone, unnest(array[artifact, table_key]) k where k <> '' on conflict (key) do update set at = now();
     return null;
 end $$;
 -- +goose StatementEnd
@@ -27,7 +27,7 @@ create trigger unwanted_blobs after delete on captures referencing old table as 
 -- +goose StatementBegin
 create function blobs_of_runs() returns trigger language plpgsql as $$
 begin
-    insert into unwanted_blobs (key) select distinct k from gone, unnest(array[report_key, table_key, names_key]) k where k <> '' on conflict do nothing;
+    insert into unwanted_blobs (key) select distinct k from gone, unnest(array[report_key, table_key, names_key]) k where k <> '' on conflict (key) do update set at = now();
     return null;
 end $$;
 -- +goose StatementEnd

@@ -41,7 +41,8 @@ func (s *Store) DeleteRun(ctx context.Context, run int64, by string) error {
 	})
 }
 
-// DeleteBuild deletes a build with all of its runs. It returns ErrNotFound where there is none.
+// DeleteBuild deletes a build with all of its runs. One that the team names as that with the fix of a leak stays in the order, without runs: the word would
+// lose its meaning. It returns ErrNotFound where there is none.
 func (s *Store) DeleteBuild(ctx context.Context, project, build, by string) error {
 	return s.deleting(ctx, "delete build", func(tx pgx.Tx) error {
 		id, err := projectID(ctx, tx, project)
@@ -65,7 +66,10 @@ func (s *Store) DeleteBuild(ctx context.Context, project, build, by string) erro
 		if _, err := tx.Exec(ctx, `update signatures set described_id = null where project_id = $1 and described_id = $2`, id, at); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `delete from builds where id = $1`, at); err != nil {
+		if _, err := tx.Exec(ctx, `delete from builds where id = $1 and not exists (select from signatures where project_id = $2 and fixed_id = $1)`, at, id); err != nil {
+			return err
+		}
+		if err := takenAnew(ctx, tx, at); err != nil {
 			return err
 		}
 		if err := followRest(ctx, tx, id); err != nil {
@@ -120,6 +124,12 @@ func (s *Store) DeleteEvidence(ctx context.Context, run, evidence int64, by stri
 		}
 		e, err := one[Evidence](ctx, tx, `select `+evidenceColumns+` from evidence where run_id = $1 and id = $2`, run, evidence)
 		if err != nil {
+			return err
+		}
+		// What is at work on the run knows the file: its result would be stored.
+		if _, err := tx.Exec(ctx, `
+			update jobs set state = `+again+`, attempt = attempt - 1, sent_at = null, lease_token = null, lease_until = null, percent = 0, stage = ''
+			where run_id = $1 and state = 'running' and evidence_id is distinct from $2`, run, e.ID); err != nil {
 			return err
 		}
 		// Several files may be one trace: the others are read again, without this one.

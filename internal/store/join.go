@@ -114,6 +114,15 @@ func restoreWord(ctx context.Context, tx pgx.Tx, root int64, kept []byte, versio
 	if err != nil || version == nil || now.Version != *version {
 		return err
 	}
+	if before.FixedID != nil { // the build may be deleted since
+		there, err := value[bool](ctx, tx, `select exists (select from builds where id = $1)`, *before.FixedID)
+		if err != nil {
+			return err
+		}
+		if !there {
+			before.Mark, before.MarkedBy, before.FixedID = "", "", nil
+		}
+	}
 	_, err = say(ctx, tx, before.Of, before.Word)
 	return err
 }

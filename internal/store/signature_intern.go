@@ -45,7 +45,7 @@ func (s *Store) internSignatures(ctx context.Context, run int64, r *analysis.Rep
 	}
 	err = s.tx(ctx, "intern signatures", func(tx pgx.Tx) error {
 		type place struct{ ProjectID, BuildID int64 }
-		at, err := one[place](ctx, tx, `select b.project_id, b.id as build_id from runs r join builds b on b.id = r.build_id where r.id = $1`, run)
+		at, err := one[place](ctx, tx, `select b.project_id, b.id as build_id from runs r join builds b on b.id = r.build_id where r.id = $1 for key share of r`, run)
 		if err != nil {
 			return wrap("run", err)
 		}
