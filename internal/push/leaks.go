@@ -14,7 +14,6 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/export/outcome"
-	"heapdrift/internal/leaks"
 )
 
 // maxDetails is how many leaks of a verdict are asked about one by one; of more their signatures are listed.
@@ -88,7 +87,18 @@ func (c *Client) Outcome(ctx context.Context, run *Run, v *Verdict, root string)
 			}
 		}
 	}
-	if err := c.tell(ctx, run, v, o, root); err != nil {
+	why := reasonsOf(v)
+	for _, s := range why.failing {
+		if !slices.ContainsFunc(o.Leaks, func(l outcome.Leak) bool { return l.Signature == s }) { // a token that may not read the report learns of it here
+			o.Leaks = append(o.Leaks, outcome.Leak{Signature: s, Change: outcome.ChangeFound})
+		}
+	}
+	for i := range o.Leaks {
+		l := &o.Leaks[i]
+		l.Fails = slices.Contains(why.failing, l.Signature)
+		l.Reasons = why.silenced[l.Signature]
+	}
+	if err := c.tell(ctx, run, o, root, why); err != nil {
 		return nil, err
 	}
 	o.Sort()
@@ -110,20 +120,20 @@ func (r *Run) problems() (list []string) {
 }
 
 // tell fills in what the server knows of each leak.
-func (c *Client) tell(ctx context.Context, run *Run, v *Verdict, o *outcome.Outcome, root string) error {
+func (c *Client) tell(ctx context.Context, run *Run, o *outcome.Outcome, root string, why *reasons) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(asked)
 	for i := range o.Leaks[:min(len(o.Leaks), maxDetails)] {
 		l := &o.Leaks[i]
 		group.Go(func() error {
 			s, err := c.signature(ctx, run.Project, l.Signature)
-			if s == nil || err != nil {
+			if s == nil || err != nil { // then the reasons of the gate are all that is known
 				return err
 			}
 			s.into(l, run)
 			l.URL = c.Page(s.URL)
 			l.File, l.InSource = inSource(root, l.File)
-			l.Fails = fails(l, v)
+			l.Fails = l.Fails || why.countsMore(l)
 			return nil
 		})
 	}
@@ -175,15 +185,6 @@ func (s *signature) into(l *outcome.Leak, run *Run) {
 			l.Reasons = append(l.Reasons, mark+" "+clause.Text)
 		}
 	}
-}
-
-// fails reports whether the gate failed on a leak, by what the server says that it fails on.
-func fails(l *outcome.Leak, v *Verdict) bool {
-	class := analysis.Class(l.Class)
-	if v.Gate != GateFailed || !l.Certain || class != analysis.ClassLeak && class != analysis.ClassUnreferenced || l.Change == outcome.ChangeKnown || l.Change == outcome.ChangeFixed {
-		return false
-	}
-	return slices.Contains(v.FailOn, string(leaks.FailOnLeak)) || slices.Contains(v.FailOn, l.Change)
 }
 
 // found lists what leaks or grows in a run by its report, for runs that were compared with nothing. Findings stand near the beginning of a report, which

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"heapdrift/internal/leaks"
 )
 
 // A Run is what the client needs to know of a run on the server.
@@ -87,6 +89,8 @@ type Verdict struct {
 	Why      string    `json:"why"`
 	FailOn   []string  `json:"fail_on"`
 	Baseline *Baseline `json:"baseline"`
+	// Reasons are what the gate goes by, those that fail first; of one code so many are named and the others counted.
+	Reasons []leaks.Reason `json:"reasons"`
 
 	New        []string `json:"new"`
 	Grown      []string `json:"grown"`

@@ -1,0 +1,43 @@
+package push
+
+import (
+	"slices"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/export/outcome"
+	"heapdrift/internal/leaks"
+)
+
+// reasons are what a gate goes by, leak by leak. The server alone knows that: budgets, quarantine and scores are of its policy.
+type reasons struct {
+	failing  []string            // signatures
+	silenced map[string][]string // by signature, why it fails nothing
+	// more are the kinds of leaks of which the server has counted some that it does not name.
+	more []leaks.FailOn
+}
+
+func reasonsOf(v *Verdict) *reasons {
+	why := &reasons{silenced: map[string][]string{}}
+	for _, r := range v.Reasons {
+		switch {
+		case r.Effect == leaks.EffectFails && r.Signature != "":
+			if !slices.Contains(why.failing, r.Signature) {
+				why.failing = append(why.failing, r.Signature)
+			}
+		case r.Effect == leaks.EffectFails && r.Figure == nil:
+			why.more = append(why.more, leaks.FailOn(r.Code))
+		case r.Effect == leaks.EffectSilences && r.Signature != "":
+			why.silenced[r.Signature] = append(why.silenced[r.Signature], "silenced: "+r.Sentence)
+		}
+	}
+	return why
+}
+
+// countsMore reports whether a leak is one of those that the server has counted without naming them.
+func (why *reasons) countsMore(l *outcome.Leak) bool {
+	class := analysis.Class(l.Class)
+	if !l.Certain || class != analysis.ClassLeak && class != analysis.ClassUnreferenced || len(why.silenced[l.Signature]) > 0 || l.Change == outcome.ChangeKnown || l.Change == outcome.ChangeFixed {
+		return false
+	}
+	return slices.Contains(why.more, leaks.FailOnLeak) || slices.Contains(why.more, leaks.FailOn(l.Change))
+}
