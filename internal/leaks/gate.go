@@ -45,7 +45,8 @@ func failOnWords() string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// ParseFailOn reads what a call wants its gate to fail on: "new,grown"; nil where it says nothing. Its error is a *FieldError.
+// ParseFailOn reads what a call wants its gate to fail on: "new,grown"; nil where it says nothing. However a call spells it, the same kinds are the
+// same list: what gates said is kept by it. Its error is a *FieldError.
 func ParseFailOn(text string) ([]FailOn, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
@@ -58,7 +59,8 @@ func ParseFailOn(text string) ([]FailOn, error) {
 		}
 		list = append(list, on)
 	}
-	return list, nil
+	slices.SortFunc(list, func(a, b FailOn) int { return slices.Index(failOns, a) - slices.Index(failOns, b) })
+	return slices.Compact(list), nil
 }
 
 // IsTolerated reports whether the team, or a rule of its project, has said that a finding fails no gate.

@@ -12,7 +12,7 @@ import (
 func TestParseFailOn(t *testing.T) {
 	for text, want := range map[string][]leaks.FailOn{
 		"": nil, " ": nil, "regressed": {leaks.FailOnRegressed}, "leak": {leaks.FailOnLeak}, "new": {leaks.FailOnNew}, "grown": {leaks.FailOnGrown},
-		" new , grown": {leaks.FailOnNew, leaks.FailOnGrown},
+		" new , grown": {leaks.FailOnNew, leaks.FailOnGrown}, "grown,new,grown,leak": {leaks.FailOnLeak, leaks.FailOnNew, leaks.FailOnGrown},
 	} {
 		if got, err := leaks.ParseFailOn(text); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q: %q, %v; want %q", text, got, err, want)

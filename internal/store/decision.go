@@ -21,7 +21,8 @@ type StoredDecision struct {
 	leaks.Decision
 }
 
-// decisionsKept is how many decisions are kept of a run, the newest ones.
+// decisionsKept is how many decisions are kept of a run: the newest ones by the policy alone, and as many of those for which a call asked for more.
+// Whoever may read verdicts may ask so often that only the latter remained.
 const decisionsKept = 100
 
 // decisionsLock orders what stores decisions of a run: the class of an advisory lock, the run being its object.
@@ -58,7 +59,9 @@ func recordDecision(ctx context.Context, tx pgx.Tx, run int64, q GateQuestion, m
 	if err != nil || tag.RowsAffected() == 0 {
 		return err
 	}
-	_, err = tx.Exec(ctx, `delete from decisions where run_id = $1 and id <= (select id from decisions where run_id = $1 order by id desc offset $2 limit 1)`, run, decisionsKept)
+	const alike = `run_id = $1 and (fail_on = '' and baseline = '') = $2`
+	_, err = tx.Exec(ctx, `delete from decisions where `+alike+` and id <= (select id from decisions where `+alike+` order by id desc offset $3 limit 1)`,
+		run, len(asked) == 0 && q.Baseline == "", decisionsKept)
 	return err
 }
 

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -106,8 +107,16 @@ func TestDecisionsAreStored(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if list = decisions(); len(list) != 100 || list[0].Policy != 219 {
+	if list = decisions(); len(list) != 101 || list[0].Policy != 219 {
 		t.Errorf("%d decisions, the newest of policy %d", len(list), list[0].Policy)
+	}
+	for i := range 220 { // what calls ask for drives out none of them
+		if err := l.RecordDecision(t.Context(), run, store.GateQuestion{Baseline: strconv.Itoa(i)}, v.Decision); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list = decisions(); len(list) != 200 || list[0].Baseline != "219" || list[100].Baseline != "" || list[100].Policy != 219 {
+		t.Errorf("%d decisions, the newest by the policy alone of policy %d", len(list), list[min(100, len(list)-1)].Policy)
 	}
 	if err := l.RecordDecision(t.Context(), 999, store.GateQuestion{}, v.Decision); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("no run: %v", err)
@@ -146,7 +155,7 @@ func TestDriftAgainstTheRelease(t *testing.T) {
 	for build, bytes := range map[string]int64{"1": 100, "2": 105, "3": 112} {
 		l.run(build, leaksReport(finding{signature: "A", class: leak, bytes: bytes}))
 	}
-	l.policy(`{"drift":{"percent":10}}`)
+	l.policy(`{"fail_on":[],"drift":{"percent":10}}`)
 	if v := l.gateOf("3"); v.Gate != leaks.GateInconclusive || v.Decision.Reasons[0].Code != leaks.ReasonNoRelease {
 		t.Errorf("without a release: %s", v.Why)
 	}
@@ -170,7 +179,7 @@ func TestPolicyOfAScenarioAndAProcess(t *testing.T) {
 	l.run("1/soak", leaksReport(finding{signature: "A", class: leak, bytes: 100}))
 	made := must[leaks.Policies](t)(leaks.ParsePolicies([]byte(`{
 		"default":{"fail_on":["leak"]},
-		"scenarios":{"soak":{"budgets":[{"of":"process","name":"APP.EXE","per":"hour","limit":100},{"of":"process","name":"other.exe","per":"hour","limit":1}]}}}`)))
+		"scenarios":{"soak":{"fail_on":[],"budgets":[{"of":"process","name":"APP.EXE","per":"hour","limit":100},{"of":"process","name":"other.exe","per":"hour","limit":1}]}}}`)))
 	must[store.PolicyFile](t)(l.SavePolicy(t.Context(), "demo", store.PolicyChange{Policies: made, Author: "ann", Version: -1}))
 	if v := l.gateOf("1"); v.Gate != leaks.GateFailed {
 		t.Errorf("default: %s", v.Why)
