@@ -107,8 +107,8 @@ const (
 	maxNoise     = 50
 )
 
-// ParsePolicies reads policies as JSON and checks them. A field that nobody knows is refused: it may be a misspelled one that matters. Its error
-// is a *FieldError.
+// ParsePolicies reads policies as JSON and checks them. A field that nobody knows is refused: it may be a misspelled one that matters. Where fail_on
+// is not written a leak fails, as without a policy. Its error is a *FieldError.
 func ParsePolicies(text []byte) (Policies, error) {
 	var p Policies
 	if len(text) > MaxPolicies {
@@ -125,8 +125,24 @@ func ParsePolicies(text []byte) (Policies, error) {
 	if err != nil {
 		return p, wrongField("policy", "is not the JSON that openapi.yaml describes: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
-	p = p.filled()
+	p = p.said().filled()
 	return p, p.check()
+}
+
+// said puts what a gate without a saved policy fails on in the place of a fail_on that is not written: a gate that fails on nothing is one of which
+// somebody has said so.
+func (p Policies) said() Policies {
+	fallback := DefaultPolicies().Default.FailOn
+	if p.Default.FailOn == nil {
+		p.Default.FailOn = fallback
+	}
+	for name, own := range p.Scenarios {
+		if own.FailOn == nil {
+			own.FailOn = fallback
+			p.Scenarios[name] = own
+		}
+	}
+	return p
 }
 
 // JSON is the policies as they are stored and edited.

@@ -70,6 +70,31 @@ func TestParsePolicies(t *testing.T) {
 	}
 }
 
+// A gate fails on nothing only where somebody has written that.
+func TestUnwrittenFailOn(t *testing.T) {
+	for text, want := range map[string]string{
+		`{}`: "leak leak", `{"default":{}}`: "leak leak", `{"default":{"fail_on":null}}`: "leak leak", `{"scenarios":{"soak":{"inconclusive":"fail"}}}`: "leak leak",
+		`{"default":{"fail_on":[]}}`: "none none", `{"default":{"fail_on":[]},"scenarios":{"soak":{}}}`: "none leak",
+		`{"default":{"budgets":[{"of":"total","per":"hour","limit":1}]},"scenarios":{"soak":{"fail_on":["new"]}}}`: "leak new",
+	} {
+		policies, err := leaks.ParsePolicies([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, scenario := range []string{"default", "soak"} {
+			word := "none"
+			for _, on := range policies.For(scenario).FailOn {
+				word = string(on)
+			}
+			got = append(got, word)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s fails on %s, want %s", text, got, want)
+		}
+	}
+}
+
 func FuzzParsePolicies(f *testing.F) {
 	for _, text := range []string{`{}`, `{"default":{"fail_on":["leak"],"budgets":[{"of":"total","per":"hour","limit":1e300}],"noise":{"runs":5,"changes":2}}}`, `{"scenarios":{"soak":{"drift":{"percent":5}}}}`} {
 		f.Add([]byte(text))
