@@ -90,16 +90,20 @@ func Markdown(w io.Writer, o *Outcome) error {
 // mdText makes a text safe in a paragraph or a cell: names from evidence are no markup, and call nobody.
 func mdText(s string) string {
 	s = strings.Join(strings.Fields(xmlText(s)), " ")
-	return strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "[", `\[`, "]", `\]`, "*", `\*`, "_", `\_`, "`", "\\`", "@", "@\u200b", "#", "&#35;", "&", "&amp;").Replace(s)
+	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", ">", "&gt;", "[", `\[`, "]", `\]`, "*", `\*`, "_", `\_`, "`", "\\`", "@", "@\u200b", "#", "&#35;", "&", "&amp;").Replace(s)
 }
 
-// mdCode prints a name as code; a longer fence lets it hold backticks.
+// mdCode prints a name as code. Its fence is longer than any backticks in the name, which would end it.
 func mdCode(s string) string {
 	s = strings.ReplaceAll(strings.Join(strings.Fields(xmlText(s)), " "), "|", `\|`)
-	if strings.Contains(s, "`") {
-		return "`` " + s + " ``"
+	if !strings.Contains(s, "`") {
+		return "`" + s + "`"
 	}
-	return "`" + s + "`"
+	fence := "``"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	return fence + " " + s + " " + fence
 }
 
 func mdURL(s string) string {

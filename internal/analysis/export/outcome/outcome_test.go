@@ -257,3 +257,19 @@ func TestMarkdownIsBounded(t *testing.T) {
 		t.Errorf("%d bytes:\n%.300s", len(text), text)
 	}
 }
+
+// Names come from evidence, and what the team writes from anybody: neither ends its code or becomes a link in a comment.
+func TestMarkdownHoldsNames(t *testing.T) {
+	var b strings.Builder
+	o := &outcome.Outcome{Gate: outcome.GateFailed, Sentence: `\[click\](http://evil)`, Leaks: []outcome.Leak{
+		{Signature: "s1", Title: "a``b [x](http://evil) `c`", Change: outcome.ChangeNew}, {Signature: "s2", Title: "`anonymous namespace'::F", Change: outcome.ChangeNew},
+	}}
+	if err := outcome.Markdown(&b, o); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`\\\[click\\\](http://evil)`, "``` a``b [x](http://evil) `c` ```", "`` `anonymous namespace'::F ``"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %s in\n%s", want, b.String())
+		}
+	}
+}
