@@ -31,6 +31,7 @@ type decider struct {
 	on      []FailOn
 	counted []*compare.Finding // that may fail the gate: not tolerated, quarantined, below the score nor the canary
 	open    map[string]bool    // signatures of which the base does not tell whether they are new
+	unrated int                // leaks of both sides of which the base, which decides nothing, does not tell whether they grow faster
 	alone   int                // leaks of the run alone, that other runs of the scenario do not bear out
 	proof   Proof
 	reasons []Reason
@@ -125,6 +126,8 @@ func (d *decider) kinds() {
 			d.kind(FailOnNew, f, "%s leaks, and build %s, the baseline, was clean or did not have it", nameOf(f), d.Compared.Base.Build)
 		case row.Change == compare.Grown:
 			d.kind(FailOnGrown, f, "%s leaks faster than in build %s, the baseline", nameOf(f), d.Compared.Base.Build)
+		case row.Change == compare.Persisting && !d.Compared.Base.Decides():
+			d.unrated++
 		}
 		if f.Regressed {
 			d.kind(FailOnRegressed, f, "%s was fixed, and leaks again", nameOf(f))
@@ -164,6 +167,9 @@ func (d *decider) doubts() {
 		d.say(EffectDoubts, ReasonNoBaseline, nil, nil, nil, "", "there is no baseline to tell which leaks are new")
 	case asksNew && len(d.open) > 0:
 		d.say(EffectDoubts, ReasonBaseline, nil, nil, nil, "", "the evidence of build %s, the baseline, does not decide whether %s new", d.Compared.Base.Build, countOpen(len(d.open)))
+	}
+	if slices.Contains(d.on, FailOnGrown) && d.unrated > 0 {
+		d.say(EffectDoubts, ReasonBaseline, nil, nil, nil, "", "the evidence of build %s, the baseline, does not decide whether %s faster", d.Compared.Base.Build, countFaster(d.unrated))
 	}
 	if d.proof == NotProven {
 		d.say(EffectDoubts, ReasonNotProven, nil, nil, nil, "", "the gate is not proven: the canary %s was not found", d.Policy.Canary)

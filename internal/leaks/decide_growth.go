@@ -1,6 +1,7 @@
 package leaks
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,6 +54,9 @@ func (d *decider) budgets() {
 			d.budget(b, nil, "the run", d.counted)
 		case strings.EqualFold(b.Name, d.Process):
 			d.budget(b, nil, b.Name, d.counted)
+		case d.Process == "" && slices.ContainsFunc(d.counted, func(f *compare.Finding) bool { return f.Class.IsSuspect() }):
+			d.say(EffectDoubts, ReasonBudgetUnmeasured, nil, nil, &b.Limit, string(b.In)+"/"+b.Per,
+				"the evidence does not say which process it is of, so that the budget of %s cannot be told", b.Name)
 		}
 	}
 }

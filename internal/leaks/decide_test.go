@@ -136,6 +136,19 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// A budget of a process is not passed over where the evidence does not name its process: logs of some tools do not.
+func TestBudgetOfANamelessProcess(t *testing.T) {
+	p := &leaks.Policy{Budgets: []leaks.Budget{{Of: leaks.BudgetProcess, Name: "app.exe", In: leaks.InBytes, Per: "hour", Limit: 1}}}
+	for _, test := range []struct {
+		head []compare.Finding
+		gate leaks.Gate
+	}{{[]compare.Finding{rated(sure, 100, 1, "hour")}, leaks.GateInconclusive}, {nil, leaks.GatePassed}, {[]compare.Finding{known}, leaks.GatePassed}} {
+		if got := leaks.Decide(&leaks.Case{Policy: p, Version: 1, Status: noLeak, Head: &compare.Side{Findings: test.head}}); got.Gate != test.gate {
+			t.Errorf("%+v: %s because %q", test.head, got.Gate, got.Why)
+		}
+	}
+}
+
 // What a call asks for never makes a gate of a saved policy pass that fails without it.
 func TestCallsOnlyTighten(t *testing.T) {
 	kinds := []leaks.FailOn{leaks.FailOnLeak, leaks.FailOnNew, leaks.FailOnRegressed, leaks.FailOnGrown}

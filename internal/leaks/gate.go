@@ -85,6 +85,14 @@ func countOpen(n int) string {
 	return fmt.Sprintf("%d leaks are", n)
 }
 
+// countFaster counts leaks of which it is asked whether they grow faster.
+func countFaster(n int) string {
+	if n == 1 {
+		return "1 leak grows"
+	}
+	return fmt.Sprintf("%d leaks grow", n)
+}
+
 // reason counts what a gate failed on: "2 new leaks".
 func reason(n int, word FailOn) string {
 	kind := ""

@@ -131,6 +131,9 @@ func TestDecideWithoutAPolicy(t *testing.T) {
 		{"grown: a new one", "grown", leaky, findings{sure}, against(decided, became(compare.New, sure, "")), passed, tolerant},
 		{"grown: perhaps a new one", "grown", leaky, findings{sure}, against(undecided, became(compare.New, sure, "")), passed, tolerant},
 		{"grown: a smaller one", "grown", leaky, findings{sure}, against(decided, became(compare.Shrunk, sure, leak)), passed, tolerant},
+		{"grown: the base decides nothing", "grown", leaky, findings{sure}, against(undecided, became(compare.Persisting, sure, leak)), open,
+			"the evidence of build 1, the baseline, does not decide whether 1 leak grows faster"},
+		{"grown: the base decides nothing of a known one", "grown", leaky, findings{known}, against(undecided, became(compare.Persisting, known, leak)), passed, "every leak is known"},
 		{"grown: no baseline", "grown", leaky, findings{sure}, nil, open, "there is no baseline to tell which leaks are new"},
 
 		{"both", "new,grown", leaky, findings{sure, second}, against(decided, became(compare.Grown, sure, leak), became(compare.New, second, "")), failed, "1 new leak, 1 grown leak"},
