@@ -167,6 +167,17 @@ func TestLogIn(t *testing.T) {
 		t.Errorf("another name from the same client: %d", w.Code)
 	}
 
+	randomName := "" // which does not compress
+	for range 1000 {
+		randomName += rand.Text()
+	}
+	// Whatever is typed for a name is counted, and is no failure of the server.
+	for _, name := range []string{"", randomName, strings.Repeat("é", 300), "\xff\xfe"} {
+		if w := eve.send("POST", "/login", "name", name, "password", password); w.Code != 422 {
+			t.Errorf("a name of %d bytes: %d", len(name), w.Code)
+		}
+	}
+
 	// A lock, another password and a lost right end sessions at once; the last admin stays.
 	if err := opt.Store.SetLocked(t.Context(), "ada", true, "test"); err == nil {
 		t.Error("the last admin is locked out")

@@ -24,22 +24,31 @@ func (s *Store) TryLogIn(ctx context.Context, name, client string, bound account
 		}
 		failed, err := one[accounts.Failures](ctx, tx, `
 			select count(*) filter (where name = $1 and client = $2) as pair, count(*) filter (where client = $2) as client, count(*) filter (where name = $1) as user_name
-			from failed_log_ins where name = $1 or client = $2`, strings.ToLower(name), client)
+			from failed_log_ins where name = $1 or client = $2`, countedName(name), client)
 		if err != nil || bound.Refuses(failed) {
 			return err
 		}
 		may = true
-		_, err = tx.Exec(ctx, `insert into failed_log_ins (name, client) values ($1, $2)`, strings.ToLower(name), client)
+		_, err = tx.Exec(ctx, `insert into failed_log_ins (name, client) values ($1, $2)`, countedName(name), client)
 		return err
 	})
 	return may && err == nil, err
+}
+
+// maxCounted is how much of a name failures are counted by, in bytes: more than an account's has, and less than an index takes.
+const maxCounted = 512
+
+// countedName is what failures of a name are counted by, as it was typed.
+func countedName(name string) string {
+	name = strings.ToLower(name)
+	return strings.ToValidUTF8(name[:min(len(name), maxCounted)], "")
 }
 
 // LoggedIn records that a user has logged in, forgets what failed before from the same client, and sessions that are over.
 func (s *Store) LoggedIn(ctx context.Context, u *User, client string) error {
 	ctx = accounts.With(ctx, &accounts.Actor{Name: u.Name, User: u.ID})
 	return s.tx(ctx, "log-in", func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `delete from failed_log_ins where name = $1 and client = $2`, strings.ToLower(u.Name), client); err != nil {
+		if _, err := tx.Exec(ctx, `delete from failed_log_ins where name = $1 and client = $2`, countedName(u.Name), client); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `delete from sessions where expiry < now()`); err != nil {
