@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
@@ -51,7 +52,10 @@ func (v View) gateCase(ctx context.Context, run *Run, q GateQuestion, file *Poli
 
 // underPolicy puts a case under policies, and reads what they ask for.
 func (v View) underPolicy(ctx context.Context, run *Run, c *leaks.Case, file *PolicyFile) (err error) {
-	c.Policy, c.Version = file.Policies.For(run.Scenario), file.Version
+	c.Version = file.Version
+	if c.Policy, err = v.rooted(ctx, run.Project, file.Policies.For(run.Scenario)); err != nil {
+		return err
+	}
 	if c.Process == "" && c.Policy.NamesProcess() {
 		head, err := v.Summary(ctx, run.ID)
 		if err != nil {
@@ -68,6 +72,36 @@ func (v View) underPolicy(ctx context.Context, run *Run, c *leaks.Case, file *Po
 		c.Past, err = v.past(ctx, run, c)
 	}
 	return err
+}
+
+// rooted is a policy whose signatures are called as findings call them: one that was merged, or got its names, is found by the former name too.
+func (v View) rooted(ctx context.Context, project string, p *leaks.Policy) (*leaks.Policy, error) {
+	names := []string{p.Canary}
+	for i := range p.Budgets {
+		if p.Budgets[i].Of == leaks.BudgetSignature {
+			names = append(names, p.Budgets[i].Name)
+		}
+	}
+	type row struct{ Former, Name string }
+	rows, err := all[row](ctx, v.q, `
+		select s.text as former, root.text as name from signatures s join signatures root on root.id = s.root_id join projects p on p.id = s.project_id
+		where p.name = $1 and s.text = any($2) and s.id <> s.root_id`, project, names)
+	if err != nil || len(rows) == 0 {
+		return p, wrap("signatures of a policy", err)
+	}
+	now := *p
+	now.Budgets = slices.Clone(p.Budgets)
+	for _, r := range rows {
+		if now.Canary == r.Former {
+			now.Canary = r.Name
+		}
+		for i := range now.Budgets {
+			if b := &now.Budgets[i]; b.Of == leaks.BudgetSignature && b.Name == r.Former {
+				b.Name = r.Name
+			}
+		}
+	}
+	return &now, nil
 }
 
 // readRelease reads the release that drift is held against, where there is one.

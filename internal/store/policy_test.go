@@ -173,6 +173,23 @@ func TestDriftAgainstTheRelease(t *testing.T) {
 	}
 }
 
+// A budget and a canary hold on when their signature becomes part of another.
+func TestPolicyOfAMergedSignature(t *testing.T) {
+	l := newLab(t)
+	l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 100}, finding{signature: "B", class: leak, bytes: 100}))
+	if err := l.MergeInto(t.Context(), "demo", "A", "B", "ann"); err != nil {
+		t.Fatal(err)
+	}
+	l.policy(`{"fail_on":[],"budgets":[{"of":"signature","name":"A","per":"hour","limit":1}]}`)
+	if v := l.gateOf("1"); v.Gate != leaks.GateFailed || v.Decision.Reasons[0].Signature != "B" {
+		t.Errorf("budget: %s", v.Why)
+	}
+	l.policy(`{"canary":"A"}`)
+	if v := l.gateOf("1"); v.Decision.Canary != leaks.Proven {
+		t.Errorf("canary: %s", v.Why)
+	}
+}
+
 func TestPolicyOfAScenarioAndAProcess(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 100}))
