@@ -27,13 +27,14 @@ import (
 
 // A team is a server with two projects, "ours" and "theirs", somebody of each kind, and a token of each scope.
 type team struct {
-	*testing.T
-	store  *store.Store
-	server *web.Server
-	guard  *guard.Guard
-	run    int64  // of ours
-	upload string // under way, of ours
-	who    map[string]http.Header
+	testing.TB
+	options web.Options
+	store   *store.Store
+	server  *web.Server
+	guard   *guard.Guard
+	run     int64  // of ours
+	upload  string // under way, of ours
+	who     map[string]http.Header
 }
 
 // actors in the order of the columns below: without an account; with each role in ours; who administers the server; an admin of theirs;
@@ -50,11 +51,11 @@ func must[T any](t testing.TB) func(T, error) T {
 	}
 }
 
-func newTeam(t *testing.T) *team {
+func newTeam(t testing.TB) *team {
 	t.Helper()
 	opt, _ := options(t)
 	opt.Access, opt.Issuer = guard.ByAccount, &account.Issuer{Name: "id", URL: "https://id.invalid", ClientID: "x"}
-	tm := &team{T: t, store: opt.Store, server: newServer(t, opt), guard: guard.New(opt.Store, guard.ByAccount), who: map[string]http.Header{"nobody": {}}}
+	tm := &team{TB: t, options: opt, store: opt.Store, server: newServer(t, opt), guard: guard.New(opt.Store, guard.ByAccount), who: map[string]http.Header{"nobody": {}}}
 	ctx := t.Context()
 	target := leaks.Target{Project: "ours", Build: "1", Scenario: "default", Run: "1"}
 	tm.run = must[store.Evidence](t)(opt.Store.AddEvidence(ctx, target, store.Evidence{Name: "a.txt", SHA256: strings.Repeat("0", 64), Bytes: 1, Kind: "umdh-snapshot"})).RunID
@@ -88,7 +89,7 @@ func newTeam(t *testing.T) *team {
 // session is the cookie of a user who has logged in.
 func (tm *team) session(name string) string {
 	tm.Helper()
-	user := must[store.User](tm.T)(store.Read(tm.Context(), tm.store, func(v store.View) (store.User, error) { return v.UserByName(tm.Context(), name) }))
+	user := must[store.User](tm.TB)(store.Read(tm.Context(), tm.store, func(v store.View) (store.User, error) { return v.UserByName(tm.Context(), name) }))
 	w := httptest.NewRecorder()
 	c := echo.New().NewContext(httptest.NewRequestWithContext(tm.Context(), http.MethodPost, "/login", nil), w)
 	if err := tm.guard.LogIn(c, &user); err != nil {
@@ -100,7 +101,7 @@ func (tm *team) session(name string) string {
 func (tm *team) token(project string, expires *time.Time, scopes ...accounts.Scope) string {
 	tm.Helper()
 	secret, prefix := accounts.NewToken()
-	must[store.Token](tm.T)(tm.store.AddToken(tm.Context(), project, &store.Token{Name: "ci", Prefix: prefix, Scopes: scopes, CreatedBy: "test", ExpiresAt: expires}, secret))
+	must[store.Token](tm.TB)(tm.store.AddToken(tm.Context(), project, &store.Token{Name: "ci", Prefix: prefix, Scopes: scopes, CreatedBy: "test", ExpiresAt: expires}, secret))
 	return secret.Text
 }
 
@@ -363,8 +364,40 @@ func TestTokensEnd(t *testing.T) {
 	if got := try("Authorization", "Bearer "+good, "Cookie", tm.who["viewer"].Get("Cookie")); got != 401 {
 		t.Errorf("a token that is no good, beside a session: %d", got)
 	}
+	end := time.Now().Add(300 * time.Millisecond)
+	ending := tm.token("ours", &end, accounts.ScopeRead)
+	for try("Authorization", "Bearer "+ending) == 200 {
+		if time.Since(end) > time.Minute {
+			t.Fatal("a token is good behind its end")
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if time.Now().Before(end) {
+		t.Error("a token ends before its end")
+	}
 	past := time.Now().Add(-time.Second)
 	if _, err := tm.store.AddToken(t.Context(), "ours", &store.Token{Name: "x", ExpiresAt: &past}, accounts.Secret{}); err == nil {
 		t.Error("a token that has ended is made")
+	}
+}
+
+// BenchmarkWho is what it costs to know who asks, and whether they may: a request for the state of a run.
+func BenchmarkWho(b *testing.B) {
+	tm := newTeam(b)
+	path := fmt.Sprintf("/api/v1/runs/%d", tm.run)
+	opt := tm.options
+	opt.Access = guard.Everybody
+	open := must[*web.Server](b)(web.New(opt))
+	for _, c := range []struct {
+		name, who string
+		h         http.Handler
+	}{{"open server", "nobody", open.Handler()}, {"token", "read", tm.server.Handler()}, {"session", "viewer", tm.server.Handler()}} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				if w := tm.ask(c.h, c.who, http.MethodGet, path); w.Code != 200 {
+					b.Fatal(w.Code)
+				}
+			}
+		})
 	}
 }

@@ -46,7 +46,7 @@ func (l *logText) text() string {
 }
 
 // options are those of a server on a database and a blob store of its own.
-func options(t *testing.T) (web.Options, *logText) {
+func options(t testing.TB) (web.Options, *logText) {
 	t.Helper()
 	s, err := store.Open(t.Context(), testdb.New(t))
 	if err != nil {
@@ -61,7 +61,7 @@ func options(t *testing.T) (web.Options, *logText) {
 	return web.Options{Access: guard.Everybody, Store: s, Blobs: blobs, Intake: &intake.Intake{Store: s, Blobs: blobs}, Log: slog.New(slog.NewJSONHandler(log, nil)), Version: "1.2.3"}, log
 }
 
-func newServer(t *testing.T, opt web.Options) *web.Server {
+func newServer(t testing.TB, opt web.Options) *web.Server {
 	t.Helper()
 	s, err := web.New(opt)
 	if err != nil {

@@ -45,3 +45,31 @@ func TestKeeperDeletesOldEvidence(t *testing.T) {
 		t.Errorf("uploaded again: %v", err)
 	}
 }
+
+// What only a deleted run referred to goes with the next round of a keeper.
+func TestKeeperSweepsWhatIsDeleted(t *testing.T) {
+	p := start(t)
+	run := p.upload("1.txt", log(1, 50))
+	p.settled(run)
+	key := blob.ContentKey(evidenceOf(p, run)[0].SHA256)
+	keeper := &worker.Keeper{Store: p.Store, Blobs: p.Blobs, Log: slog.New(slog.DiscardHandler)}
+	sweep := func(want bool) {
+		t.Helper()
+		_, err := keeper.Sweep(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Blobs.Stat(t.Context(), key); (err == nil) != want {
+			t.Errorf("the file is there: %t, want %t", err == nil, want)
+		}
+	}
+	sweep(true)
+	if err := p.Store.DeleteRun(t.Context(), run, "ada"); err != nil {
+		t.Fatal(err)
+	}
+	unwanted := 0
+	if _, err := p.Store.DropUnwanted(t.Context(), 100, func(string, bool) (bool, error) { unwanted++; return false, nil }); err != nil || unwanted != 4 {
+		t.Errorf("%d blobs of a run are unwanted, want its file, capture, names and report; %v", unwanted, err)
+	}
+	sweep(false)
+}

@@ -22,7 +22,12 @@ import (
 	"heapdrift/internal/testdb"
 )
 
-func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
+func TestMain(m *testing.M) {
+	testdb.Main(m, store.Migrate)
+	if binaryFolder != "" {
+		_ = os.RemoveAll(binaryFolder) // a temporary one
+	}
+}
 
 // startServer runs everything that "up" runs, on a database of the test's own, and returns its address.
 func startServer(t *testing.T) string {

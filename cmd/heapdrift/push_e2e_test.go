@@ -17,12 +17,16 @@ import (
 	"heapdrift/internal/demo"
 )
 
+// binaryFolder is where builtBinary has put the command; "" where no test asked for it. TestMain removes it.
+var binaryFolder string
+
 // builtBinary builds the command as users have it, once for all tests.
 var builtBinary = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "heapdrift-binary-*")
 	if err != nil {
 		return "", err
 	}
+	binaryFolder = dir
 	path := filepath.Join(dir, "heapdrift")
 	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)

@@ -131,6 +131,11 @@ func TestPasswords(t *testing.T) {
 			t.Errorf("%s: %t, %v", broken, is, err)
 		}
 	}
+	for _, longEnough := range []string{"1234567890", "zehn Zeich", strings.Repeat("x", 1024)} {
+		if err := accounts.CheckPassword(longEnough); err != nil {
+			t.Errorf("%.12q: %v", longEnough, err)
+		}
+	}
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
 	for range 100 { // both slots may be free: then either is right

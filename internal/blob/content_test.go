@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -149,6 +151,29 @@ func BenchmarkPut(b *testing.B) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// Content that was put long ago is renewed by whoever puts it again: a keeper deletes by age what nobody refers to.
+func TestPutContentRenewsAge(t *testing.T) {
+	dir := t.TempDir()
+	s := openDisk(t, dir)
+	put := func() time.Time {
+		t.Helper()
+		digest := must[blob.Digest](t)(blob.PutContent(t.Context(), s, strings.NewReader("content")))
+		return must[blob.Info](t)(s.Stat(t.Context(), blob.ContentKey(digest.SHA256))).Modified
+	}
+	put()
+	sum := sha256.Sum256([]byte("content"))
+	path := filepath.Join(dir, blob.ContentKey(hex.EncodeToString(sum[:])))
+	for age, renewed := range map[time.Duration]bool{blob.KeptFor/2 - time.Minute: false, blob.KeptFor/2 + time.Minute: true} {
+		old := time.Now().Add(-age)
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+		if now := put(); (time.Since(now) < age/2) != renewed {
+			t.Errorf("content of %v: modified %v", age, now)
 		}
 	}
 }

@@ -26,9 +26,22 @@ func (e *QuotaError) Error() string {
 
 // Room returns an error unless so many bytes more may come from whoever a context is about: ErrNoSpace, or a *QuotaError.
 func (in *Intake) Room(ctx context.Context, bytes int64) error {
+	if err := in.space(bytes); err != nil {
+		return err
+	}
+	return in.quota(ctx, bytes)
+}
+
+// space returns ErrNoSpace where so many bytes more would leave too little of the disk free.
+func (in *Intake) space(bytes int64) error {
 	if free, known := blob.Free(in.Blobs); known && in.MinFree > 0 && free-bytes < in.MinFree {
 		return ErrNoSpace
 	}
+	return nil
+}
+
+// quota returns a *QuotaError where so many bytes more are too many for the token of a context.
+func (in *Intake) quota(ctx context.Context, bytes int64) error {
 	token := accounts.From(ctx).Token
 	if token == 0 || in.TokenQuota <= 0 {
 		return nil
@@ -66,18 +79,11 @@ func (m *metered) Read(p []byte) (int, error) {
 // meter has a body watched. What has passed lies on the disk already, and has not been counted as sent yet.
 func (in *Intake) meter(ctx context.Context, body io.Reader) io.Reader {
 	return &metered{Reader: body, room: func(passed int64) error {
-		if err := in.Room(ctx, 1); err != nil {
+		if err := in.space(0); err != nil {
 			return err
 		}
-		return in.quotaOf(ctx, passed)
+		return in.quota(ctx, passed)
 	}}
-}
-
-// quotaOf is Room without the disk.
-func (in *Intake) quotaOf(ctx context.Context, bytes int64) error {
-	without := *in
-	without.MinFree = 0
-	return without.Room(ctx, bytes)
 }
 
 // sent counts what a token has sent.

@@ -59,7 +59,7 @@ func decided(c *Case) *decider {
 
 // sort tells what may fail the gate from what is silenced.
 func (d *decider) sort(f *compare.Finding) {
-	isLeak := f.Class == analysis.ClassLeak || f.Class == analysis.ClassUnreferenced
+	isLeak := f.Class.IsLeak()
 	changes, flaps := d.Policy.Noise.Flaps(d.Past[f.Signature])
 	switch {
 	case d.Policy.isCanary(f):
@@ -99,7 +99,7 @@ func (p *Policy) isCanary(f *compare.Finding) bool {
 
 // isBelowScore reports whether a leak's score is too low to count. What only grows, or was judged without a score, counts.
 func (p *Policy) isBelowScore(f *compare.Finding) bool {
-	return (f.Class == analysis.ClassLeak || f.Class == analysis.ClassUnreferenced) && f.Score != nil && *f.Score < p.MinimumScore
+	return f.Class.IsLeak() && f.Score != nil && *f.Score < p.MinimumScore
 }
 
 // kinds finds the leaks that fail by what they are.

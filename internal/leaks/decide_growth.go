@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
 )
 
@@ -26,7 +25,7 @@ func growthPer(list []*compare.Finding, in Measure, per string) (g growth) {
 		switch {
 		case !f.Class.IsSuspect():
 		case f.RateUnit == "":
-			g.unrated = g.unrated || f.Class == analysis.ClassLeak
+			g.unrated = g.unrated || f.Class.IsLeak()
 		case f.RateUnit != per:
 			g.other = f.RateUnit
 		default:

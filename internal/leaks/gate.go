@@ -68,7 +68,7 @@ func IsTolerated(f *compare.Finding) bool { return f.State == string(StateKnown)
 
 // FailsGate reports whether a finding is sure enough to fail a gate; nil is none.
 func FailsGate(f *compare.Finding) bool {
-	return f != nil && (f.Class == analysis.ClassLeak || f.Class == analysis.ClassUnreferenced) && f.Certain && !IsTolerated(f)
+	return f != nil && f.Class.IsLeak() && f.Certain && !IsTolerated(f)
 }
 
 // provesNew reports whether the base of a row of a new leak tells that it was not there before: evidence that does not

@@ -17,7 +17,7 @@ func (p *PastFinding) found() (found, decides bool) {
 	switch {
 	case p.Absent:
 		return false, true
-	case p.Class == analysis.ClassLeak || p.Class == analysis.ClassUnreferenced:
+	case p.Class.IsLeak():
 		return p.Certain, p.Certain
 	}
 	return false, JudgementOf(p.Class, p.Status) == Clean

@@ -95,15 +95,11 @@ func (c *Client) once(ctx context.Context, r request) (*answer, error) {
 	if r.body != nil {
 		body, size = r.body()
 	}
-	request, err := http.NewRequestWithContext(ctx, r.method, c.root+r.path, body)
+	request, err := c.request(ctx, r.method, r.path, body)
 	if err != nil {
-		return nil, &Error{Code: CodeURL, Message: err.Error()}
+		return nil, err
 	}
 	request.ContentLength = size
-	request.Header.Set("User-Agent", "heapdrift-push")
-	if c.token != "" {
-		request.Header.Set("Authorization", "Bearer "+c.token)
-	}
 	if size > 0 {
 		request.Header.Set("Expect", "100-continue") // what is refused by its head alone is not sent
 	}
@@ -124,6 +120,19 @@ func (c *Client) once(ctx context.Context, r request) (*answer, error) {
 		return a, refusalOf(a)
 	}
 	return a, nil
+}
+
+// request is one to the server, with the token.
+func (c *Client) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
+	r, err := http.NewRequestWithContext(ctx, method, c.root+path, body)
+	if err != nil {
+		return nil, &Error{Code: CodeURL, Message: err.Error()}
+	}
+	r.Header.Set("User-Agent", "heapdrift-push")
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	return r, nil
 }
 
 // decode reads the JSON of an answer. Fields that this version does not know are those of a newer server.

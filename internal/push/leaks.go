@@ -76,7 +76,7 @@ func (c *Client) Outcome(ctx context.Context, run *Run, v *Verdict, root string)
 			o.Leaks = append(o.Leaks, outcome.Leak{Signature: s, Change: list.change})
 		}
 	}
-	if v.Baseline == nil && (v.Gate == GatePassed || v.Gate == GateFailed || v.Gate == GateInconclusive) {
+	if v.Baseline == nil && (v.Gate == outcome.GatePassed || v.Gate == outcome.GateFailed || v.Gate == outcome.GateInconclusive) {
 		found, err := c.found(ctx, run.ID)
 		if err != nil {
 			return nil, err
@@ -205,12 +205,9 @@ func (c *Client) found(ctx context.Context, id int64) ([]string, error) {
 func (c *Client) readFindings(ctx context.Context, id int64) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.root+runPath(id)+"/report?format=json", http.NoBody)
+	request, err := c.request(ctx, http.MethodGet, runPath(id)+"/report?format=json", http.NoBody)
 	if err != nil {
-		return nil, &Error{Code: CodeURL, Message: err.Error()}
-	}
-	if c.token != "" {
-		request.Header.Set("Authorization", "Bearer "+c.token)
+		return nil, err
 	}
 	response, err := c.http.Do(request)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"heapdrift/internal/analysis/export/outcome"
 	"heapdrift/internal/push"
 )
 
@@ -310,11 +311,11 @@ func TestVerdictWaits(t *testing.T) {
 	c, pauses := f.client()
 	told := 0
 	v, err := c.Verdict(t.Context(), 7, "b0", "new", time.Hour, func(int) { told++ })
-	if err != nil || v.Gate != push.GateFailed || len(v.New) != 1 || told != 2 || len(*pauses) != 2 || f.wait[0] != "50s" {
+	if err != nil || v.Gate != outcome.GateFailed || len(v.New) != 1 || told != 2 || len(*pauses) != 2 || f.wait[0] != "50s" {
 		t.Errorf("verdict %+v, %v; told %d times, pauses %v, wait %v", v, err, told, *pauses, f.wait)
 	}
 	n = -1000
-	if v, err = c.Verdict(t.Context(), 7, "", "", 0, func(int) {}); err != nil || v.Gate != push.GatePending || f.wait[3] != "0s" {
+	if v, err = c.Verdict(t.Context(), 7, "", "", 0, func(int) {}); err != nil || v.Gate != outcome.GatePending || f.wait[3] != "0s" {
 		t.Errorf("verdict %+v, %v; wait %v", v, err, f.wait)
 	}
 }

@@ -35,8 +35,7 @@ func reasonsOf(v *Verdict) *reasons {
 
 // countsMore reports whether a leak is one of those that the server has counted without naming them.
 func (why *reasons) countsMore(l *outcome.Leak) bool {
-	class := analysis.Class(l.Class)
-	if !l.Certain || class != analysis.ClassLeak && class != analysis.ClassUnreferenced || len(why.silenced[l.Signature]) > 0 || l.Change == outcome.ChangeKnown || l.Change == outcome.ChangeFixed {
+	if !l.Certain || !analysis.Class(l.Class).IsLeak() || len(why.silenced[l.Signature]) > 0 || l.Change == outcome.ChangeKnown || l.Change == outcome.ChangeFixed {
 		return false
 	}
 	return slices.Contains(why.more, leaks.FailOnLeak) || slices.Contains(why.more, leaks.FailOn(l.Change))

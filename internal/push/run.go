@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"heapdrift/internal/analysis/export/outcome"
 	"heapdrift/internal/leaks"
 )
 
@@ -85,7 +86,7 @@ type Verdict struct {
 	Run      int64     `json:"run"`
 	State    string    `json:"state"`
 	Status   string    `json:"status"`
-	Gate     string    `json:"gate"`
+	Gate     string    `json:"gate"` // one of outcome.Gate…
 	Why      string    `json:"why"`
 	FailOn   []string  `json:"fail_on"`
 	Baseline *Baseline `json:"baseline"`
@@ -116,15 +117,6 @@ type Baseline struct {
 	URL      string  `json:"url"`
 }
 
-// The gates that a verdict may name.
-const (
-	GatePassed       = "passed"
-	GateFailed       = "failed"
-	GateInconclusive = "inconclusive"
-	GatePending      = "pending"
-	GateError        = "error"
-)
-
 // longestLook is how long one request waits for a verdict: shorter than proxies wait for an answer.
 const longestLook = 50 * time.Second
 
@@ -147,7 +139,7 @@ func (c *Client) Verdict(ctx context.Context, id int64, baseline, failOn string,
 		if err := a.decode(v); err != nil {
 			return nil, err
 		}
-		if v.Gate != GatePending || !time.Now().Before(until) {
+		if v.Gate != outcome.GatePending || !time.Now().Before(until) {
 			return v, nil
 		}
 		told(v.Pending)

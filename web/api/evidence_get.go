@@ -34,7 +34,7 @@ func (a *API) evidenceGet(c echo.Context) error {
 		return store.ErrNotFound
 	}
 	e := &list[at]
-	expired := problem.New(http.StatusGone, codeExpired, "the file is older than this server keeps files; what was read of it stays")
+	expired := problem.New(http.StatusGone, problem.CodeExpired, "the file is older than this server keeps files; what was read of it stays")
 	if e.ExpiredAt != nil {
 		return expired
 	}
@@ -59,14 +59,15 @@ func (a *API) evidenceGet(c echo.Context) error {
 	return nil
 }
 
-const codeExpired = "evidence-expired"
+// WasHead marks, in the context of a request, that it is a HEAD which the server has routed as GET.
+const WasHead = "heapdrift.head"
 
 // noteDownload writes into the audit who takes something out of a project. A range behind the first bytes is a part of a download that is
 // noted already, and HEAD takes nothing.
 func (a *API) noteDownload(c echo.Context, run int64, what map[string]any) error {
 	r := c.Request()
 	begin := r.Header.Get("Range")
-	if r.Method != http.MethodGet || c.Get("head") != nil || begin != "" && !strings.HasPrefix(begin, "bytes=0-") && !strings.HasPrefix(begin, "bytes=-") {
+	if r.Method != http.MethodGet || c.Get(WasHead) != nil || begin != "" && !strings.HasPrefix(begin, "bytes=0-") && !strings.HasPrefix(begin, "bytes=-") {
 		return nil
 	}
 	by, err := actorOf(r)

@@ -51,6 +51,7 @@ const (
 	CodeNotFound    = "not-found"
 	CodeTooLarge    = "too-large"
 	CodeNoSpace     = "no-space"
+	CodeExpired     = "evidence-expired" // the server keeps files for a time only
 	CodeQuota       = "quota-used-up"
 	CodeLocked      = "upload-locked"
 	CodeInternal    = "internal"
@@ -90,7 +91,7 @@ var titles = map[string]string{
 	CodeQuota:                 "The token has sent enough for today",
 	CodeLocked:                "Another request is writing to the upload",
 	CodeInternal:              "The server failed",
-	"evidence-expired":        "The file is gone",
+	CodeExpired:               "The file is gone",
 	CodeNoReport:              "The run has no report yet",
 	CodeOffset:                "The upload stands at another offset",
 	CodeContentType:           "The content type is wrong",

@@ -31,7 +31,7 @@ func outcomeOf(r *analysis.Report) *outcome.Outcome {
 		if f.Known != "" {
 			l.Change = outcome.ChangeKnown
 		}
-		if isLeak := f.Verdict == analysis.ClassLeak || f.Verdict == analysis.ClassUnreferenced; isLeak && f.Known == "" && o.Gate == outcome.GateFailed {
+		if f.Verdict.IsLeak() && f.Known == "" && o.Gate == outcome.GateFailed {
 			l.Fails = true
 		}
 		if growth := growthOf(&f.Amounts); growth != nil && growth.Bytes > 0 {

@@ -37,6 +37,9 @@ func (c Class) Gravity() int { return slices.Index(Classes, c) }
 // IsSuspect reports whether memory leaks, is reached by no pointer, or grows and the evidence does not decide.
 func (c Class) IsSuspect() bool { return c.Gravity() >= Growing.Gravity() }
 
+// IsLeak reports whether memory leaks: it grows without an end, or no pointer reaches it.
+func (c Class) IsLeak() bool { return c == Leak || c == Unreferenced }
+
 // A Clause is a line of evidence that users read: a condition, or what else the judgement rests on.
 type Clause struct {
 	Rule string `json:"rule"` // its stable id: a Condition, "snapshots", "growth", "survivors", "spread", "growing-block", "score", "next", …

@@ -139,3 +139,22 @@ func TestPoolIsBounded(t *testing.T) {
 		t.Errorf("one clean run of three: %+v", low)
 	}
 }
+
+// Each class is a leak, a suspect or neither, in the order of their gravity.
+func TestKindsOfClasses(t *testing.T) {
+	for class, want := range map[Class]string{
+		Leak: "leak suspect", Unreferenced: "leak suspect", GrowingBlock: "suspect", Growing: "suspect",
+		Cache: "", OneTime: "", Transient: "", Stable: "", Unknown: "",
+	} {
+		got := ""
+		if class.IsLeak() {
+			got = "leak "
+		}
+		if class.IsSuspect() {
+			got += "suspect"
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", class, got, want)
+		}
+	}
+}

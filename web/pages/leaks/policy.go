@@ -162,3 +162,13 @@ func policyAgain(c echo.Context, v policyView, err error) error {
 	}
 	return ui.Render(c, told.Status, policyPage(v))
 }
+
+// lines are the versions as the page lists them.
+func (v policyView) lines() []version {
+	list := make([]version, len(v.versions))
+	for i := range v.versions {
+		f := &v.versions[i]
+		list[i] = version{f.Version, ui.PolicyVersionURL(v.project, f.Version), f.Note, f.Author, f.Verified, f.At}
+	}
+	return list
+}

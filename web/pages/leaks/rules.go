@@ -206,3 +206,13 @@ func readImport(form *multipart.Reader, kind, text *string) error {
 		}
 	}
 }
+
+// lines are the versions as the page lists them.
+func (v rulesView) lines() []version {
+	list := make([]version, len(v.versions))
+	for i := range v.versions {
+		f := &v.versions[i]
+		list[i] = version{f.Version, ui.RuleVersionURL(v.project, f.Version), f.Note, f.Author, f.Verified, f.At}
+	}
+	return list
+}
