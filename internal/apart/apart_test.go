@@ -1,0 +1,197 @@
+//go:build linux
+
+package apart_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"heapdrift/ingest/evidence"
+	"heapdrift/internal/apart"
+	"heapdrift/internal/memory"
+)
+
+func TestMain(m *testing.M) {
+	apart.Main(tasks)
+	os.Exit(m.Run())
+}
+
+var tasks = map[string]apart.Task{
+	"double": func(ctx context.Context, p *apart.Parent, input json.RawMessage) (any, error) {
+		var n int
+		if err := json.Unmarshal(input, &n); err != nil {
+			return nil, err
+		}
+		p.Progress(50, "doubling")
+		return 2 * n, nil
+	},
+	"ask": func(ctx context.Context, p *apart.Parent, input json.RawMessage) (any, error) {
+		var all sync.WaitGroup
+		answers := make([]string, 20)
+		errs := make([]error, 20)
+		for i := range answers {
+			all.Go(func() {
+				var f *os.File
+				if f, errs[i] = p.Ask(ctx, "file", i, nil, nil); errs[i] == nil {
+					var b []byte
+					b, errs[i] = io.ReadAll(f)
+					answers[i] = string(b)
+				}
+			})
+		}
+		all.Wait()
+		return answers, errors.Join(errs...)
+	},
+	"give": func(ctx context.Context, p *apart.Parent, input json.RawMessage) (any, error) {
+		f, err := apart.Temporary()
+		if err != nil {
+			return nil, err
+		}
+		if _, err := f.WriteString("made apart"); err != nil {
+			return nil, err
+		}
+		_, err = p.Ask(ctx, "take", strings.Repeat("long ", 100_000), f, nil)
+		return nil, err
+	},
+	"refuse": func(context.Context, *apart.Parent, json.RawMessage) (any, error) {
+		return nil, fmt.Errorf("reading: %w", &evidence.Error{Code: "bad", File: "a.etl", Message: "it is bad", Do: "mend it", Line: 3, Err: errors.New("the cause")})
+	},
+	"fail": func(ctx context.Context, p *apart.Parent, _ json.RawMessage) (any, error) {
+		_, err := p.Ask(ctx, "broken", nil, nil, nil)
+		return nil, fmt.Errorf("child: %w", err)
+	},
+	"panic": func(context.Context, *apart.Parent, json.RawMessage) (any, error) {
+		var all sync.WaitGroup
+		all.Go(func() { panic("in a goroutine") })
+		all.Wait()
+		return nil, nil
+	},
+	"spin": func(ctx context.Context, p *apart.Parent, _ json.RawMessage) (any, error) {
+		for n := 0; ; n++ { //nolint:revive // it is to take time
+		}
+	},
+	"still": func(context.Context, *apart.Parent, json.RawMessage) (any, error) { select {} },
+	"eat": func(ctx context.Context, _ *apart.Parent, _ json.RawMessage) (any, error) {
+		var kept [][]byte
+		for ctx.Err() == nil {
+			b := make([]byte, 1<<20)
+			for i := 0; i < len(b); i += 4096 {
+				b[i] = 1
+			}
+			kept = append(kept, b)
+		}
+		return len(kept), context.Cause(ctx)
+	},
+	"gulp": func(context.Context, *apart.Parent, json.RawMessage) (any, error) { // in one step, before anybody looks
+		b := make([]byte, 64<<30)
+		return len(b), nil
+	},
+	"look around": func(context.Context, *apart.Parent, json.RawMessage) (any, error) {
+		_, dialed := net.Dial("udp", "127.0.0.1:9")
+		ran := exec.Command("/bin/true").Run()
+		return map[string]string{"dial": fmt.Sprint(dialed), "run": fmt.Sprint(ran), "env": strings.Join(os.Environ(), " ")}, nil
+	},
+}
+
+func run(t *testing.T, r *apart.Runner, w apart.Work) error {
+	t.Helper()
+	return r.Run(t.Context(), w)
+}
+
+func TestOutcomeAndProgress(t *testing.T) {
+	var got int
+	var heard []string
+	err := run(t, &apart.Runner{}, apart.Work{Task: "double", Input: 21, Outcome: &got, Progress: func(p int, s string) { heard = append(heard, fmt.Sprint(p, s)) }})
+	if err != nil || got != 42 || len(heard) != 1 || heard[0] != "50doubling" {
+		t.Errorf("%d, %v, %v", got, heard, err)
+	}
+}
+
+func TestFilesGoBothWays(t *testing.T) {
+	var got []string
+	err := run(t, &apart.Runner{}, apart.Work{Task: "ask", Outcome: &got, Answers: map[string]apart.Answer{"file": func(_ context.Context, in json.RawMessage, _ *os.File) (any, *apart.File, error) {
+		f, err := apart.Temporary()
+		if err != nil {
+			return nil, nil, err
+		}
+		_, err = f.WriteString("file " + string(in))
+		if err == nil {
+			_, err = f.Seek(0, io.SeekStart)
+		}
+		return nil, &apart.File{File: f}, err
+	}}})
+	if err != nil || len(got) != 20 || got[7] != "file 7" {
+		t.Errorf("%q, %v", got, err)
+	}
+	var content string
+	var long string
+	err = run(t, &apart.Runner{}, apart.Work{Task: "give", Answers: map[string]apart.Answer{"take": func(_ context.Context, in json.RawMessage, f *os.File) (any, *apart.File, error) {
+		b, err := io.ReadAll(io.NewSectionReader(f, 0, 100))
+		content = string(b)
+		return nil, nil, errors.Join(err, json.Unmarshal(in, &long))
+	}}})
+	if err != nil || content != "made apart" || len(long) != 500_000 {
+		t.Errorf("%q, %d bytes, %v", content, len(long), err)
+	}
+}
+
+func TestErrorsStayWhatTheyAre(t *testing.T) {
+	err := run(t, &apart.Runner{}, apart.Work{Task: "refuse"})
+	var refused *evidence.Error
+	if !errors.As(err, &refused) || refused.Error() != "a.etl: it is bad (line 3): the cause; mend it" || refused.Code != "bad" {
+		t.Errorf("%v", err)
+	}
+	away := errors.New("the database is away")
+	err = run(t, &apart.Runner{}, apart.Work{Task: "fail", Answers: map[string]apart.Answer{"broken": func(context.Context, json.RawMessage, *os.File) (any, *apart.File, error) { return nil, nil, away }}})
+	if !errors.Is(err, away) {
+		t.Errorf("%v", err)
+	}
+	if err := run(t, &apart.Runner{}, apart.Work{Task: "nothing"}); err == nil {
+		t.Error("a task that nobody knows")
+	}
+}
+
+func TestWhatEndsAProcess(t *testing.T) {
+	for task, want := range map[string]string{"panic": apart.CodeCrashed, "spin": apart.CodeExpensive, "still": apart.CodeStuck} {
+		var ended *apart.Ended
+		if err := run(t, &apart.Runner{Time: time.Second, Still: 2 * time.Second}, apart.Work{Task: task}); !errors.As(err, &ended) || ended.Code != want {
+			t.Errorf("%s: %v, want %s", task, err, want)
+		}
+	}
+	for _, task := range []string{"eat", "gulp"} {
+		var exceeded *memory.Exceeded
+		if err := run(t, &apart.Runner{Memory: 64 << 20, Time: time.Minute}, apart.Work{Task: task}); !errors.As(err, &exceeded) || exceeded.Limit != 64<<20 {
+			t.Errorf("%s: %v", task, err)
+		}
+	}
+}
+
+func TestContextEndsTheProcess(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	left := errors.New("the client left")
+	time.AfterFunc(200*time.Millisecond, func() { cancel(left) })
+	if err := (&apart.Runner{}).Run(ctx, apart.Work{Task: "spin"}); !errors.Is(err, left) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestConfined(t *testing.T) {
+	t.Setenv("HEAPDRIFT_DATABASE_URL", "postgres://somebody")
+	var got map[string]string
+	if err := run(t, &apart.Runner{}, apart.Work{Task: "look around", Outcome: &got}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(got["dial"], "operation not permitted") || !strings.Contains(got["run"], "operation not permitted") || strings.Contains(got["env"], "postgres") {
+		t.Errorf("%v", got)
+	}
+}

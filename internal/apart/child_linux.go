@@ -1,0 +1,129 @@
+package apart
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"heapdrift/internal/memory"
+)
+
+// childEnv marks a process as a child; its descriptor 3 is the socket.
+const childEnv = "HEAPDRIFT_APART"
+
+// Main does the task of a parent where this process was started for that, and ends the process then. It is called first in main,
+// and does nothing in any other process.
+func Main(tasks map[string]Task) {
+	if os.Getenv(childEnv) == "" {
+		return
+	}
+	if err := serve(tasks); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// A Parent answers what a task asks. It is safe for concurrent use.
+type Parent struct {
+	wire *wire
+
+	mu      sync.Mutex
+	last    uint64
+	waiting map[uint64]chan message
+}
+
+func serve(tasks map[string]Task) error {
+	w, err := newWire(os.NewFile(3, "parent"))
+	if err != nil {
+		return err
+	}
+	packet := make([]byte, maxPacket)
+	m, err := w.receive(packet)
+	if err != nil {
+		return err
+	}
+	task := tasks[m.Name]
+	if task == nil {
+		return fmt.Errorf("apart: no task %q", m.Name)
+	}
+	if err := confine(m.Limit); err != nil {
+		return err
+	}
+	p := &Parent{wire: w, waiting: map[uint64]chan message{}}
+	go p.listen(packet)
+	outcome, err := within(m.Limit, func(ctx context.Context) (any, error) { return task(ctx, p, m.Body) })
+	return w.send(message{Kind: kindEnd, Fault: faultOf(err)}, outcome, nil)
+}
+
+// within does the task within its budget of memory.
+func within(limit int64, task func(context.Context) (any, error)) (outcome any, err error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	budget := memory.NewBudget(memory.Size(limit))
+	budget.LargePages(budget.Limit())
+	go budget.Watch(ctx)
+	err = budget.Do(ctx, func(ctx context.Context) (err error) {
+		outcome, err = task(ctx)
+		return err
+	})
+	return outcome, err
+}
+
+// listen passes answers on. Without a parent there is nothing left to do.
+func (p *Parent) listen(packet []byte) {
+	for {
+		m, err := p.wire.receive(packet)
+		if err != nil {
+			os.Exit(1)
+		}
+		p.mu.Lock()
+		answer := p.waiting[m.ID]
+		delete(p.waiting, m.ID)
+		p.mu.Unlock()
+		if answer != nil {
+			answer <- m
+		}
+	}
+}
+
+// Ask asks the parent and waits for its answer, which goes to output as for json.Unmarshal; nil for none. file goes with the
+// question; the caller closes it. The file that the answer hands over may be nil.
+func (p *Parent) Ask(ctx context.Context, question string, input any, file *os.File, output any) (*os.File, error) {
+	answer := make(chan message, 1)
+	p.mu.Lock()
+	p.last++
+	id := p.last
+	p.waiting[id] = answer
+	p.mu.Unlock()
+	if err := p.wire.send(message{Kind: kindAsk, ID: id, Name: question}, input, file); err != nil {
+		return nil, err
+	}
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx) //nolint:wrapcheck // the caller's own
+	case m := <-answer:
+		if m.Fault != nil {
+			return nil, m.Fault.err()
+		}
+		if output == nil || len(m.Body) == 0 {
+			return m.file, nil
+		}
+		if err := json.Unmarshal(m.Body, output); err != nil {
+			err = fmt.Errorf("apart: answer to %s: %w", question, err)
+			if m.file != nil {
+				err = errors.Join(err, m.file.Close())
+			}
+			return nil, err
+		}
+		return m.file, nil
+	}
+}
+
+// Progress says how far the task is.
+func (p *Parent) Progress(percent int, stage string) {
+	_ = p.wire.send(message{Kind: kindProgress, Percent: percent, Name: stage}, nil, nil) // listen notices a parent that is gone
+}

@@ -1,0 +1,28 @@
+//go:build !linux
+
+package apart
+
+import (
+	"context"
+	"os"
+)
+
+// Supported says that this system can do work apart.
+const Supported = false
+
+// Main does nothing: no process is a child here.
+func Main(map[string]Task) {}
+
+// Run returns ErrUnsupported.
+func (r *Runner) Run(context.Context, Work) error { return ErrUnsupported }
+
+// A Parent answers what a task asks.
+type Parent struct{}
+
+// Ask returns ErrUnsupported.
+func (p *Parent) Ask(context.Context, string, any, *os.File, any) (*os.File, error) {
+	return nil, ErrUnsupported
+}
+
+// Progress does nothing.
+func (p *Parent) Progress(int, string) {}
