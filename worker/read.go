@@ -4,93 +4,97 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"heapdrift/ingest"
-	"heapdrift/ingest/capture/allocations"
+	"heapdrift/ingest/etl/tracecapture"
 	"heapdrift/ingest/evidence"
+	"heapdrift/internal/apart"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/queue"
 	"heapdrift/internal/store"
 	"heapdrift/internal/symbols/symsrv"
+	"heapdrift/worker/task"
 )
 
 // formats are those that evidence may be of.
 var formats = ingest.Formats()
 
-// read turns a piece of evidence into captures.
+// read turns a piece of evidence into captures. A trace is read together with those other files of its run that are of the same
+// recording.
 func (w *Worker) read(ctx context.Context, job *queue.Job) error {
-	e, err := store.Read(ctx, w.Store, func(v store.View) (store.Evidence, error) { return v.EvidenceByID(ctx, *job.EvidenceID) })
+	files, stored, err := w.filesOf(ctx, *job.EvidenceID)
 	if err != nil {
 		return err
 	}
-	var reading *ingest.Reading
-	var together []int64
-	if formats.Of(evidence.Kind(e.Kind)).Together {
-		reading, together, err = w.readTrace(ctx, job, e)
-	} else {
-		reading, err = w.readSnapshots(ctx, job, e)
+	if stored {
+		return w.Store.SaveCaptures(ctx, job.Lease, nil, idsOf(files)...)
 	}
-	defer func() { _ = reading.Close() }() // temporary disk
+	t := task.Read{Trace: isTrace(files[0])}
+	for _, f := range files {
+		t.Files = append(t.Files, task.File{Name: f.Name, SHA256: f.SHA256})
+	}
+	h := &host{worker: w, job: job, open: func(ctx context.Context, file int) (blob.Content, error) {
+		r, err := w.openEvidence(ctx, files[file])
+		if err != nil || !formats.Of(evidence.Kind(files[file].Kind)).Random {
+			return r, err
+		}
+		return blob.Local(ctx, r)
+	}}
+	covered, err := task.RunRead(symsrv.InRun(ctx), w.Apart, t, h)
 	if err != nil {
 		return refusal(err)
 	}
-	stored, err := w.store(ctx, job, reading)
-	if err != nil {
+	var together []int64
+	for _, file := range covered {
+		if file < 0 || file >= len(files) {
+			return fmt.Errorf("worker: the reader names file %d of %d", file, len(files))
+		}
+		together = append(together, files[file].ID)
+	}
+	return w.Store.SaveCaptures(ctx, job.Lease, h.captures, together...)
+}
+
+// filesOf are a piece of evidence and, of a trace, the files of its run that may be of the same recording. stored says that they
+// have been read together already.
+func (w *Worker) filesOf(ctx context.Context, id int64) (files []store.Evidence, stored bool, err error) {
+	err = w.Store.View(ctx, func(v store.View) error {
+		e, err := v.EvidenceByID(ctx, id)
+		if err != nil {
+			return err
+		}
+		files = []store.Evidence{e}
+		if isTrace(e) {
+			files, stored, err = v.TraceFiles(ctx, e)
+		}
 		return err
+	})
+	if err != nil || stored {
+		return files, stored, err
 	}
-	return w.Store.SaveCaptures(ctx, job.Lease, stored, together...)
+	kept := files[:1]
+	for _, f := range files[1:] {
+		if f.State != "failed" || f.ErrorCode == tracecapture.CodeNoMemory { // the kernel's half may hold none
+			kept = append(kept, f)
+		}
+	}
+	return kept, false, nil
 }
 
-// store puts captures and the allocation table of a trace into the blob store. A nil reading has none.
-func (w *Worker) store(ctx context.Context, job *queue.Job, reading *ingest.Reading) ([]store.StoredCapture, error) {
-	if reading == nil {
-		return nil, nil
-	}
-	var table store.Table
-	if reading.Rows != nil {
-		job.Progress(80, "storing allocations")
-		digest, err := w.put(ctx, func(out io.Writer) error { return allocations.Write(ctx, out, reading.Rows, reading.Meta) })
-		if err != nil {
-			return nil, err
-		}
-		table = store.Table{Key: blob.ContentKey(digest.SHA256), Bytes: digest.Bytes, Sites: len(reading.Meta.Sites)}
-	}
-	job.Progress(90, "storing captures")
-	stored := make([]store.StoredCapture, len(reading.Captures))
-	for i, c := range reading.Captures {
-		digest, err := w.put(ctx, c.Write)
-		if err != nil {
-			return nil, err
-		}
-		stored[i] = store.StoredCapture{Capture: c, Artifact: blob.ContentKey(digest.SHA256), Bytes: digest.Bytes}
-		if c.Trace != nil { // a capture with a table is one of a trace
-			stored[i].Table = table
-		}
-	}
-	return stored, nil
-}
+func isTrace(e store.Evidence) bool { return formats.Of(evidence.Kind(e.Kind)).Together }
 
-func (w *Worker) readSnapshots(ctx context.Context, job *queue.Job, e store.Evidence) (*ingest.Reading, error) {
-	r, err := w.openEvidence(ctx, e)
-	if err == nil && formats.Of(evidence.Kind(e.Kind)).Random {
-		r, err = local(ctx, r, w.Remote)
+func idsOf(files []store.Evidence) []int64 {
+	ids := make([]int64, len(files))
+	for i := range files {
+		ids[i] = files[i].ID
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = r.Close() }()
-	types := HeapTypes{Library: &teamLibrary{store: w.Store, blobs: w.Blobs, path: w.Symbols}}
-	defer types.Close()
-	ctx = symsrv.InRun(ctx)
-	return ingest.Read(ctx, sourceOf(e, r), ingest.Options{Progress: progress(job, 0, 90, "reading"), Types: types.Find})
+	return ids
 }
 
 // openEvidence opens a file as it was uploaded.
-func (w *Worker) openEvidence(ctx context.Context, e store.Evidence) (blob.Reader, error) {
+func (w *Worker) openEvidence(ctx context.Context, e store.Evidence) (blob.Content, error) {
 	r, err := w.Blobs.Open(ctx, blob.ContentKey(e.SHA256))
 	if errors.Is(err, blob.ErrNotFound) {
-		return nil, &queue.Error{Code: "blob-missing", Final: true, Message: fmt.Sprintf("%s is not in the blob store any more; upload it again", e.Name)}
+		return nil, &evidence.Error{Code: "blob-missing", File: e.Name, Message: "the file is not in the blob store any more", Do: "upload it again"}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("worker: open %s: %w", e.Name, err)
@@ -98,19 +102,13 @@ func (w *Worker) openEvidence(ctx context.Context, e store.Evidence) (blob.Reade
 	return r, nil
 }
 
-func sourceOf(e store.Evidence, r blob.Reader) ingest.Source {
-	return ingest.Source{Name: e.Name, ReaderAt: r, Size: r.Size()}
-}
-
-// progress maps bytes that are done to a part of the job's percents.
-func progress(job *queue.Job, from, to int, stage string) func(done, total int64) {
-	return func(done, total int64) { job.Progress(from+int(int64(to-from)*done/max(total, 1)), stage) }
-}
-
-// refusal is the error of a file that reading it again does not make better.
+// refusal is the error of files that reading them again does not make better.
 func refusal(err error) error {
 	if refused := evidence.Refusal(err); refused != nil {
 		return &queue.Error{Code: refused.Code, Message: refused.Error(), Final: true}
+	}
+	if ended := (*apart.Ended)(nil); errors.As(err, &ended) {
+		return &queue.Error{Code: ended.Code, Message: ended.Message, Final: !ended.Again}
 	}
 	return err
 }

@@ -8,7 +8,8 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/queue"
-	"heapdrift/internal/symbols"
+	"heapdrift/internal/symbols/symsrv"
+	"heapdrift/worker/task"
 )
 
 // symbolise names the return addresses of a run's captures by all symbols that there are now. Nothing is read again
@@ -18,25 +19,17 @@ func (w *Worker) symbolise(ctx context.Context, job *queue.Job) error {
 	if err != nil {
 		return err
 	}
-	captures := make([]*capture.Capture, len(naming.Captures))
-	for i, ref := range naming.Captures {
-		job.Progress(30*i/len(captures), "loading captures")
-		if captures[i], err = loadCapture(ctx, w.Blobs, ref); err != nil {
-			return err
+	h := &host{worker: w, job: job, open: func(ctx context.Context, file int) (blob.Content, error) {
+		r, err := w.Blobs.Open(ctx, naming.Captures[file].Artifact)
+		if err != nil {
+			return nil, fmt.Errorf("worker: capture of %s: %w", naming.Captures[file].Files[0].Name, err)
 		}
+		return r, nil
+	}}
+	if err := task.RunName(symsrv.InRun(ctx), w.Apart, task.Name{Captures: len(naming.Captures)}, h); err != nil {
+		return refusal(err)
 	}
-	job.Progress(30, "naming frames")
-	resolver := symbols.Resolver{Library: &teamLibrary{store: w.Store, blobs: w.Blobs, path: w.Symbols}, Indexes: indexCache{w.Blobs}}
-	names, err := resolver.Resolve(ctx, captures, func(percent int, stage string) { job.Progress(30+60*percent/100, stage) })
-	if err != nil {
-		return err
-	}
-	job.Progress(90, "storing names")
-	digest, err := w.put(ctx, func(out io.Writer) error { return names.Write(out) })
-	if err != nil {
-		return err
-	}
-	return w.Store.SaveNames(ctx, job.Lease, naming, blob.ContentKey(digest.SHA256))
+	return w.Store.SaveNames(ctx, job.Lease, naming, h.names)
 }
 
 // loadNames reads the names that a search has found; nil before the first.

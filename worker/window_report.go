@@ -49,7 +49,7 @@ func (w *Windows) narrow(ctx context.Context, list []loaded, head *analysis.Repo
 	if used.Key == "" {
 		return readAgain()
 	}
-	table, blob, err := openAllocations(ctx, w.Blobs, w.Remote, used.Key)
+	table, blob, err := openAllocations(ctx, w.Blobs, used.Key)
 	if err != nil {
 		return err
 	}

@@ -16,9 +16,8 @@ import (
 // Windows answers for windows of the traces that runs are about. It keeps the tables of the last few open. It is safe for
 // concurrent use.
 type Windows struct {
-	Store  *store.Store
-	Blobs  blob.Store
-	Remote bool // as that of Worker
+	Store *store.Store
+	Blobs blob.Store
 
 	tables tableCache
 	turns  turns
@@ -152,7 +151,7 @@ func (w *Windows) load(ctx context.Context, run int64, trace *store.RunTrace) (_
 	for i := range trace.Head.Heaps {
 		t.sites.Heaps = append(t.sites.Heaps, trace.Head.Heaps[i].Handle)
 	}
-	t.table, t.blob, err = openAllocations(ctx, w.Blobs, w.Remote, trace.Table.Key)
+	t.table, t.blob, err = openAllocations(ctx, w.Blobs, trace.Table.Key)
 	return t, err
 }
 
@@ -161,23 +160,24 @@ func notATrace() error {
 }
 
 // openAllocations opens an allocation table.
-func openAllocations(ctx context.Context, blobs blob.Store, remote bool, key string) (*allocations.Table, blob.Reader, error) {
+func openAllocations(ctx context.Context, blobs blob.Store, key string) (*allocations.Table, blob.Content, error) {
 	r, err := blobs.Open(ctx, key)
 	if errors.Is(err, blob.ErrNotFound) {
 		return nil, nil, analysis.ErrTableMissing
 	}
-	if err == nil {
-		r, err = local(ctx, r, remote)
-	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("worker: allocation table: %w", err)
 	}
-	table, err := allocations.Open(r, r.Size())
+	here, err := blob.Local(ctx, r) // it is read at random
 	if err != nil {
-		_ = r.Close() // read only
 		return nil, nil, fmt.Errorf("worker: allocation table: %w", err)
 	}
-	return table, r, nil
+	table, err := allocations.Open(here, here.Size())
+	if err != nil {
+		_ = here.Close() // read only
+		return nil, nil, fmt.Errorf("worker: allocation table: %w", err)
+	}
+	return table, here, nil
 }
 
 // checkWindow says what is wrong with a window of a trace.

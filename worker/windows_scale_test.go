@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -147,6 +148,14 @@ func (l *largeTrace) table(t testing.TB, rows, sites int, meta *allocations.Meta
 	return store.Table{Key: blob.ContentKey(digest.SHA256), Bytes: digest.Bytes, Sites: sites}
 }
 
+// elsewhere is a store that does not lie on a disk of this machine.
+type elsewhere struct{ blob.Store }
+
+func (e elsewhere) Open(ctx context.Context, key string) (blob.Reader, error) {
+	r, err := e.Store.Open(ctx, key)
+	return struct{ blob.Reader }{r}, err
+}
+
 // Windows of a table of many row groups have the numbers that adding up all rows gives; from a copy of the blob too.
 func TestWindowsOfManyRows(t *testing.T) {
 	const rows, sites = 200_000, 2000
@@ -161,8 +170,8 @@ func TestWindowsOfManyRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
-	for _, remote := range []bool{false, true} {
-		windows := &worker.Windows{Store: l.store, Blobs: l.blobs, Remote: remote}
+	for _, blobs := range []blob.Store{l.blobs, elsewhere{l.blobs}} {
+		windows := &worker.Windows{Store: l.store, Blobs: blobs}
 		for range 3 {
 			w := capture.Window{From: rng.Int64N(hour)}
 			w.To = w.From + rng.Int64N(hour-w.From)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"heapdrift/internal/apart"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/queue"
 	"heapdrift/internal/store"
@@ -18,8 +19,8 @@ type Worker struct {
 	Blobs blob.Store
 	// Symbols is where symbols are looked for that the team store does not have; nil for nowhere.
 	Symbols symbols.Library
-	// Remote says that Blobs is not a disk of this machine: what is read at random is copied here first.
-	Remote bool
+	// Apart does what reads files that nobody vouches for in processes of their own; nil does it in this one.
+	Apart *apart.Runner
 }
 
 // Handlers maps each kind of job to what does it.

@@ -13,11 +13,10 @@ import (
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/internal/store/storetest"
-	"heapdrift/internal/testdb"
 	"heapdrift/worker/workertest"
 )
 
-func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
+func TestMain(m *testing.M) { workertest.Main(m) }
 
 // pipeline is everything behind the door.
 type pipeline struct {

@@ -18,7 +18,7 @@ import (
 	"heapdrift/internal/analysis/export"
 	"heapdrift/internal/symbols"
 	"heapdrift/internal/symbols/symsrv"
-	"heapdrift/worker"
+	"heapdrift/worker/task"
 )
 
 // list is a flag that may be given more than once.
@@ -98,7 +98,7 @@ func analyze(ctx context.Context, args []string, s streams) (int, error) {
 		return exitUsage, err
 	}
 	ctx = symsrv.InRun(ctx) // the heaps of dumps and the names of frames ask the same servers
-	types := worker.HeapTypes{Library: library}
+	types := task.HeapTypes{Library: library}
 	defer types.Close()
 	evidence, err := readEvidence(ctx, files, ingest.Options{Base: base, Types: types.Find}, s)
 	defer evidence.close()

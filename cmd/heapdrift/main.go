@@ -6,9 +6,13 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"heapdrift/internal/apart"
+	"heapdrift/worker/task"
 )
 
 func main() {
+	apart.Main(task.Apart())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr})
 	stop()

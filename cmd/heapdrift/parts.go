@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"heapdrift/internal/apart"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/memory"
@@ -56,7 +56,7 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 			p.store.Close()
 			return nil, err
 		}
-		handlers = withinBudget(budget, (&worker.Worker{Store: p.store, Blobs: p.blobs, Symbols: library, Remote: c.remoteBlobs()}).Handlers())
+		handlers = withinBudget(budget, (&worker.Worker{Store: p.store, Blobs: p.blobs, Symbols: library, Apart: c.apart(log)}).Handlers())
 	}
 	p.node, err = queue.New(p.store, handlers, queue.Options{RedisURL: c.RedisURL, Concurrency: c.Concurrency, FreshBroker: r.freshBroker, Log: log})
 	if err != nil {
@@ -64,6 +64,14 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 		return nil, err
 	}
 	return p, nil
+}
+
+// apart is what runs the readers of a worker in processes of their own; nil where the system has no such.
+func (c *config) apart(log *slog.Logger) *apart.Runner {
+	if !apart.Supported {
+		return nil
+	}
+	return &apart.Runner{Parts: c.Concurrency, Log: log}
 }
 
 // withinBudget ends jobs that use a worker's memory up.
@@ -82,9 +90,6 @@ func withinBudget(budget *memory.Budget, handlers map[string]queue.Handler) map[
 	return bounded
 }
 
-// remoteBlobs reports whether the blob store is not a disk of this machine.
-func (c *config) remoteBlobs() bool { return !strings.HasPrefix(c.BlobURL, "file:") }
-
 func (p *parts) intake() *intake.Intake {
 	return &intake.Intake{Store: p.store, Blobs: p.blobs, MaxBytes: p.config.MaxUpload, MinFree: p.config.MinFree, TokenQuota: p.config.TokenQuota}
 }
@@ -102,7 +107,7 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 		if err != nil {
 			return fmt.Errorf("listen on HEAPDRIFT_LISTEN: %w", err)
 		}
-		windows := &worker.Windows{Store: p.store, Blobs: p.blobs, Remote: p.config.remoteBlobs()}
+		windows := &worker.Windows{Store: p.store, Blobs: p.blobs}
 		defer func() { _ = windows.Close() }() // read only
 		server, err := web.New(web.Options{
 			Store: p.store, Blobs: p.blobs, Intake: p.intake(), Windows: windows, Budget: p.budget, Log: p.log, Version: buildVersion(), TrustProxy: p.config.TrustProxy, Hosts: hostsFor(listener.Addr(), p.config.Hosts),

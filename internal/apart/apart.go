@@ -73,8 +73,10 @@ type Work struct {
 
 // A Runner runs work in processes of their own. Its zero value is ready for use.
 type Runner struct {
-	// Memory is what one process may take; 0 is memory.Default.
+	// Memory is what one process may take; 0 is a part of the budget of the work that the context is of.
 	Memory memory.Size
+	// Parts is how many processes share that budget; 0 is one.
+	Parts int
 	// Time is the processor time that every task may take, PerMegabyte what each MiB that it is handed adds; 0 is DefaultTime and
 	// DefaultPerMegabyte.
 	Time, PerMegabyte time.Duration

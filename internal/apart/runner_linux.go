@@ -30,7 +30,12 @@ func (r *Runner) Run(ctx context.Context, work Work) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx) //nolint:wrapcheck // the caller's own
 	}
-	c, err := r.start(ctx, work)
+	limit, release := r.Memory, func() {}
+	if limit == 0 {
+		limit, release = memory.Part(ctx, max(r.Parts, 1))
+	}
+	defer release()
+	c, err := r.start(ctx, work, limit)
 	if err != nil {
 		return err
 	}
@@ -69,21 +74,15 @@ func (r *Runner) ended(c *child, state *os.ProcessState) error {
 		r.Log.Error("apart: a process ended before its task did", "task", c.work.Task, "state", fmt.Sprint(state), "said", said)
 	}
 	if strings.Contains(said, "out of memory") || strings.Contains(said, "cannot allocate memory") {
-		return &memory.Exceeded{Limit: r.memory()}
+		return &memory.Exceeded{Limit: c.limit}
 	}
 	return &Ended{Code: CodeCrashed, Again: true, Message: "the process that read the files ended before it was through (" + fmt.Sprint(state) + "); the log of the server says what it said last"}
-}
-
-func (r *Runner) memory() memory.Size {
-	if r.Memory == 0 {
-		return memory.Default()
-	}
-	return r.Memory
 }
 
 // A child is a process as its parent sees it.
 type child struct {
 	work      Work
+	limit     memory.Size
 	cmd       *exec.Cmd
 	wire      *wire
 	stderr    *tail
@@ -96,7 +95,7 @@ type child struct {
 }
 
 // start starts a child and gives it its task.
-func (r *Runner) start(ctx context.Context, work Work) (*child, error) {
+func (r *Runner) start(ctx context.Context, work Work, limit memory.Size) (*child, error) {
 	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_SEQPACKET|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("apart: sockets: %w", err)
@@ -107,7 +106,7 @@ func (r *Runner) start(ctx context.Context, work Work) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &child{work: work, wire: w, stderr: &tail{}, over: make(chan struct{})}
+	c := &child{work: work, limit: limit, wire: w, stderr: &tail{}, over: make(chan struct{})}
 	c.cmd = exec.CommandContext(context.WithoutCancel(ctx), self) //nolint:gosec // this program
 	c.cmd.Args = []string{os.Args[0], work.Task}
 	c.cmd.Env = []string{childEnv + "=1", "TMPDIR=" + os.TempDir(), "GOTRACEBACK=single"}
@@ -118,7 +117,7 @@ func (r *Runner) start(ctx context.Context, work Work) (*child, error) {
 	if err := c.cmd.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("apart: start a process: %w", err), w.conn.Close())
 	}
-	if err := w.send(message{Kind: kindTask, Name: work.Task, Limit: int64(r.memory())}, work.Input, nil); err != nil {
+	if err := w.send(message{Kind: kindTask, Name: work.Task, Limit: int64(limit)}, work.Input, nil); err != nil {
 		c.kill()
 		_ = c.wait()
 		return nil, err

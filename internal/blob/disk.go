@@ -234,6 +234,9 @@ type file struct {
 
 func (f *file) Size() int64 { return f.size }
 
+// Descriptor implements LocalFile.
+func (f *file) Descriptor() *os.File { return f.f }
+
 func (f *file) ReadAt(p []byte, off int64) (int, error) {
 	if f.ctx.Err() != nil {
 		return 0, context.Cause(f.ctx) //nolint:wrapcheck // the caller's own

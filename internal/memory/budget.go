@@ -22,6 +22,7 @@ type Budget struct {
 	set     chan struct{} // one, when the limit has changed since Watch looked
 	mu      sync.Mutex
 	works   []*work       // by the time of their begin
+	parts   Size          // taken by Part
 	alone   bool          // one work waits for all others to end, or is the only one: no other begins
 	changed chan struct{} // closed, and made anew, when one of those above changes
 
@@ -30,6 +31,8 @@ type Budget struct {
 
 type work struct {
 	cancel context.CancelCauseFunc
+	budget *Budget
+	alone  bool
 	ended  bool // its context is
 }
 
@@ -86,7 +89,8 @@ func (b *Budget) Do(ctx context.Context, do func(context.Context) error) error {
 func (b *Budget) once(ctx context.Context, do func(context.Context) error, alone bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	w := &work{cancel: cancel}
+	w := &work{cancel: cancel, budget: b, alone: alone}
+	ctx = context.WithValue(ctx, workKey{}, w)
 	if err := b.begin(ctx, w, alone); err != nil {
 		return err
 	}
@@ -104,6 +108,38 @@ func (b *Budget) once(ctx context.Context, do func(context.Context) error, alone
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+// workKey finds the work that a context is of.
+type workKey struct{}
+
+// Part takes a part of the budget of the work that ctx is of, for a process of its own: one of so many, or all of it where the work
+// is alone. Until release is called, what this process takes itself has to do with the rest. Outside of Do it is a part of Default.
+func Part(ctx context.Context, parts int) (size Size, release func()) {
+	w, _ := ctx.Value(workKey{}).(*work)
+	switch {
+	case w == nil:
+		return Default() / Size(parts), func() {}
+	case w.alone:
+		return w.budget.Limit(), func() {}
+	}
+	size = w.budget.Limit() / Size(parts)
+	w.budget.take(size)
+	return size, func() { w.budget.take(-size) }
+}
+
+func (b *Budget) take(size Size) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.parts += size
+}
+
+// own is what this process may take itself. Some is left however many processes there are.
+func (b *Budget) own() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	limit := b.limit.Load()
+	return max(limit-int64(b.parts), limit/8)
 }
 
 // begin waits until the work may begin, and counts it.
@@ -181,7 +217,7 @@ func (b *Budget) Watch(ctx context.Context) {
 		b.measured.Lock()
 		metrics.Read(samples)
 		b.measured.Unlock()
-		left := known - int64(samples[0].Value.Uint64()-samples[1].Value.Uint64())
+		left := b.own() - int64(samples[0].Value.Uint64()-samples[1].Value.Uint64())
 		if left < 0 {
 			b.endYoungest()
 		}

@@ -114,3 +114,6 @@ func openFile(path string) (Content, error) {
 
 // Size implements Content.
 func (f localFile) Size() int64 { return f.size }
+
+// Descriptor is the open file, for a process that reads it instead of this one.
+func (f localFile) Descriptor() *os.File { return f.File }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"heapdrift/internal/apart"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/embedded"
 	"heapdrift/internal/intake"
@@ -15,6 +16,7 @@ import (
 	"heapdrift/internal/symbols"
 	"heapdrift/internal/testdb"
 	"heapdrift/worker"
+	"heapdrift/worker/task"
 )
 
 // A Pipeline takes evidence in and works on it until the test ends.
@@ -25,7 +27,19 @@ type Pipeline struct {
 	Node   *queue.Node
 }
 
-// Start runs a pipeline. The package's TestMain must call testdb.Main.
+// runner does the tasks of workers in processes of their own, where Main has been called.
+var runner *apart.Runner
+
+// Main is the TestMain of a package whose workers read evidence as those of a server do: in processes of their own.
+func Main(m *testing.M) {
+	apart.Main(task.Apart())
+	if apart.Supported {
+		runner = &apart.Runner{}
+	}
+	testdb.Main(m, store.Migrate)
+}
+
+// Start runs a pipeline. The package's TestMain must call Main or testdb.Main.
 func Start(t testing.TB) *Pipeline {
 	t.Helper()
 	return StartWith(t, nil)
@@ -48,7 +62,7 @@ func StartWith(t testing.TB, path symbols.Library) *Pipeline {
 		t.Fatal(err)
 	}
 	t.Cleanup(redis.Stop)
-	node, err := queue.New(s, (&worker.Worker{Store: s, Blobs: blobs, Symbols: path}).Handlers(), queue.Options{RedisURL: "redis://" + redis.Addr(), Poll: 30 * time.Millisecond, FreshBroker: true})
+	node, err := queue.New(s, (&worker.Worker{Store: s, Blobs: blobs, Symbols: path, Apart: runner}).Handlers(), queue.Options{RedisURL: "redis://" + redis.Addr(), Poll: 30 * time.Millisecond, FreshBroker: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package worker
+package blob
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ func TestLocalCopies(t *testing.T) {
 	content := bytes.Repeat([]byte("0123456789"), 2_000_000)
 	for _, size := range []int{0, 1, len(content)} {
 		blob := &stored{Reader: bytes.NewReader(content[:size])}
-		r, err := local(t.Context(), blob, true)
+		r, err := Local(t.Context(), blob)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,12 +39,22 @@ func TestLocalCopies(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	blob := &stored{Reader: bytes.NewReader(content)}
-	if _, err := local(ctx, blob, true); !errors.Is(err, context.Canceled) || !blob.closed {
+	if _, err := Local(ctx, blob); !errors.Is(err, context.Canceled) || !blob.closed {
 		t.Errorf("%v, closed %v", err, blob.closed)
 	}
-	if here := (&stored{Reader: bytes.NewReader(content)}); here.closed {
-		t.Error("closed")
-	} else if r, err := local(ctx, here, false); err != nil || r != here {
+	on, err := Open(t.Context(), "file://"+t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := on.Put(t.Context(), "a", bytes.NewReader(content)); err != nil {
+		t.Fatal(err)
+	}
+	here, err := on.Open(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = here.Close() }()
+	if r, err := Local(t.Context(), here); err != nil || r != here || r.Descriptor() == nil {
 		t.Error(r, err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

@@ -1,0 +1,62 @@
+package worker
+
+import (
+	"context"
+	"io"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/blob"
+	"heapdrift/internal/queue"
+	"heapdrift/internal/store"
+	"heapdrift/internal/symbols"
+)
+
+// A host has the files of a job's task and keeps what it makes as blobs.
+type host struct {
+	worker *Worker
+	job    *queue.Job
+	open   func(ctx context.Context, file int) (blob.Content, error)
+
+	table    store.Table
+	captures []store.StoredCapture
+	names    string // key of their blob
+}
+
+// Open implements task.Host.
+func (h *host) Open(ctx context.Context, file int) (symbols.Content, error) { return h.open(ctx, file) }
+
+// Library implements task.Host.
+func (h *host) Library() symbols.Library {
+	return &teamLibrary{store: h.worker.Store, blobs: h.worker.Blobs, path: h.worker.Symbols}
+}
+
+// Indexes implements task.Host.
+func (h *host) Indexes() symbols.IndexCache { return indexCache{h.worker.Blobs} }
+
+// Table implements task.Host.
+func (h *host) Table(ctx context.Context, sites int, write func(io.Writer) error) error {
+	digest, err := h.worker.put(ctx, write)
+	h.table = store.Table{Key: blob.ContentKey(digest.SHA256), Bytes: digest.Bytes, Sites: sites}
+	return err
+}
+
+// Capture implements task.Host.
+func (h *host) Capture(ctx context.Context, c *capture.Capture, write func(io.Writer) error) error {
+	digest, err := h.worker.put(ctx, write)
+	stored := store.StoredCapture{Capture: c, Artifact: blob.ContentKey(digest.SHA256), Bytes: digest.Bytes}
+	if c.Trace != nil { // a capture with a table is one of a trace
+		stored.Table = h.table
+	}
+	h.captures = append(h.captures, stored)
+	return err
+}
+
+// Names implements task.Host.
+func (h *host) Names(ctx context.Context, write func(io.Writer) error) error {
+	digest, err := h.worker.put(ctx, write)
+	h.names = blob.ContentKey(digest.SHA256)
+	return err
+}
+
+// Progress implements task.Host.
+func (h *host) Progress(percent int, stage string) { h.job.Progress(percent, stage) }

@@ -1,0 +1,61 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+
+	"heapdrift/internal/apart"
+)
+
+// The names of tasks and of what they ask.
+const (
+	taskRead = "read"
+	taskName = "name"
+
+	askOpen     = "open"
+	askFind     = "find"
+	askNamed    = "named"
+	askSymbols  = "symbols"
+	askIndex    = "index"
+	askPutIndex = "put index"
+	askCapture  = "capture"
+	askTable    = "table"
+	askNames    = "names"
+)
+
+// Apart are the tasks as processes of their own know them.
+func Apart() map[string]apart.Task {
+	return map[string]apart.Task{
+		taskRead: func(ctx context.Context, parent *apart.Parent, input json.RawMessage) (any, error) {
+			var t Read
+			if err := json.Unmarshal(input, &t); err != nil {
+				return nil, err
+			}
+			return t.Do(ctx, &remote{parent: parent})
+		},
+		taskName: func(ctx context.Context, parent *apart.Parent, input json.RawMessage) (any, error) {
+			var t Name
+			if err := json.Unmarshal(input, &t); err != nil {
+				return nil, err
+			}
+			return nil, t.Do(ctx, &remote{parent: parent})
+		},
+	}
+}
+
+// RunRead reads evidence: in a process of its own, or in this one where runner is nil.
+func RunRead(ctx context.Context, runner *apart.Runner, t Read, h Host) (covered []int, err error) {
+	if runner == nil {
+		return t.Do(ctx, h)
+	}
+	err = runner.Run(ctx, apart.Work{Task: taskRead, Input: t, Answers: answers(h), Progress: h.Progress, Outcome: &covered})
+	return covered, err
+}
+
+// RunName names frames: in a process of its own, or in this one where runner is nil.
+func RunName(ctx context.Context, runner *apart.Runner, t Name, h Host) error {
+	if runner == nil {
+		return t.Do(ctx, h)
+	}
+	return runner.Run(ctx, apart.Work{Task: taskName, Input: t, Answers: answers(h), Progress: h.Progress})
+}

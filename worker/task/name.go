@@ -1,0 +1,49 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/symbols"
+)
+
+// A Name is the task that names the frames of a run's captures.
+type Name struct {
+	// Captures is how many artifacts of captures the Host opens.
+	Captures int `json:"captures"`
+}
+
+// Do names the frames.
+func (t Name) Do(ctx context.Context, h Host) error {
+	captures := make([]*capture.Capture, t.Captures)
+	for i := range captures {
+		h.Progress(30*i/len(captures), "loading captures")
+		var err error
+		if captures[i], err = openCapture(ctx, h, i); err != nil {
+			return err
+		}
+	}
+	h.Progress(30, "naming frames")
+	resolver := symbols.Resolver{Library: h.Library(), Indexes: h.Indexes()}
+	names, err := resolver.Resolve(ctx, captures, func(percent int, stage string) { h.Progress(30+60*percent/100, stage) })
+	if err != nil {
+		return err
+	}
+	h.Progress(90, "storing names")
+	return h.Names(ctx, func(out io.Writer) error { return names.Write(out) })
+}
+
+func openCapture(ctx context.Context, h Host, file int) (*capture.Capture, error) {
+	content, err := h.Open(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = content.Close() }() // read only
+	c, err := capture.Read(io.NewSectionReader(content, 0, content.Size()))
+	if err != nil {
+		return nil, fmt.Errorf("task: capture %d: %w", file, err)
+	}
+	return c, nil
+}

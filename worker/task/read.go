@@ -1,0 +1,96 @@
+package task
+
+import (
+	"context"
+	"io"
+
+	"heapdrift/ingest"
+	"heapdrift/ingest/capture/allocations"
+	"heapdrift/internal/symbols"
+	"heapdrift/internal/symbols/symsrv"
+)
+
+// A Read is the task that turns evidence into captures.
+type Read struct {
+	// Files are the file that is to be read and, of a trace, others that may be of the same recording. The Host opens each by its
+	// place here.
+	Files []File `json:"files"`
+	// Trace reads the files that are of one recording together. Else there is one file.
+	Trace bool `json:"trace"`
+}
+
+// A File is a file of a task.
+type File struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+}
+
+// Do reads the files and returns the places of those that it covers.
+func (t Read) Do(ctx context.Context, h Host) ([]int, error) {
+	var reading *ingest.Reading
+	var covered []int
+	var err error
+	if t.Trace {
+		reading, covered, err = t.trace(ctx, h)
+	} else {
+		reading, err = t.snapshots(ctx, h)
+	}
+	defer func() { _ = reading.Close() }() // temporary disk
+	if err != nil {
+		return nil, err
+	}
+	return covered, keep(ctx, h, reading)
+}
+
+// keep hands the captures and the allocation table of a trace over.
+func keep(ctx context.Context, h Host, r *ingest.Reading) error {
+	if r.Rows != nil {
+		h.Progress(80, "storing allocations")
+		err := h.Table(ctx, len(r.Meta.Sites), func(out io.Writer) error { return allocations.Write(ctx, out, r.Rows, r.Meta) })
+		if err != nil {
+			return err
+		}
+	}
+	h.Progress(90, "storing captures")
+	for _, c := range r.Captures {
+		if err := h.Capture(ctx, c, c.Write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t Read) snapshots(ctx context.Context, h Host) (*ingest.Reading, error) {
+	content, err := h.Open(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = content.Close() }() // read only
+	types := HeapTypes{Library: h.Library()}
+	defer types.Close()
+	return ingest.Read(symsrv.InRun(ctx), source(t.Files[0], content), ingest.Options{Progress: portion(h, 0, 90, "reading"), Types: types.Find})
+}
+
+func source(f File, content symbols.Content) ingest.Source {
+	return ingest.Source{Name: f.Name, ReaderAt: content, Size: content.Size()}
+}
+
+// portion maps bytes that are done to a part of the task's percents.
+func portion(h Host, from, to int, stage string) func(done, total int64) {
+	return func(done, total int64) { h.Progress(from+int(int64(to-from)*done/max(total, 1)), stage) }
+}
+
+// trace reads a trace together with those other files that are of the same recording, as the sessions of kernel and heap write
+// them before a merge.
+func (t Read) trace(ctx context.Context, h Host) (*ingest.Reading, []int, error) {
+	h.Progress(0, "opening the trace")
+	r := &recording{host: h, files: t.Files}
+	defer r.close()
+	for i := range t.Files {
+		if err := r.join(ctx, i); err != nil {
+			return nil, nil, err
+		}
+	}
+	reading, err := r.read(ctx, ingest.Options{Progress: portion(h, 0, 80, "reading the trace")})
+	return reading, r.covered, err
+}
