@@ -2,6 +2,9 @@ package ingest
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io"
 
 	"heapdrift/ingest/evidence"
 )
@@ -85,6 +88,16 @@ func wrappingOf(head []byte) wrapping {
 		}
 	}
 	return plain
+}
+
+// IsPacked reports whether a file begins as one that holds others, which are unpacked before anything can be said of them.
+func IsPacked(r io.ReaderAt) (bool, error) {
+	head := make([]byte, 8)
+	n, err := r.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, fmt.Errorf("ingest: %w", err)
+	}
+	return wrappingOf(head[:n]) != plain, nil
 }
 
 // recognise says which format a file is of by its beginning, or why of none.

@@ -3,16 +3,20 @@ package main
 
 import (
 	"context"
+	"maps"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"heapdrift/internal/apart"
+	"heapdrift/internal/intake"
 	"heapdrift/worker/task"
 )
 
 func main() {
-	apart.Main(task.Apart())
+	tasks := task.Apart()
+	maps.Copy(tasks, intake.Apart())
+	apart.Main(tasks)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr})
 	stop()

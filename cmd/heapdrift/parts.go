@@ -74,6 +74,17 @@ func (c *config) apart(log *slog.Logger) *apart.Runner {
 	return &apart.Runner{Parts: c.Concurrency, Log: log}
 }
 
+// doorMemory is what looking at one upload may take: the largest windows that archives need, and room.
+const doorMemory = 768 << 20
+
+// doorApart is what looks at uploads; nil as apart.
+func (c *config) doorApart(log *slog.Logger) *apart.Runner {
+	if !apart.Supported {
+		return nil
+	}
+	return &apart.Runner{Memory: doorMemory, Log: log}
+}
+
 // withinBudget ends jobs that use a worker's memory up.
 func withinBudget(budget *memory.Budget, handlers map[string]queue.Handler) map[string]queue.Handler {
 	bounded := make(map[string]queue.Handler, len(handlers))
@@ -91,7 +102,7 @@ func withinBudget(budget *memory.Budget, handlers map[string]queue.Handler) map[
 }
 
 func (p *parts) intake() *intake.Intake {
-	return &intake.Intake{Store: p.store, Blobs: p.blobs, MaxBytes: p.config.MaxUpload, MinFree: p.config.MinFree, TokenQuota: p.config.TokenQuota}
+	return &intake.Intake{Store: p.store, Blobs: p.blobs, MaxBytes: p.config.MaxUpload, MinFree: p.config.MinFree, TokenQuota: p.config.TokenQuota, Apart: p.config.doorApart(p.log)}
 }
 
 // run works until ctx is done: the queue's node, and the web server where the role has one. ready is called once the server listens.

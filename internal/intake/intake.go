@@ -14,6 +14,7 @@ import (
 
 	"heapdrift/ingest"
 	"heapdrift/ingest/evidence"
+	"heapdrift/internal/apart"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
@@ -28,6 +29,8 @@ type Intake struct {
 	MinFree int64
 	// TokenQuota is how many bytes may come with a token in a day, in UTC; 0 for no limit.
 	TokenQuota int64
+	// Apart looks at what is packed, and at symbol files, in processes of their own; nil does it in this one.
+	Apart *apart.Runner
 }
 
 // recordTimeout bounds moving a file that is there and recording it.
@@ -89,6 +92,15 @@ func (in *Intake) inspect(ctx context.Context, key, name string) (evidence.Kind,
 		return "", fmt.Errorf("intake: look at %s: %w", name, err)
 	}
 	defer func() { _ = r.Close() }()
+	if in.Apart != nil {
+		packed, err := ingest.IsPacked(r)
+		if err != nil {
+			return "", fmt.Errorf("intake: look at %s: %w", name, err)
+		}
+		if packed {
+			return in.inspectPacked(ctx, r, name)
+		}
+	}
 	return ingest.Inspect(ctx, ingest.Source{Name: name, ReaderAt: r, Size: r.Size()})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"heapdrift/internal/apart"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/store"
@@ -17,7 +18,10 @@ import (
 	"heapdrift/internal/testdb"
 )
 
-func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
+func TestMain(m *testing.M) {
+	apart.Main(intake.Apart())
+	testdb.Main(m, store.Migrate)
+}
 
 // A door is an intake with its stores.
 type door struct {
@@ -36,7 +40,7 @@ func open(t testing.TB) *door {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &door{intake.Intake{Store: s, Blobs: blobs, MaxBytes: 64 << 20}, t}
+	return &door{intake.Intake{Store: s, Blobs: blobs, MaxBytes: 64 << 20, Apart: &apart.Runner{Memory: 512 << 20}}, t}
 }
 
 func (d *door) send(name string, body []byte) (intake.Symbols, error) {

@@ -6,14 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"os"
 	"slices"
 	"strings"
 
-	"heapdrift/ingest"
 	"heapdrift/ingest/evidence"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/internal/symbols"
 	"heapdrift/internal/symbols/pdb"
 	"heapdrift/internal/symbols/pe"
 )
@@ -61,14 +63,15 @@ func (in *Intake) AcceptSymbols(ctx context.Context, group, name string, body io
 		return Symbols{}, err
 	}
 	s.left = in.MaxBytes // of what it unpacks to
-	if err := s.take(ctx, name, whole); err != nil {
+	found, err := s.take(ctx, name, whole)
+	if err != nil {
 		return Symbols{}, err
 	}
-	if group == "" && s.archive {
+	if group == "" && found.Archive {
 		group = rand.Text()
 	}
 	files, err := s.record(ctx, group)
-	return Symbols{Files: files, Refused: s.refused}, errors.Join(err, in.sent(ctx, whole.digest.Bytes))
+	return Symbols{Files: files, Refused: found.Refused}, errors.Join(err, in.sent(ctx, whole.digest.Bytes))
 }
 
 // CheckGroup returns a *leaks.FieldError unless group can name what came together; "" names nothing.
@@ -80,33 +83,40 @@ func CheckGroup(group string) error {
 }
 
 // take looks through the upload and stages what is in it.
-func (s *staging) take(ctx context.Context, name string, whole content) error {
+func (s *staging) take(ctx context.Context, name string, whole content) (sorted, error) {
 	r, err := s.in.Blobs.Open(ctx, whole.key)
 	if err != nil {
-		return fmt.Errorf("intake: look at %s: %w", name, err)
+		return sorted{}, fmt.Errorf("intake: look at %s: %w", name, err)
 	}
 	defer func() { _ = r.Close() }()
-	visit := func(m ingest.Member) error {
-		s.archive = s.archive || strings.HasPrefix(m.Name, name+"/")
-		return s.member(ctx, m, whole)
+	found, err := s.in.sortSymbols(ctx, symbolUpload{name, s.in.MaxBytes}, r, func(ctx context.Context, id symbols.Identity, file *os.File) error {
+		c := whole
+		if file != nil {
+			if c, err = s.put(ctx, id.Name, io.NewSectionReader(file, 0, math.MaxInt64)); err != nil {
+				return err
+			}
+		}
+		s.files = append(s.files, stagedFile{c, id})
+		return nil
+	})
+	switch {
+	case err != nil:
+		return found, err
+	case found.TooLarge:
+		return found, ErrTooLarge
+	case len(s.files) == 0:
+		return found, &evidence.Error{Code: CodeNoSymbols, File: name, Message: "the archive holds no PDB or image that is read: " + found.reasons()}
 	}
-	refuse := func(member string, e *evidence.Error) {
-		s.refused = append(s.refused, RefusedFile{Name: printable(member), Code: e.Code, Message: e.Sentence()})
-	}
-	err = ingest.Unpack(ctx, ingest.Source{Name: name, ReaderAt: r, Size: r.Size()}, visit, refuse)
-	if err == nil && len(s.files) == 0 {
-		err = &evidence.Error{Code: CodeNoSymbols, File: name, Message: "the archive holds no PDB or image that is read: " + s.reasons()}
-	}
-	return err
+	return found, nil
 }
 
 // reasons names the first few refused files.
-func (s *staging) reasons() string {
+func (s *sorted) reasons() string {
 	var list []string
-	for _, r := range s.refused[:min(5, len(s.refused))] {
+	for _, r := range s.Refused[:min(5, len(s.Refused))] {
 		list = append(list, r.Name+" ("+r.Code+")")
 	}
-	if more := len(s.refused) - len(list); more > 0 {
+	if more := len(s.Refused) - len(list); more > 0 {
 		list = append(list, fmt.Sprintf("%d more", more))
 	}
 	if len(list) == 0 {

@@ -2,57 +2,135 @@ package intake
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path"
 	"strings"
 
 	"heapdrift/ingest"
 	"heapdrift/ingest/evidence"
-	"heapdrift/internal/blob"
+	"heapdrift/internal/apart"
 	"heapdrift/internal/symbols"
 	"heapdrift/internal/symbols/cab"
 )
 
-// stored stages a file that lies in the blob store.
-func (s *staging) stored(ctx context.Context, m ingest.Member, form form, c content) error {
-	r, err := s.in.Blobs.Open(ctx, c.key)
+// A sorting finds the PDBs and images in an upload: plain, in cabinets, in gz or zst, or many in an archive.
+type sorting struct {
+	name    string // of the upload
+	content apart.Content
+	left    int64 // bytes that it may unpack to; without meaning where there is no limit
+	limited bool
+	// keep keeps a file that was found; file is nil where it is the upload itself.
+	keep func(ctx context.Context, id symbols.Identity, file *os.File) error
+
+	found sorted
+}
+
+// sorted is what a sorting found beside the files that were kept.
+type sorted struct {
+	Archive  bool `json:"archive"` // the upload is an archive of files
+	Refused  []RefusedFile
+	TooLarge bool `json:"too_large"` // it unpacks to more than it may
+}
+
+// sort looks through the upload.
+func (s *sorting) sort(ctx context.Context) error {
+	visit := func(m ingest.Member) error {
+		s.found.Archive = s.found.Archive || strings.HasPrefix(m.Name, s.name+"/")
+		return s.member(ctx, m)
+	}
+	refuse := func(member string, e *evidence.Error) {
+		s.found.Refused = append(s.found.Refused, RefusedFile{Name: printable(member), Code: e.Code, Message: e.Sentence()})
+	}
+	err := ingest.Unpack(ctx, ingest.Source{Name: s.name, ReaderAt: s.content, Size: s.content.Size()}, visit, refuse)
+	if errors.Is(err, ErrTooLarge) {
+		s.found.TooLarge, err = true, nil
+	}
+	return err
+}
+
+// member looks at a file of the upload, or at the upload itself where it is not packed. What cannot be symbols is not even unpacked.
+func (s *sorting) member(ctx context.Context, m ingest.Member) error {
+	if err := recognised(m); err != nil {
+		return err
+	}
+	form := formOf(m.Head)
+	if !m.Packed {
+		return s.look(ctx, m, form, s.content, nil)
+	}
+	return s.unpacked(ctx, m, m, func(content apart.Content, file *os.File) error { return s.look(ctx, m, form, content, file) })
+}
+
+func (s *sorting) look(ctx context.Context, m ingest.Member, form form, content apart.Content, file *os.File) error {
+	if form == cabinet {
+		return s.cabinet(ctx, m, content)
+	}
+	return s.identify(ctx, m.Name, withoutWrapping(m.Name), content, file)
+}
+
+// unpacked calls use with what r unpacks.
+func (s *sorting) unpacked(ctx context.Context, m ingest.Member, r io.Reader, use func(content apart.Content, file *os.File) error) error {
+	f, err := apart.Temporary()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // temporary
+	within := &limited{r: &untilDone{ctx, r}, left: s.left}
+	if s.limited {
+		r = within
+	}
+	if _, err := io.Copy(f, r); err != nil {
+		return asRefusal(err)
+	}
+	s.left = within.left
+	content, err := apart.Opened(f)
 	if err != nil {
 		return fmt.Errorf("intake: look at %s: %w", m.Name, err)
 	}
-	defer func() { _ = r.Close() }()
-	if form == cabinet {
-		return s.cabinet(ctx, m, r)
-	}
-	return s.identify(ctx, m.Name, withoutWrapping(m.Name), r, c)
+	return use(content, f)
 }
 
-// identify stages a PDB or image that goes by the name.
-func (s *staging) identify(ctx context.Context, file, name string, r blob.Reader, c content) error {
+// untilDone ends with a context.
+type untilDone struct {
+	ctx context.Context //nolint:containedctx // an io.Reader has no other way to be told
+	r   io.Reader
+}
+
+func (u *untilDone) Read(p []byte) (int, error) {
+	if u.ctx.Err() != nil {
+		return 0, context.Cause(u.ctx)
+	}
+	return u.r.Read(p)
+}
+
+// identify keeps a PDB or image that goes by the name.
+func (s *sorting) identify(ctx context.Context, path, name string, r apart.Content, file *os.File) error {
 	name, err := cleanName(name)
 	if err != nil {
-		return &evidence.Error{Code: CodeNoName, File: file, Message: "its name has nothing that can be kept"}
+		return &evidence.Error{Code: CodeNoName, File: path, Message: "its name has nothing that can be kept"}
 	}
 	id, err := symbols.Identify(ctx, name, r, r.Size())
 	refused := evidence.Refusal(err)
 	switch {
 	case refused != nil:
-		refused.File = file
+		refused.File = path
 		return refused
 	case err != nil:
-		return fmt.Errorf("intake: look at %s: %w", file, err)
+		return fmt.Errorf("intake: look at %s: %w", path, err)
 	case id.Key() == "":
-		return &evidence.Error{Code: CodeNoID, File: file, Message: "it has no debug id, so no evidence and no debugger can ever ask for it"}
+		return &evidence.Error{Code: CodeNoID, File: path, Message: "it has no debug id, so no evidence and no debugger can ever ask for it"}
 	}
 	id.Name = restored(id.Name, id.Kind)
 	if id.Kind == symbols.KindPDB {
 		id.PDB = id.Name
 	}
-	s.files = append(s.files, stagedFile{c, id})
-	return nil
+	return s.keep(ctx, id, file)
 }
 
-// cabinet stages the one file of a compressed PDB or image, as symbol stores have them: app.pd_ holds app.pdb.
-func (s *staging) cabinet(ctx context.Context, m ingest.Member, packed blob.Reader) error {
+// cabinet looks at the one file of a compressed PDB or image, as symbol stores have them: app.pd_ holds app.pdb.
+func (s *sorting) cabinet(ctx context.Context, m ingest.Member, packed apart.Content) error {
 	open, err := cab.Open(packed, packed.Size())
 	if err != nil {
 		return damagedCabinet(m.Name, err)
@@ -70,16 +148,9 @@ func (s *staging) cabinet(ctx context.Context, m ingest.Member, packed blob.Read
 	if _, err := cleanName(name); err != nil {
 		name = withoutWrapping(m.Name)
 	}
-	c, err := s.put(ctx, m.Name, m.Unpacking(body))
-	if err != nil {
-		return asRefusal(err)
-	}
-	r, err := s.in.Blobs.Open(ctx, c.key)
-	if err != nil {
-		return fmt.Errorf("intake: look at %s: %w", m.Name, err)
-	}
-	defer func() { _ = r.Close() }()
-	return s.identify(ctx, m.Name, name, r, c)
+	return s.unpacked(ctx, m, m.Unpacking(body), func(content apart.Content, file *os.File) error {
+		return s.identify(ctx, m.Name, name, content, file)
+	})
 }
 
 // damagedCabinet says what is wrong with a cabinet. Errors of reading it stay what they are.

@@ -15,12 +15,10 @@ import (
 
 // A staging holds the files of one upload under keys of IncomingKey until all of it has been looked at.
 type staging struct {
-	in      *Intake
-	left    int64 // bytes that may still come; without meaning where there is no limit
-	archive bool  // the upload is an archive of files
-	files   []stagedFile
-	refused []RefusedFile
-	keys    map[string]bool // of blobs that nothing refers to yet
+	in    *Intake
+	left  int64 // bytes that may still come; without meaning where there is no limit
+	files []stagedFile
+	keys  map[string]bool // of blobs that nothing refers to yet
 }
 
 // A content is a blob that was put.
@@ -83,23 +81,6 @@ func formOf(head []byte) form {
 		}
 	}
 	return other
-}
-
-// member stages a file of the upload, or the upload itself where it is not packed. What cannot be symbols is not even
-// stored.
-func (s *staging) member(ctx context.Context, m ingest.Member, whole content) error {
-	if err := recognised(m); err != nil {
-		return err
-	}
-	form := formOf(m.Head)
-	if !m.Packed {
-		return s.stored(ctx, m, form, whole)
-	}
-	c, err := s.put(ctx, m.Name, m)
-	if err != nil {
-		return asRefusal(err)
-	}
-	return s.stored(ctx, m, form, c)
 }
 
 // recognised refuses what does not begin as symbols do.

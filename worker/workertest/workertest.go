@@ -4,6 +4,7 @@ package workertest
 
 import (
 	"context"
+	"maps"
 	"testing"
 	"time"
 
@@ -32,7 +33,9 @@ var runner *apart.Runner
 
 // Main is the TestMain of a package whose workers read evidence as those of a server do: in processes of their own.
 func Main(m *testing.M) {
-	apart.Main(task.Apart())
+	tasks := task.Apart()
+	maps.Copy(tasks, intake.Apart())
+	apart.Main(tasks)
 	if apart.Supported {
 		runner = &apart.Runner{}
 	}
@@ -75,7 +78,7 @@ func StartWith(t testing.TB, path symbols.Library) *Pipeline {
 			t.Error(err)
 		}
 	})
-	return &Pipeline{s, blobs, &intake.Intake{Store: s, Blobs: blobs}, node}
+	return &Pipeline{s, blobs, &intake.Intake{Store: s, Blobs: blobs, Apart: runner}, node}
 }
 
 // Settled waits until a run has no work left.

@@ -1,0 +1,138 @@
+package intake
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"heapdrift/ingest"
+	"heapdrift/ingest/evidence"
+	"heapdrift/internal/apart"
+	"heapdrift/internal/blob"
+	"heapdrift/internal/memory"
+	"heapdrift/internal/symbols"
+)
+
+// The names of tasks and of what they ask.
+const (
+	taskInspect = "inspect"
+	taskSort    = "sort symbols"
+
+	askOpen = "open"
+	askKeep = "keep"
+)
+
+// A symbolUpload is the input of taskSort.
+type symbolUpload struct {
+	Name     string `json:"name"`
+	MaxBytes int64  `json:"max_bytes"` // that it may unpack to; 0 for no limit
+}
+
+// Apart are the tasks of the door as processes of their own know them: to look at what somebody has packed.
+func Apart() map[string]apart.Task {
+	return map[string]apart.Task{taskInspect: inspectApart, taskSort: sortApart}
+}
+
+func inspectApart(ctx context.Context, parent *apart.Parent, input json.RawMessage) (any, error) {
+	var name string
+	if err := json.Unmarshal(input, &name); err != nil {
+		return nil, fmt.Errorf("intake: task: %w", err)
+	}
+	content, err := uploaded(ctx, parent)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = content.Close() }() // read only
+	return ingest.Inspect(ctx, ingest.Source{Name: name, ReaderAt: content, Size: content.Size()})
+}
+
+// uploaded is the file that a task is about.
+func uploaded(ctx context.Context, parent *apart.Parent) (apart.Content, error) {
+	f, err := parent.Ask(ctx, askOpen, nil, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return apart.Opened(f)
+}
+
+func sortApart(ctx context.Context, parent *apart.Parent, input json.RawMessage) (any, error) {
+	var upload symbolUpload
+	if err := json.Unmarshal(input, &upload); err != nil {
+		return nil, fmt.Errorf("intake: task: %w", err)
+	}
+	content, err := uploaded(ctx, parent)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = content.Close() }() // read only
+	s := upload.sorting(content, func(ctx context.Context, id symbols.Identity, file *os.File) error {
+		_, err := parent.Ask(ctx, askKeep, id, file, nil)
+		return err
+	})
+	err = s.sort(ctx)
+	return s.found, err
+}
+
+func (u symbolUpload) sorting(content apart.Content, keep func(context.Context, symbols.Identity, *os.File) error) *sorting {
+	return &sorting{name: u.Name, content: content, left: u.MaxBytes, limited: u.MaxBytes > 0, keep: keep}
+}
+
+// sortSymbols looks through an upload of symbols: in a process of its own where there are such.
+func (in *Intake) sortSymbols(ctx context.Context, upload symbolUpload, content blob.Reader, keep func(context.Context, symbols.Identity, *os.File) error) (found sorted, err error) {
+	if in.Apart == nil {
+		s := upload.sorting(content, keep)
+		err = s.sort(ctx)
+		return s.found, err
+	}
+	err = in.Apart.Run(ctx, apart.Work{Task: taskSort, Input: upload, Outcome: &found, Answers: map[string]apart.Answer{
+		askOpen: opens(content),
+		askKeep: func(ctx context.Context, input json.RawMessage, file *os.File) (any, *apart.File, error) {
+			var id symbols.Identity
+			if err := json.Unmarshal(input, &id); err != nil {
+				return nil, nil, fmt.Errorf("intake: answer: %w", err)
+			}
+			return nil, nil, keep(ctx, id, file)
+		},
+	}})
+	return found, ended(err, upload.Name)
+}
+
+// inspectPacked says which format a file in an archive is of: in a process of its own.
+func (in *Intake) inspectPacked(ctx context.Context, content blob.Reader, name string) (kind evidence.Kind, err error) {
+	err = in.Apart.Run(ctx, apart.Work{Task: taskInspect, Input: name, Outcome: &kind, Answers: map[string]apart.Answer{askOpen: opens(content)}})
+	return kind, ended(err, name)
+}
+
+// opens hands content over, which whoever opened it closes.
+func opens(content blob.Reader) apart.Answer {
+	return func(ctx context.Context, _ json.RawMessage, _ *os.File) (any, *apart.File, error) {
+		if here, ok := content.(blob.LocalFile); ok {
+			return nil, &apart.File{File: here.Descriptor(), Close: func() error { return nil }}, nil
+		}
+		f, err := blob.Local(ctx, stays{content})
+		if err != nil {
+			return nil, nil, err
+		}
+		return nil, &apart.File{File: f.Descriptor(), Close: f.Close}, nil
+	}
+}
+
+// stays is content that Close leaves open.
+type stays struct{ blob.Reader }
+
+func (stays) Close() error { return nil }
+
+// ended refuses a file whose process ended before it was through: the door takes nothing that it could not look at.
+func ended(err error, name string) error {
+	var e *apart.Ended
+	if errors.As(err, &e) {
+		return &evidence.Error{Code: e.Code, File: name, Message: e.Message, Do: "unpack it and send what is in it"}
+	}
+	var exceeded *memory.Exceeded
+	if errors.As(err, &exceeded) {
+		return &evidence.Error{Code: memory.Code, File: name, Message: fmt.Sprintf("to unpack it takes more memory than the %s that the door has for a file", exceeded.Limit), Do: "unpack it and send what is in it"}
+	}
+	return err
+}

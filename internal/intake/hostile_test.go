@@ -1,0 +1,39 @@
+package intake_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"heapdrift/ingest/evidence"
+	"heapdrift/internal/apart"
+	"heapdrift/internal/corpus"
+	"heapdrift/internal/leaks"
+)
+
+// An archive that takes seconds of a decoder is refused, costs no more than it may, and leaves nothing.
+func TestArchiveThatHangs(t *testing.T) {
+	if !apart.Supported {
+		t.Skip("this system does not look at archives in processes of their own")
+	}
+	hang, err := os.ReadFile(corpus.Path(t, "hostile/hang.7z"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := open(t)
+	d.Apart.Time = time.Second // of the processor
+	_, err = d.Accept(t.Context(), leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: "r"}, "hang.7z", bytes.NewReader(hang))
+	var refused *evidence.Error
+	if !errors.As(err, &refused) || refused.Code != apart.CodeExpensive || !strings.HasPrefix(refused.Error(), "hang.7z: ") {
+		t.Errorf("%v", err)
+	}
+	if _, err := d.send("hang.7z", hang); !errors.As(err, &refused) || refused.Code != apart.CodeExpensive {
+		t.Errorf("as symbols: %v", err)
+	}
+	if keys := d.keys(); len(keys) > 0 {
+		t.Errorf("blobs are left: %v", keys)
+	}
+}
