@@ -1,7 +1,7 @@
 # The house's commands. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint generate bench
+.PHONY: help run test lint generate bench fuzz
 
 # Modules with tests: the product, and the tools that keep their dependencies to themselves (docs/adr/0002).
 TOOL_MODULES := tools/testsummary tools/deploycheck
@@ -31,3 +31,7 @@ generate: ## rewrite generated files; they are committed
 
 bench: ## run every benchmark
 	go test -run '^$$' -bench . -benchmem ./...
+
+T := 60s
+fuzz: ## run every fuzz target for T (60s), one after the other; inputs that fail are kept as seeds
+	go run ./tools/fuzz -time $(T)
