@@ -50,7 +50,13 @@ type meter struct {
 	failed error // the first of the source that is no end of it
 }
 
+// errBeforeSource is of an archive that points to where no file has anything.
+var errBeforeSource = errors.New("it points to a place before the file's beginning")
+
 func (m *meter) ReadAt(p []byte, off int64) (int, error) {
+	if off < 0 {
+		return 0, errBeforeSource // the archive's fault, not that of where it lies
+	}
 	n, err := m.src.ReadAt(p, off)
 	m.done.Add(int64(n))
 	m.mu.Lock()

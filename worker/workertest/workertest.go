@@ -51,6 +51,17 @@ func Start(t testing.TB) *Pipeline {
 // StartWith is Start with a worker that looks for symbols along a path.
 func StartWith(t testing.TB, path symbols.Library) *Pipeline {
 	t.Helper()
+	return start(t, path, runner)
+}
+
+// StartApart is Start with a worker whose readers run in processes of such a runner.
+func StartApart(t testing.TB, readers *apart.Runner) *Pipeline {
+	t.Helper()
+	return start(t, nil, readers)
+}
+
+func start(t testing.TB, path symbols.Library, readers *apart.Runner) *Pipeline {
+	t.Helper()
 	s, err := store.Open(t.Context(), testdb.New(t))
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +76,7 @@ func StartWith(t testing.TB, path symbols.Library) *Pipeline {
 		t.Fatal(err)
 	}
 	t.Cleanup(redis.Stop)
-	node, err := queue.New(s, (&worker.Worker{Store: s, Blobs: blobs, Symbols: path, Apart: runner}).Handlers(), queue.Options{RedisURL: "redis://" + redis.Addr(), Poll: 30 * time.Millisecond, FreshBroker: true})
+	node, err := queue.New(s, (&worker.Worker{Store: s, Blobs: blobs, Symbols: path, Apart: readers}).Handlers(), queue.Options{RedisURL: "redis://" + redis.Addr(), Poll: 30 * time.Millisecond, FreshBroker: true})
 	if err != nil {
 		t.Fatal(err)
 	}
