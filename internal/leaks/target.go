@@ -20,6 +20,8 @@ type Target struct {
 	// Work is how much work the process had done when the evidence was taken, counted in WorkUnits; nil where not declared.
 	Work     *float64 `json:"work,omitempty"`
 	WorkUnit string   `json:"work_unit,omitempty"` // "document", "request"; of the whole run
+	// Urgent says that somebody waits for the evidence's report in a browser: it goes before what programs send.
+	Urgent bool `json:"urgent,omitempty"`
 }
 
 // TargetOf reads a target from fields that people or scripts have written, by their names in forms, addresses and the API, and checks it.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -28,14 +29,21 @@ func (n *Node) deliver(ctx context.Context, task *asynq.Task) error {
 		return nil
 	}
 	id := int64(binary.BigEndian.Uint64(task.Payload()))
-	lease, err := n.store.ClaimJob(ctx, id, n.opt.Lease)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil // a second delivery
+	if n.beforeClaim != nil {
+		n.beforeClaim()
 	}
-	if err != nil {
+	lease, err := n.store.ClaimJob(ctx, id, n.opt.Lease)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil // a second delivery
+	case errors.Is(err, store.ErrSchema):
+		n.retire(err)
+		return nil // another worker gets it
+	case err != nil:
 		n.opt.Log.Error("queue: cannot claim a job", "job", id, "error", err) // it is handed over again
 		return nil
 	}
+	defer n.kick()
 	log := n.opt.Log.With("job", id, "kind", lease.Kind, "run", lease.RunID, "attempt", lease.Attempt)
 	start := time.Now()
 	err = n.run(ctx, lease)
@@ -44,13 +52,18 @@ func (n *Node) deliver(ctx context.Context, task *asynq.Task) error {
 	case err == nil:
 		log.Info("queue: job done", "took", time.Since(start).Round(time.Millisecond))
 	case errors.Is(err, store.ErrFenced):
-		log.Warn("queue: job passed to another worker", "error", err)
+		log.Warn("queue: the job has ended already", "error", err)
 	case errors.Is(err, errShutdown):
 		log.Info("queue: job given back for shutdown")
 		err = n.store.ReleaseJob(after, lease)
+	case n.outdated(after, err):
+		log.Warn("queue: job left to a newer version", "error", err)
+		err = n.store.ReleaseJob(after, lease)
 	default:
 		log.Error("queue: job failed", "error", err)
-		if err = n.store.FailJob(after, lease, failure(err)); errors.Is(err, store.ErrFenced) {
+		f := failure(err)
+		f.Version = n.opt.Version
+		if err = n.store.FailJob(after, lease, f); errors.Is(err, store.ErrFenced) {
 			err = nil
 		}
 	}
@@ -109,31 +122,63 @@ type report struct {
 	stage   string
 }
 
-// attend renews the lease and passes progress on until ctx is done. A lost lease cancels the job.
+// attend renews the lease and passes progress on until ctx is done. A job that has ended elsewhere is cancelled.
 func (n *Node) attend(ctx context.Context, lease store.Lease, progress <-chan report, cancel context.CancelCauseFunc) {
-	beat := time.NewTicker(n.opt.Lease / 3)
+	var both sync.WaitGroup
+	both.Go(func() { n.renew(ctx, lease, cancel) })
+	both.Go(func() { n.tell(ctx, lease, progress) })
+	both.Wait()
+}
+
+// beats is how many heartbeats come in the time of a lease: some may be late.
+const beats = 4
+
+func (n *Node) renew(ctx context.Context, lease store.Lease, cancel context.CancelCauseFunc) {
+	beat := time.NewTicker(n.opt.Lease / beats)
 	defer beat.Stop()
+	told := false
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-beat.C:
-			switch err := n.store.RenewLease(ctx, lease, n.opt.Lease); {
-			case errors.Is(err, store.ErrFenced):
-				cancel(store.ErrFenced)
-				return
-			case err != nil && ctx.Err() == nil:
-				n.opt.Log.Warn("queue: cannot renew a lease", "job", lease.ID, "error", err)
-			}
+		}
+		passed, err := n.renewOnce(ctx, lease)
+		switch {
+		case errors.Is(err, store.ErrFenced):
+			cancel(store.ErrFenced)
+			return
+		case err != nil && ctx.Err() == nil:
+			n.opt.Log.Warn("queue: cannot renew a lease", "job", lease.ID, "error", err)
+		case passed && !told:
+			told = true
+			n.opt.Log.Warn("queue: another worker has the job too; the first result counts", "job", lease.ID)
+		}
+	}
+}
+
+// renewOnce does not wait for longer than the lease lasts: the next attempt may find a database that answers.
+func (n *Node) renewOnce(ctx context.Context, lease store.Lease) (passed bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, n.opt.Lease)
+	defer cancel()
+	return n.store.RenewLease(ctx, lease, n.opt.Lease)
+}
+
+// tell passes progress on, a few times a second.
+func (n *Node) tell(ctx context.Context, lease store.Lease, progress <-chan report) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
 		case p := <-progress:
 			if err := n.store.SetProgress(ctx, lease, p.percent, p.stage); err != nil && ctx.Err() == nil {
 				n.opt.Log.Warn("queue: cannot store progress", "job", lease.ID, "error", err)
 			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(progressInterval):
-			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(progressInterval):
 		}
 	}
 }

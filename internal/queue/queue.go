@@ -5,12 +5,11 @@ package queue
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -27,21 +26,23 @@ const asynqTimeout = 24 * time.Hour
 // Options tune a node. Zero durations take the defaults.
 type Options struct {
 	RedisURL    string        // redis://[:password@]host:port/db
-	Concurrency int           // jobs at once on this node; 2 by default
-	Lease       time.Duration // how long a job stays with a worker that gives no sign of life; 30 s
+	Concurrency int           // light jobs at once on this node; 2 by default. One heavy job may run beside them
+	Lease       time.Duration // how long a job stays with a worker that gives no sign of life; 6 s
 	Poll        time.Duration // how often due jobs are looked for; 200 ms
-	Resend      time.Duration // when a job is handed to the broker once more; 30 s
+	Resend      time.Duration // when a job is handed to the broker once more; 5 s
 	Grace       time.Duration // how long a shutdown waits for running jobs; 20 s
 	// FreshBroker says that the broker is this process's own and starts empty.
 	FreshBroker bool
-	Log         *slog.Logger
+	// Version is that of this program: a job that fails says which one failed it.
+	Version string
+	Log     *slog.Logger
 }
 
 func (o *Options) defaults() {
 	for _, d := range []struct {
 		value    *time.Duration
 		fallback time.Duration
-	}{{&o.Lease, 30 * time.Second}, {&o.Poll, 200 * time.Millisecond}, {&o.Resend, 30 * time.Second}, {&o.Grace, 20 * time.Second}} {
+	}{{&o.Lease, 6 * time.Second}, {&o.Poll, 200 * time.Millisecond}, {&o.Resend, 5 * time.Second}, {&o.Grace, 20 * time.Second}} {
 		if *d.value <= 0 {
 			*d.value = d.fallback
 		}
@@ -83,7 +84,19 @@ type Node struct {
 	client   *asynq.Client
 	handlers map[string]Handler // by kind; nil for a node that only hands over
 	running  sync.WaitGroup     // deliveries
+
+	inspector *asynq.Inspector
+	kicked    chan struct{} // one, when there may be room with the broker
+	retired   atomic.Pointer[error]
+	leave     chan struct{} // closed when retired is set
+
+	slots       Window    // of all workers, as of
+	slotsAt     time.Time // this time; of dispatch alone
+	beforeClaim func()    // tests stop here
 }
+
+// Window is how many jobs of a class.
+type Window = store.Window
 
 // New makes a node. Run starts it.
 func New(s *store.Store, handlers map[string]Handler, opt Options) (*Node, error) {
@@ -92,7 +105,10 @@ func New(s *store.Store, handlers map[string]Handler, opt Options) (*Node, error
 	if err != nil {
 		return nil, fmt.Errorf("queue: Redis URL: %w", err)
 	}
-	return &Node{opt: opt, store: s, redis: redis, client: asynq.NewClient(redis), handlers: handlers}, nil
+	return &Node{
+		opt: opt, store: s, redis: redis, client: asynq.NewClient(redis), handlers: handlers,
+		inspector: asynq.NewInspector(redis), kicked: make(chan struct{}, 1), leave: make(chan struct{}),
+	}, nil
 }
 
 // Ping reports whether the broker answers.
@@ -112,29 +128,37 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
-	var server *asynq.Server
+	var servers []*asynq.Server
 	if n.handlers != nil {
-		server = asynq.NewServer(n.redis, asynq.Config{
-			Concurrency: n.opt.Concurrency, TaskCheckInterval: n.opt.Poll, LogLevel: asynq.ErrorLevel, Logger: asynqLog{n.opt.Log},
-			ShutdownTimeout: n.opt.Grace, BaseContext: func() context.Context { return work },
-		})
-		if err := server.Start(asynq.HandlerFunc(n.deliver)); err != nil {
-			return fmt.Errorf("queue: start: %w", err)
+		var err error
+		if servers, err = n.serve(work); err != nil {
+			return err
 		}
 	}
 	var loops sync.WaitGroup
 	loops.Go(func() { n.every(ctx, n.opt.Poll, "hand jobs over", n.dispatch) })
-	loops.Go(func() { n.every(ctx, n.opt.Lease/3, "take lost jobs back", n.reap) })
-	<-ctx.Done()
+	loops.Go(func() { n.every(ctx, n.opt.Lease/beats, "take lost jobs back", n.reap) })
+	select {
+	case <-ctx.Done():
+	case <-n.leave: // takes no more jobs, and hands none over; what runs goes on
+		for _, server := range servers {
+			server.Stop()
+		}
+		<-ctx.Done()
+	}
 	loops.Wait()
-	if server != nil {
-		server.Stop()
+	if len(servers) > 0 {
 		timer := time.AfterFunc(n.opt.Grace-n.opt.Grace/10, func() { stop(errShutdown) })
-		server.Shutdown()
+		var all sync.WaitGroup
+		for _, server := range servers {
+			server.Stop()
+			all.Go(server.Shutdown)
+		}
+		all.Wait()
 		timer.Stop()
 		n.await(giveBackTime)
 	}
-	if err := n.client.Close(); err != nil {
+	if err := errors.Join(n.client.Close(), n.inspector.Close()); err != nil {
 		return fmt.Errorf("queue: stop: %w", err)
 	}
 	return nil
@@ -166,25 +190,11 @@ func (n *Node) every(ctx context.Context, pause time.Duration, what string, f fu
 		select {
 		case <-ctx.Done():
 			return
+		case <-n.leave:
+			return
 		case <-time.After(pause):
 		}
 	}
-}
-
-// dispatch hands due jobs to the broker. A job that stays with the broker under the same attempt is not sent twice.
-func (n *Node) dispatch(ctx context.Context) error {
-	due, err := n.store.DueJobs(ctx, n.opt.Resend)
-	if err != nil {
-		return err
-	}
-	for _, job := range due {
-		_, err := n.client.EnqueueContext(ctx, asynq.NewTask(taskType, binary.BigEndian.AppendUint64(nil, uint64(job.ID))),
-			asynq.TaskID("job-"+strconv.FormatInt(job.ID, 10)+"-"+strconv.Itoa(job.Attempt)), asynq.MaxRetry(0), asynq.Timeout(asynqTimeout))
-		if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
-			return fmt.Errorf("queue: hand job %d over: %w", job.ID, err) // sent again after the resend interval
-		}
-	}
-	return nil
 }
 
 func (n *Node) reap(ctx context.Context) error {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/embedded"
 	"heapdrift/internal/leaks"
@@ -180,12 +182,12 @@ func TestJobsRunOnceEach(t *testing.T) {
 	})
 }
 
-const workerEnv = "HEAPDRIFT_TEST_WORKER" // "database redis": makes this test binary a worker that never ends a job
+const workerEnv = "HEAPDRIFT_TEST_WORKER" // "database redis taken|claimed": makes this test binary a worker that never ends a job
 
 // childWorker claims jobs, says so, and hangs until it is killed.
 func childWorker() {
-	var databaseURL, redisURL string
-	if _, err := fmt.Sscan(os.Getenv(workerEnv), &databaseURL, &redisURL); err != nil {
+	var databaseURL, redisURL, point string
+	if _, err := fmt.Sscan(os.Getenv(workerEnv), &databaseURL, &redisURL, &point); err != nil {
 		panic(err)
 	}
 	s, err := store.Open(context.Background(), databaseURL)
@@ -200,27 +202,40 @@ func childWorker() {
 	if err != nil {
 		panic(err)
 	}
+	if point == "taken" {
+		queue.BeforeClaim(node, func() {
+			fmt.Println("taken")
+			select {}
+		})
+	}
 	_ = node.Run(context.Background())
+}
+
+// startChild starts a worker in a process of its own and waits until it has taken a task, or claimed its job.
+func startChild(t *testing.T, databaseURL, redisURL, point string) *exec.Cmd {
+	t.Helper()
+	child := exec.Command(os.Args[0], "-test.run=^$")
+	child.Env = append(os.Environ(), workerEnv+"="+databaseURL+" "+redisURL+" "+point)
+	child.Stderr = os.Stderr
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil || !strings.HasPrefix(line, point) {
+		t.Fatalf("the child said %q, %v", line, err)
+	}
+	return child
 }
 
 func TestKilledWorkerLosesNoJob(t *testing.T) {
 	onBrokers(t, func(t *testing.T, s *store.Store, databaseURL, redisURL string) {
 		e := addEvidence(t, s, "killed")
 		for kill := 1; kill <= 2; kill++ {
-			child := exec.Command(os.Args[0], "-test.run=^$")
-			child.Env = append(os.Environ(), workerEnv+"="+databaseURL+" "+redisURL)
-			child.Stderr = os.Stderr
-			out, err := child.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := child.Start(); err != nil {
-				t.Fatal(err)
-			}
-			line, err := bufio.NewReader(out).ReadString('\n')
-			if err != nil || !strings.HasPrefix(line, "claimed") {
-				t.Fatalf("the child said %q, %v", line, err)
-			}
+			child := startChild(t, databaseURL, redisURL, "claimed")
 			if err := child.Process.Kill(); err != nil { // SIGKILL, in the middle of the job
 				t.Fatal(err)
 			}
@@ -246,34 +261,176 @@ func TestKilledWorkerLosesNoJob(t *testing.T) {
 	})
 }
 
-// A worker that was only slow finds its lease taken: its handler is stopped and its result refused.
-func TestSlowWorkerIsFenced(t *testing.T) {
+// Where a lease passes on, the first result counts, whichever of the two workers brings it, and the other one is stopped.
+func TestFirstResultCounts(t *testing.T) {
+	for _, winner := range []int{1, 2} {
+		t.Run(fmt.Sprint("attempt ", winner), func(t *testing.T) {
+			onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
+				e := addEvidence(t, s, "slow")
+				running, late := make(chan store.Lease, 10), make(chan error, 10)
+				both := make(chan struct{})
+				start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing, store.JobRead: func(ctx context.Context, job *queue.Job) error {
+					running <- job.Lease
+					<-both
+					if job.Attempt == winner {
+						return save(ctx, s, job, "winner")
+					}
+					<-ctx.Done() // until the heartbeat finds that the job has ended
+					err := save(context.WithoutCancel(ctx), s, job, "late")
+					late <- err
+					return err
+				}}, fast(redisURL))
+				first := <-running
+				await(t, "a second worker", func() bool {
+					if jobs(t, s, e.RunID)[0].Attempt == 1 {
+						if _, err := s.RenewLease(t.Context(), first, -time.Hour); err != nil {
+							t.Fatal(err)
+						}
+						if _, err := s.ReapJobs(t.Context()); err != nil {
+							t.Fatal(err)
+						}
+					}
+					select {
+					case <-running:
+						return true
+					default:
+						return false
+					}
+				})
+				close(both)
+				if err := <-late; !errors.Is(err, store.ErrFenced) {
+					t.Errorf("the later result: %v", err)
+				}
+				await(t, "the end", inState(t, s, e.RunID, "done"))
+				if in, _ := storetest.Now(t, s).InputOfRun(t.Context(), e.RunID); len(in.Captures) != 1 || in.Captures[0].Artifact != "winner" {
+					t.Errorf("stored %+v", in)
+				}
+			})
+		})
+	}
+}
+
+// A worker that stands still for longer than its lease keeps its job where nobody else has taken it.
+func TestLeaseThatRanOutIsTakenBack(t *testing.T) {
 	onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
-		e := addEvidence(t, s, "slow")
-		stolen, fenced := make(chan store.Lease, 1), make(chan error, 1)
+		e := addEvidence(t, s, "still")
+		running, release := make(chan store.Lease, 10), make(chan struct{})
+		opt := fast(redisURL)
+		opt.Concurrency = 1 // nobody else can take it
 		start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing, store.JobRead: func(ctx context.Context, job *queue.Job) error {
-			if job.Attempt > 1 {
-				return save(ctx, s, job, "second")
-			}
-			stolen <- job.Lease
-			<-ctx.Done() // until the heartbeat finds the lease gone
-			err := save(context.WithoutCancel(ctx), s, job, "first")
-			fenced <- err
-			return err
-		}}, fast(redisURL))
-		lease := <-stolen
-		if err := s.RenewLease(t.Context(), lease, -time.Hour); err != nil {
+			running <- job.Lease
+			<-release
+			return save(ctx, s, job, "only")
+		}}, opt)
+		lease := <-running
+		if _, err := s.RenewLease(t.Context(), lease, -time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		if n, err := s.ReapJobs(t.Context()); n > 1 || err != nil {
-			t.Fatal(n, err)
+		if _, err := s.ReapJobs(t.Context()); err != nil {
+			t.Fatal(err)
 		}
-		if err := <-fenced; !errors.Is(err, store.ErrFenced) {
-			t.Errorf("the slow worker's result: %v", err)
+		await(t, "the lease taken back", inState(t, s, e.RunID, "running"))
+		close(release)
+		await(t, "the end", inState(t, s, e.RunID, "done"))
+		if job := jobs(t, s, e.RunID)[0]; job.Attempt != 1 || len(running) > 0 {
+			t.Errorf("%+v", job)
 		}
-		await(t, "second attempt", inState(t, s, e.RunID, "done"))
-		if in, _ := storetest.Now(t, s).InputOfRun(t.Context(), e.RunID); len(in.Captures) != 1 || in.Captures[0].Artifact != "second" {
-			t.Errorf("stored %+v", in)
+	})
+}
+
+// A worker that dies between taking a task and claiming its job leaves a task of the job's id with the broker, where it stays.
+func TestKilledBeforeItClaims(t *testing.T) {
+	onBrokers(t, func(t *testing.T, s *store.Store, databaseURL, redisURL string) {
+		e := addEvidence(t, s, "taken")
+		for range 2 {
+			child := startChild(t, databaseURL, redisURL, "taken")
+			if err := child.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = child.Wait() // killed
+			if job := jobs(t, s, e.RunID)[0]; job.State != "queued" || job.Attempt != 0 {
+				t.Fatalf("%+v: a job that nobody has claimed", job)
+			}
+		}
+		start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing, store.JobRead: func(ctx context.Context, job *queue.Job) error {
+			return save(ctx, s, job, "survivor")
+		}}, fast(redisURL))
+		await(t, "job done by the survivor", inState(t, s, e.RunID, "done"))
+		if job := jobs(t, s, e.RunID)[0]; job.Attempt != 1 {
+			t.Errorf("%+v", job)
+		}
+	})
+}
+
+// One heavy job at once runs on a node, and light ones beside it.
+func TestHeavyJobsWaitForEachOther(t *testing.T) {
+	onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
+		var heavy, most atomic.Int32
+		lightDone := make(chan struct{})
+		start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing, store.JobRead: func(ctx context.Context, job *queue.Job) error {
+			if *job.EvidenceID == 4 {
+				close(lightDone)
+				return save(ctx, s, job, "light")
+			}
+			if n := heavy.Add(1); n > most.Load() {
+				most.Store(n)
+			}
+			defer heavy.Add(-1)
+			<-lightDone // it cannot end before the light one has run
+			return save(ctx, s, job, "heavy")
+		}}, fast(redisURL))
+		var runs []int64
+		for i := range 4 {
+			to := leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: fmt.Sprint(i)}
+			added, err := s.AddEvidence(t.Context(), to, store.Evidence{Name: "a.etl", SHA256: to.Run, Bytes: []int64{1 << 30, 1 << 30, 1 << 30, 1}[i], Kind: "etl"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			runs = append(runs, added.RunID)
+		}
+		for _, run := range runs {
+			await(t, "job done", inState(t, s, run, "done"))
+		}
+		if most.Load() != 1 {
+			t.Errorf("%d heavy jobs ran at once", most.Load())
+		}
+	})
+}
+
+// A worker in whose database a newer version has changed the schema takes no more jobs, and fails none.
+func TestNewerSchemaRetiresWorkers(t *testing.T) {
+	onBrokers(t, func(t *testing.T, s *store.Store, databaseURL, redisURL string) {
+		conn, err := pgx.Connect(t.Context(), databaseURL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+		node, err := queue.New(s, map[string]queue.Handler{store.JobRead: func(ctx context.Context, job *queue.Job) error {
+			if _, err := conn.Exec(ctx, `insert into goose_db_version (version_id, is_applied) values (99999, true)`); err != nil {
+				return err
+			}
+			return errors.New("null value in a column that is new")
+		}}, fast(redisURL))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- node.Run(ctx) }()
+		e := addEvidence(t, s, "first")
+		await(t, "retirement", func() bool { return node.Retired() != nil })
+		later := addEvidence(t, s, "later")
+		await(t, "the job given back", inState(t, s, e.RunID, "queued"))
+		if !errors.Is(node.Retired(), store.ErrSchema) || jobs(t, s, e.RunID)[0].Attempt != 0 || jobs(t, s, later.RunID)[0].State != "queued" {
+			t.Errorf("%v, %+v", node.Retired(), jobs(t, s, e.RunID))
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		// A worker that starts now does not claim either.
+		if _, err := s.ClaimJob(t.Context(), jobs(t, s, later.RunID)[0].ID, time.Minute); !errors.Is(err, store.ErrSchema) {
+			t.Errorf("claimed: %v", err)
 		}
 	})
 }

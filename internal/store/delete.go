@@ -128,8 +128,11 @@ func (s *Store) DeleteEvidence(ctx context.Context, run, evidence int64, by stri
 		}
 		// What is at work on the run knows the file: its result would be stored.
 		if _, err := tx.Exec(ctx, `
-			update jobs set state = `+again+`, attempt = attempt - 1, sent_at = null, lease_token = null, lease_until = null, percent = 0, stage = ''
+			update jobs set state = `+again+`, attempt = attempt - 1, sent_at = null, lease_token = null, tokens = '{}', lease_until = null, percent = 0, stage = ''
 			where run_id = $1 and state = 'running' and evidence_id is distinct from $2`, run, e.ID); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `update jobs set tokens = '{}' where run_id = $1 and state in ('queued', 'failed')`, run); err != nil { // of workers that seemed lost
 			return err
 		}
 		// Several files may be one trace: the others are read again, without this one.

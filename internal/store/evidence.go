@@ -66,11 +66,11 @@ func (s *Store) addEvidence(ctx context.Context, t leaks.Target, e Evidence) (Ev
 			return err
 		}
 		e, err = one[Evidence](ctx, tx, `
-			insert into evidence (run_id, name, sha256, bytes, kind, work) values ($1, $2, $3, $4, $5, $6)
+			insert into evidence (run_id, name, sha256, bytes, kind, work, urgent) values ($1, $2, $3, $4, $5, $6, $7)
 			on conflict (run_id, name, sha256) do update set
 				state = case when evidence.state = 'failed' then 'stored' else evidence.state end,
-				error_code = '', error = '', work = coalesce(excluded.work, evidence.work), expired_at = null, dropped = false
-			returning `+evidenceColumns, run, e.Name, e.SHA256, e.Bytes, e.Kind, t.Work)
+				error_code = '', error = '', work = coalesce(excluded.work, evidence.work), expired_at = null, dropped = false, urgent = excluded.urgent
+			returning `+evidenceColumns, run, e.Name, e.SHA256, e.Bytes, e.Kind, t.Work, t.Urgent)
 		if err != nil {
 			return err
 		}

@@ -27,7 +27,7 @@ func TestLostSearchesOfOneRun(t *testing.T) {
 	other := withModule(t, s, to, capture.Module{Path: `C:\app.exe`}, 64, asItIs)
 	lost := []store.Lease{look(t, s, run), look(t, s, run), look(t, s, other)}
 	for _, l := range lost {
-		if err := s.RenewLease(t.Context(), l, -time.Second); err != nil {
+		if _, err := s.RenewLease(t.Context(), l, -time.Second); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,25 +54,24 @@ func TestFailureOfAnOlderSearch(t *testing.T) {
 	}
 }
 
-// A search whose lease has passed on stores nothing; that of the next holder is stored once.
+// Of two searches that both hold the job, after a lease has passed on, one stores its names.
 func TestNamesAreStoredOnce(t *testing.T) {
 	s, _ := open(t)
 	run := withModule(t, s, target, capture.Module{Path: `C:\app.exe`}, 64, asItIs)
 	first := look(t, s, run)
 	naming := must[store.Naming](t)(s.BeginNaming(t.Context(), run))
-	if err := s.RenewLease(t.Context(), first, -time.Second); err != nil {
+	if _, err := s.RenewLease(t.Context(), first, -time.Second); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := s.ReapJobs(t.Context()); err != nil || n != 1 {
 		t.Fatal(n, err)
 	}
 	second, before := claim(t, s), input(t, s, run)
-	if err := s.SaveNames(t.Context(), first, naming, "first"); !errors.Is(err, store.ErrFenced) {
-		t.Error(err)
-	}
 	name(t, s, second, "second")
-	if err := s.SaveNames(t.Context(), second, naming, "twice"); !errors.Is(err, store.ErrFenced) {
-		t.Error(err)
+	for _, late := range []store.Lease{first, second} {
+		if err := s.SaveNames(t.Context(), late, naming, "late"); !errors.Is(err, store.ErrFenced) {
+			t.Error(err)
+		}
 	}
 	if in := input(t, s, run); in.Names != "second" || in.Revision != before.Revision+1 {
 		t.Errorf("%+v", in)

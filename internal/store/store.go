@@ -27,8 +27,9 @@ var ErrFenced = errors.New("store: the job's lease was lost; its result was not 
 
 // A Store is a pool of connections. It is safe for concurrent use.
 type Store struct {
-	pool *pgxpool.Pool
-	url  string
+	pool   *pgxpool.Pool
+	leases *pgxpool.Pool // for heartbeats: jobs that use all other connections must not cost their own leases
+	url    string
 }
 
 // Open connects to the database at the URL, which must be migrated.
@@ -42,16 +43,26 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: open: %w", err)
 	}
-	s := &Store{pool: pool, url: url}
-	if err := s.Ping(ctx); err != nil {
+	few := config.Copy()
+	few.MaxConns, few.MinConns = 2, 0
+	leases, err := pgxpool.NewWithConfig(ctx, few)
+	if err != nil {
 		pool.Close()
+		return nil, fmt.Errorf("store: open: %w", err)
+	}
+	s := &Store{pool: pool, leases: leases, url: url}
+	if err := s.Ping(ctx); err != nil {
+		s.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
 // Close ends all connections.
-func (s *Store) Close() { s.pool.Close() }
+func (s *Store) Close() {
+	s.leases.Close()
+	s.pool.Close()
+}
 
 // Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -170,34 +171,129 @@ func TestLeases(t *testing.T) {
 	if _, err := s.ClaimJob(t.Context(), lease.ID, time.Minute); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a second delivery got %v", err)
 	}
-	// The worker is silent: its lease runs out, another takes over, and the first one's result is refused.
-	if err := s.RenewLease(t.Context(), lease, -time.Second); err != nil {
-		t.Fatal(err)
+	// The worker is silent: its lease runs out, and another takes over.
+	silence := func(l store.Lease) {
+		t.Helper()
+		if _, err := s.RenewLease(t.Context(), l, -time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if n := must[int](t)(s.ReapJobs(t.Context())); n != 1 {
+			t.Fatalf("reaped %d", n)
+		}
 	}
-	if n := must[int](t)(s.ReapJobs(t.Context())); n != 1 {
-		t.Fatalf("reaped %d", n)
+	silence(lease)
+	if passed, err := s.RenewLease(t.Context(), lease, time.Minute); passed || err != nil {
+		t.Errorf("a lease that nobody has taken: %v, %v", passed, err)
 	}
+	if _, err := s.ClaimJob(t.Context(), lease.ID, time.Minute); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("its job is claimed: %v", err)
+	}
+	silence(lease)
 	second := claim(t, s)
 	if second.Attempt != 2 {
 		t.Errorf("attempt %d, want 2", second.Attempt)
 	}
-	stale := []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "stale"}}
-	for what, err := range map[string]error{
-		"renewing": s.RenewLease(t.Context(), lease, time.Minute), "saving": s.SaveCaptures(t.Context(), lease, stale),
-		"failing": s.FailJob(t.Context(), lease, store.Failure{Code: "x", Message: "x"}),
-	} {
-		if !errors.Is(err, store.ErrFenced) {
-			t.Errorf("%s with a lost lease: %v", what, err)
-		}
+	if passed, err := s.RenewLease(t.Context(), lease, time.Minute); !passed || err != nil {
+		t.Errorf("a lease that has passed on: %v, %v", passed, err)
 	}
-	if in := input(t, s, e.RunID); len(in.Captures) != 0 {
-		t.Errorf("a fenced result left %+v", in.Captures)
+	if err := s.FailJob(t.Context(), lease, store.Failure{Code: "x", Message: "x"}); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("failing with a lost lease: %v", err)
 	}
-	if err := s.SaveCaptures(t.Context(), second, []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "good"}}); err != nil {
+	// Both work on: the first result counts, and the second is refused.
+	if err := s.SaveCaptures(t.Context(), lease, []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "first"}}); err != nil {
 		t.Fatal(err)
 	}
-	if in := input(t, s, e.RunID); len(in.Captures) != 1 || in.Captures[0].Artifact != "good" || in.Revision != 1 {
+	_, renewed := s.RenewLease(t.Context(), second, time.Minute)
+	for what, err := range map[string]error{
+		"renewing": renewed, "saving": s.SaveCaptures(t.Context(), second, []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "second"}}),
+		"failing": s.FailJob(t.Context(), second, store.Failure{Code: "x", Message: "x"}),
+	} {
+		if !errors.Is(err, store.ErrFenced) {
+			t.Errorf("%s when the job has ended: %v", what, err)
+		}
+	}
+	if in := input(t, s, e.RunID); len(in.Captures) != 1 || in.Captures[0].Artifact != "first" || in.Revision != 1 {
 		t.Errorf("%+v", in)
+	}
+}
+
+// A job whose workers all seemed lost has failed; a result that one of them brings after all is taken.
+func TestResultAfterAllWorkersSeemedLost(t *testing.T) {
+	s, _ := open(t)
+	e := addEvidence(t, s, target, "a.txt")
+	var last store.Lease
+	for range 5 {
+		last = claim(t, s)
+		if _, err := s.RenewLease(t.Context(), last, -time.Second); err != nil {
+			t.Fatal(err)
+		}
+		must[int](t)(s.ReapJobs(t.Context()))
+	}
+	if e := must[store.Evidence](t)(storetest.Now(t, s).EvidenceByID(t.Context(), e.ID)); e.State != "failed" || e.ErrorCode != "worker-lost" {
+		t.Fatalf("%+v", e)
+	}
+	if err := s.SaveCaptures(t.Context(), last, []store.StoredCapture{{Capture: snapshot(1, 0), Artifact: "late"}}); err != nil {
+		t.Fatal(err)
+	}
+	if e := must[store.Evidence](t)(storetest.Now(t, s).EvidenceByID(t.Context(), e.ID)); e.State != "read" || e.Error != "" {
+		t.Errorf("%+v", e)
+	}
+}
+
+// What somebody waits for goes first, then what has no report yet; projects take turns, and what is heavy has a window of its own.
+func TestOrderOfJobs(t *testing.T) {
+	s, conn := open(t)
+	add := func(project, run string, urgent bool, bytes int64) {
+		t.Helper()
+		to := leaks.Target{Project: project, Build: "1", Scenario: "s", Run: run, Urgent: urgent}
+		if _, err := s.AddEvidence(t.Context(), to, store.Evidence{Name: run, SHA256: project + run, Bytes: bytes, Kind: "umdh"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 50 {
+		add("a", fmt.Sprint("a", i), false, 1)
+	}
+	add("a", "old", false, 1)
+	if _, err := conn.Exec(t.Context(), `update runs set report_key = 'x' where name = 'old'`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), `update jobs set run_at = now() - interval '1 hour' where run_id = (select id from runs where name = 'old')`); err != nil {
+		t.Fatal(err)
+	}
+	add("a", "large", false, 1<<30)
+	add("b", "b0", false, 1)
+	add("b", "b1", false, 1)
+	add("c", "waiting", true, 1)
+	names := func(due []store.Due) (names []string) {
+		t.Helper()
+		for _, d := range due {
+			var name string
+			if err := conn.QueryRow(t.Context(), `select r.name from jobs j join runs r on r.id = j.run_id where j.id = $1`, d.ID).Scan(&name); err != nil {
+				t.Fatal(err)
+			}
+			if d.Heavy {
+				name += " (heavy)"
+			}
+			names = append(names, name)
+		}
+		return names
+	}
+	next := func(light, heavy int) string {
+		t.Helper()
+		return strings.Join(names(must[[]store.Due](t)(s.NextJobs(t.Context(), time.Hour, store.Window{Light: light, Heavy: heavy}))), ", ")
+	}
+	if got, want := next(5, 2), "waiting, large (heavy), a0, b0, a1, b1"; got != want {
+		t.Errorf("first %s, want %s", got, want)
+	}
+	if got := next(5, 2); got != "" {
+		t.Errorf("%s: nothing has been taken, so there is no room", got)
+	}
+	if got, want := next(7, 2), "a2, a3"; got != want {
+		t.Errorf("then %s, want %s", got, want)
+	}
+	rest := names(must[[]store.Due](t)(s.DueJobs(t.Context(), time.Hour)))
+	if len(rest) != 47 || rest[46] != "old" {
+		t.Errorf("%d jobs, the last is %s: what has a report waits", len(rest), rest[len(rest)-1])
 	}
 }
 

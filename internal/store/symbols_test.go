@@ -300,7 +300,7 @@ func TestGivenBackJobGivesWay(t *testing.T) {
 			return s.FailJob(t.Context(), l, store.Failure{Code: "internal", Message: "x"})
 		},
 		"reaped": func(t *testing.T, s *store.Store, l store.Lease) error {
-			if err := s.RenewLease(t.Context(), l, -time.Second); err != nil {
+			if _, err := s.RenewLease(t.Context(), l, -time.Second); err != nil {
 				return err
 			}
 			_, err := s.ReapJobs(t.Context())

@@ -35,6 +35,7 @@ func (a *API) evidencePut(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	target.Urgent = byBrowser(r.Header)
 	if err := a.wholePut(r); err != nil {
 		return err
 	}

@@ -88,8 +88,13 @@ func announced(header http.Header) (pending, error) {
 		return upload, problem.Invalid("kind", "kind: %q is neither evidence nor symbols", upload.Kind)
 	}
 	upload.Target, err = leaks.TargetOf(func(name string) string { return fields[name] })
+	upload.Urgent = byBrowser(header)
 	return upload, err
 }
+
+// byBrowser reports whether a page has sent a request: browsers say where a request comes from, and no page can change that (Fetch
+// Metadata, W3C). What somebody waits for goes before what programs send.
+func byBrowser(header http.Header) bool { return header.Get("Sec-Fetch-Site") != "" }
 
 // parseMetadata reads an Upload-Metadata header: keys and base64 values, "filename ZHVtcC50eHQ=,project Yg==".
 func parseMetadata(raw string) (map[string]string, error) {

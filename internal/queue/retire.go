@@ -1,0 +1,38 @@
+package queue
+
+import (
+	"context"
+	"errors"
+
+	"heapdrift/internal/store"
+)
+
+// retire has the node take no more jobs: a newer version has changed the database. What waits is handed to its workers.
+func (n *Node) retire(why error) {
+	if n.retired.CompareAndSwap(nil, &why) {
+		n.opt.Log.Error("queue: takes no more jobs", "error", why)
+		close(n.leave)
+	}
+}
+
+// Retired is why the node takes no more jobs; nil while it does.
+func (n *Node) Retired() error {
+	if why := n.retired.Load(); why != nil {
+		return *why
+	}
+	return nil
+}
+
+// outdated reports whether a job failed under a schema that this version does not know. Then it is not the job's fault.
+func (n *Node) outdated(ctx context.Context, failed error) bool {
+	var known *Error
+	if errors.As(failed, &known) {
+		return false // it says what is wrong with the evidence
+	}
+	newer := n.store.CheckSchema(ctx)
+	if !errors.Is(newer, store.ErrSchema) {
+		return false
+	}
+	n.retire(newer)
+	return true
+}

@@ -1,0 +1,65 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// A Failure says why a job did not succeed and whether trying again may help.
+type Failure struct {
+	Code    string
+	Message string
+	Final   bool
+	Version string // of heapdrift, which failed
+}
+
+// FailJob gives a job back after a pause that doubles with each attempt, or ends it where the failure is final or
+// no attempt is left; then the evidence or the run says why.
+func (s *Store) FailJob(ctx context.Context, l Lease, f Failure) error {
+	return s.tx(ctx, "fail job", func(tx pgx.Tx) error {
+		state, err := value[string](ctx, tx, `
+			update jobs set state = case when $5 or attempt >= max_attempts then 'failed' else `+again+` end,
+				run_at = now() + least(interval '5 minutes', interval '1 second' * power(2, attempt)) , sent_at = null,
+				lease_token = null, lease_until = null, error_code = $3, error = $4, failed_by = $6,
+				ended_at = case when $5 or attempt >= max_attempts then now() end
+			where id = $1 and lease_token = $2 returning state`, l.ID, l.token, f.Code, f.Message, f.Final, f.Version)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return ErrFenced
+		}
+		if err != nil || state != "failed" {
+			return err
+		}
+		return endFailed(ctx, tx, l.Job, f)
+	})
+}
+
+// ReleaseJob gives a job back untouched, for a worker that shuts down; the attempt does not count.
+func (s *Store) ReleaseJob(ctx context.Context, l Lease) error {
+	_, err := s.pool.Exec(ctx, `
+		update jobs set state = `+again+`, attempt = attempt - 1, sent_at = null, lease_token = null, lease_until = null, percent = 0, stage = ''
+		where id = $1 and lease_token = $2`, l.ID, l.token)
+	return wrap("release job", err)
+}
+
+// endFailed shows a failed job's reason where users look. A run whose frames could not be named still has a report.
+func endFailed(ctx context.Context, tx pgx.Tx, job Job, f Failure) (err error) {
+	switch job.Kind {
+	case JobRead: // what was read with others meanwhile stays
+		_, err = tx.Exec(ctx, `
+			update evidence set state = 'failed', error_code = $2, error = $3 where id = $1 and state <> 'read'`, job.EvidenceID, f.Code, f.Message)
+	case JobSymbolise:
+		// A search that was queued later and is done knows all that this one could have found.
+		tag, err := tx.Exec(ctx, `
+			update runs set names_error = $2, input_rev = input_rev + 1 where id = $1
+				and not exists (select from jobs j where j.run_id = $1 and j.kind = 'symbolise' and j.state = 'done' and j.id > $3)`, job.RunID, f.Message, job.ID)
+		if err != nil || tag.RowsAffected() == 0 {
+			return err
+		}
+		return queueJob(ctx, tx, JobAnalyse, job.RunID)
+	default:
+		_, err = tx.Exec(ctx, `update runs set error_code = $2, error = $3 where id = $1`, job.RunID, f.Code, f.Message)
+	}
+	return err
+}
