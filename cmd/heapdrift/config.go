@@ -35,7 +35,7 @@ type config struct {
 	SymbolWait    time.Duration `env:"HEAPDRIFT_SYMBOL_WAIT" envDefault:"1m" help:"how long a run waits for one symbol server, all files together, where that is slow; the report says what is missing then"`
 	SymbolMap     string        `env:"HEAPDRIFT_SYMBOL_MAP" help:"where Windows directories of symbol paths lie here, as C:\\Symbols=/mnt/symbols with semicolons between"`
 	SymbolCache   string        `env:"HEAPDRIFT_SYMBOL_CACHE" help:"where files from symbol servers are kept; heapdrift/symbols in the user's cache folder when empty"`
-	Concurrency   int           `env:"HEAPDRIFT_CONCURRENCY" envDefault:"2" help:"jobs at once on one worker"`
+	Concurrency   int           `env:"HEAPDRIFT_CONCURRENCY" envDefault:"2" help:"light jobs at once on one worker; beside them runs one that reads more than 256 MB. They share HEAPDRIFT_MEMORY"`
 	// Memory is read before the configuration is: see command.within.
 	Memory     memory.Size `env:"HEAPDRIFT_MEMORY" help:"most memory that a command, or all jobs of a worker together, take, as in 2G; a job that needs more ends with a sentence (default three quarters of the machine's, at most 4G)"`
 	URL        string      `env:"HEAPDRIFT_URL" help:"server that push and symbols add send to; symbols add takes the one on HEAPDRIFT_LISTEN when empty"`

@@ -45,6 +45,10 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 	if p.store, err = store.Open(ctx, c.DatabaseURL); err != nil {
 		return nil, err
 	}
+	if err := p.store.CheckSchema(ctx); err != nil {
+		p.store.Close()
+		return nil, err
+	}
 	if p.blobs, err = blob.Open(ctx, c.BlobURL); err != nil {
 		p.store.Close()
 		return nil, err
@@ -58,7 +62,7 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 		}
 		handlers = withinBudget(budget, (&worker.Worker{Store: p.store, Blobs: p.blobs, Symbols: library, Apart: c.apart(log)}).Handlers())
 	}
-	p.node, err = queue.New(p.store, handlers, queue.Options{RedisURL: c.RedisURL, Concurrency: c.Concurrency, FreshBroker: r.freshBroker, Log: log})
+	p.node, err = queue.New(p.store, handlers, queue.Options{RedisURL: c.RedisURL, Concurrency: c.Concurrency, FreshBroker: r.freshBroker, Version: buildVersion(), Log: log})
 	if err != nil {
 		p.store.Close()
 		return nil, err
@@ -66,12 +70,13 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 	return p, nil
 }
 
-// apart is what runs the readers of a worker in processes of their own; nil where the system has no such.
+// apart is what runs the readers of a worker in processes of their own; nil where the system has no such. Beside the light jobs one
+// heavy one may run.
 func (c *config) apart(log *slog.Logger) *apart.Runner {
 	if !apart.Supported {
 		return nil
 	}
-	return &apart.Runner{Parts: c.Concurrency, Log: log}
+	return &apart.Runner{Parts: c.Concurrency + 1, Log: log}
 }
 
 // doorMemory is what looking at one upload may take: the largest windows that archives need, and room.
@@ -107,6 +112,15 @@ func (p *parts) intake() *intake.Intake {
 
 // run works until ctx is done: the queue's node, and the web server where the role has one. ready is called once the server listens.
 func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context, at listening) error) error {
+	if r.work {
+		n, err := p.store.RetryInternal(ctx, buildVersion())
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			p.log.Info("runs that another version failed are tried again", "runs", n)
+		}
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return p.node.Run(ctx) })
 	if r.work {

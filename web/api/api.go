@@ -103,6 +103,8 @@ func (a *API) Register(e *echo.Echo) {
 	e.GET("/api/v1/runs/:id", a.runShow)
 	e.POST("/api/v1/runs/:id/complete", a.runComplete)
 	e.POST("/api/v1/runs/:id/symbolise", a.runSymbolise)
+	e.POST("/api/v1/runs/:id/retry", a.runRetry)
+	e.POST("/api/v1/runs/:id/cancel", a.runCancel)
 	e.POST("/api/v1/runs/:id/process", a.runProcess)
 	e.GET("/api/v1/runs/:id/report", a.runReport)
 	e.GET("/api/v1/runs/:id/window", a.runWindow)

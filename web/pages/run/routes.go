@@ -61,5 +61,7 @@ func Register(e *echo.Echo, opt Options, use echo.MiddlewareFunc) {
 	}
 	e.POST("/runs/:id/process", p.chooseProcess)
 	e.POST("/runs/:id/delete", p.delete)
+	e.POST("/runs/:id/retry", p.retry)
+	e.POST("/runs/:id/cancel", p.cancel)
 	e.GET("/runs/:id/events", p.events)
 }

@@ -1,0 +1,135 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// codeCancelled is the code of jobs that somebody has ended.
+const codeCancelled = "cancelled"
+
+// mended are the codes of failures that another try may not meet: what failed was this program, its machine or its limits. Of other
+// refused files the content is wrong.
+var mended = []string{
+	"internal", "worker-lost", "blob-missing", "memory-exceeded", "reader-crashed", "reader-stuck", "reader-expensive", codeCancelled,
+}
+
+// MayTryAgain reports whether a failure with this code may end better.
+func MayTryAgain(code string) bool {
+	for _, m := range mended {
+		if m == code {
+			return true
+		}
+	}
+	return false
+}
+
+// RetryRun queues again what of a run failed and may end better, and returns how many jobs that are.
+func (s *Store) RetryRun(ctx context.Context, run int64) (n int, err error) {
+	err = s.tx(ctx, "try again", func(tx pgx.Tx) error {
+		n, err = retry(ctx, tx, run, mended)
+		return err
+	})
+	return n, err
+}
+
+// RetryInternal queues again, in all runs, what other versions of heapdrift than this one failed for reasons of their own, and
+// returns in how many runs that is. It is done once for each version: what fails again has this one's name.
+func (s *Store) RetryInternal(ctx context.Context, version string) (int, error) {
+	runs, err := values[int64](ctx, s.pool, `
+		select distinct j.run_id from jobs j join runs r on r.id = j.run_id left join evidence e on e.id = j.evidence_id
+		where j.state = 'failed' and j.error_code = 'internal' and j.failed_by <> $1
+			and (e.state = 'failed' and e.error_code = 'internal' or j.evidence_id is null and (r.error_code = 'internal' or r.names_error <> ''))
+			and not exists (select from jobs later where later.run_id = j.run_id and later.kind = j.kind and later.evidence_id is not distinct from j.evidence_id and later.id > j.id)
+		order by 1`, version)
+	if err != nil {
+		return 0, wrap("internal failures", err)
+	}
+	n := 0
+	for _, run := range runs {
+		err := s.tx(ctx, "try again", func(tx pgx.Tx) error {
+			_, err := retry(ctx, tx, run, []string{"internal"})
+			return err
+		})
+		if err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// retry queues what of a run failed with one of the codes. The search for names has no code: where it failed, it is tried again.
+func retry(ctx context.Context, tx pgx.Tx, run int64, codes []string) (int, error) {
+	type failed struct {
+		Report bool
+		Names  bool
+	}
+	f, err := one[failed](ctx, tx, `select error_code = any($2) report, names_error <> '' names from runs where id = $1 for no key update`, run, codes)
+	if err != nil {
+		return 0, wrap("run", err)
+	}
+	files, err := values[int64](ctx, tx, `
+		update evidence set state = 'stored', error_code = '', error = '' where run_id = $1 and state = 'failed' and error_code = any($2) returning id`, run, codes)
+	if err != nil {
+		return 0, err
+	}
+	n := len(files)
+	for _, e := range files {
+		if err := queueRead(ctx, tx, run, e); err != nil {
+			return 0, err
+		}
+	}
+	if f.Names {
+		n++
+		if _, err := tx.Exec(ctx, `update runs set names_error = '' where id = $1`, run); err != nil {
+			return 0, err
+		}
+		if err := queueJob(ctx, tx, JobSymbolise, run); err != nil {
+			return 0, err
+		}
+	}
+	if f.Report {
+		n++
+		if _, err := tx.Exec(ctx, `update runs set error_code = '', error = '' where id = $1`, run); err != nil {
+			return 0, err
+		}
+		if err := queueJob(ctx, tx, JobAnalyse, run); err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+// CancelRun ends the jobs of a run that wait or run, for who asks, and returns how many they are. Their workers stop with the next
+// heartbeat. What was read before stays.
+func (s *Store) CancelRun(ctx context.Context, run int64, who string) (n int, err error) {
+	err = s.tx(ctx, "cancel run", func(tx pgx.Tx) error {
+		if _, err := one[struct{ ID int64 }](ctx, tx, `select id from runs where id = $1 for no key update`, run); err != nil {
+			return wrap("run", err)
+		}
+		f := Failure{Code: codeCancelled, Message: fmt.Sprintf("%s has cancelled it; it can be tried again", who), Final: true}
+		jobs, err := all[Job](ctx, tx, `
+			update jobs set state = 'failed', error_code = $2, error = $3, lease_token = null, lease_until = null, tokens = '{}', ended_at = now()
+			where run_id = $1 and state in ('queued', 'running') returning `+jobColumns, run, f.Code, f.Message)
+		if err != nil {
+			return err
+		}
+		n = len(jobs)
+		for _, job := range jobs {
+			if job.Kind == JobSymbolise { // without names there is no report either: who tries again gets both
+				if _, err := tx.Exec(ctx, `update runs set names_error = $2 where id = $1`, run, f.Message); err != nil {
+					return err
+				}
+				job.Kind = JobAnalyse
+			}
+			if err := endFailed(ctx, tx, job, f); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return n, err
+}
