@@ -5,8 +5,10 @@ alter table jobs add tokens bigint[] not null default '{}';
 alter table jobs add failed_by text not null default '';
 -- Somebody waits for it in a browser.
 alter table evidence add urgent boolean not null default false;
+create index jobs_failed on jobs (ended_at) where state = 'failed';
 
 -- +goose Down
+drop index jobs_failed;
 alter table evidence drop urgent;
 alter table jobs drop failed_by;
 alter table jobs drop tokens;

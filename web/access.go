@@ -40,6 +40,9 @@ func (s *Server) logRequest(c echo.Context, took time.Duration) {
 	if c.Path() == healthPath || c.Path() == readyPath {
 		level = slog.LevelDebug
 	}
+	if s.opt.Answered != nil {
+		s.opt.Answered(w.Status)
+	}
 	attrs := []slog.Attr{
 		slog.String("request", requestID(c)), slog.String("method", r.Method), slog.String("path", loggedPath(c)), slog.Int("status", w.Status),
 		slog.Int64("sent", compress.Sent(c)), slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.String("client", c.RealIP()),

@@ -36,6 +36,7 @@ func (s *Server) handleError(err error, c echo.Context) {
 	}
 	send := told.Send
 	if !forProgram(r) {
+		told.Wait(c.Response().Header())
 		send = func(c echo.Context) error { return ui.ErrorPage(c, told.Status, told.Code, told.Detail) }
 	}
 	if err := send(c); err != nil {

@@ -3,6 +3,8 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"sync"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/blob"
+	"heapdrift/internal/store"
 )
 
 const (
@@ -44,16 +47,21 @@ func (s *Server) readyz(c echo.Context) error {
 		return c.JSON(http.StatusServiceUnavailable, readyView{Status: "shutting-down"})
 	default:
 	}
-	failures := s.ready.look(c.Request().Context())
+	view, status := s.ready.view(c.Request().Context(), s.log)
+	return c.JSON(status, view)
+}
+
+// view is the answer to who asks for readiness.
+func (r *Readiness) view(ctx context.Context, log *slog.Logger) (readyView, int) {
 	view, status := readyView{Status: "ready", Checks: map[string]string{}}, http.StatusOK
-	for name, err := range failures {
+	for name, err := range r.look(ctx) {
 		view.Checks[name] = "ok"
 		if err != nil {
 			view.Checks[name], view.Status, status = "failing", "not-ready", http.StatusServiceUnavailable
-			s.log.Warn("web: not ready", "check", name, "error", err)
+			log.Warn("web: not ready", "check", name, "error", err)
 		}
 	}
-	return c.JSON(status, view)
+	return view, status
 }
 
 type readyView struct {
@@ -63,26 +71,39 @@ type readyView struct {
 
 // checks are what readiness depends on.
 func (s *Server) checks() map[string]func(context.Context) error {
+	return Checks(s.opt.Store, s.opt.Blobs, s.opt.Intake.MinFree, s.opt.PingQueue)
+}
+
+// Checks are what a server or a worker depends on: the database and its schema, the store of files with so many bytes free, and the
+// queue where there is one.
+func Checks(database *store.Store, blobs blob.Store, minFree int64, pingQueue func(context.Context) error) map[string]func(context.Context) error {
 	checks := map[string]func(context.Context) error{
-		"database": s.opt.Store.Ping,
+		"database": database.Ping,
+		"schema":   database.CheckSchema,
 		"blobs": func(ctx context.Context) error {
-			_, err := s.opt.Blobs.Stat(ctx, "readiness/probe") // there is none: that the store says so is what counts
+			_, err := blobs.Stat(ctx, "readiness/probe") // there is none: that the store says so is what counts
 			if errors.Is(err, blob.ErrNotFound) {
 				return nil
 			}
 			return err
 		},
+		"disk": func(context.Context) error {
+			if free, known := blob.Free(blobs); known && free < minFree {
+				return fmt.Errorf("web: %d bytes of the disk are free, and %d are to stay (HEAPDRIFT_MIN_FREE)", free, minFree)
+			}
+			return nil
+		},
 	}
-	if s.opt.PingQueue != nil {
-		checks["queue"] = s.opt.PingQueue
+	if pingQueue != nil {
+		checks["queue"] = pingQueue
 	}
 	return checks
 }
 
 var errNoAnswer = errors.New("no answer in time")
 
-// readiness remembers the outcome of the checks for a moment: many supervisors and balancers ask at once.
-type readiness struct {
+// A Readiness remembers the outcome of the checks for a moment: many supervisors and balancers ask at once.
+type Readiness struct {
 	checks map[string]func(context.Context) error
 
 	mu   sync.Mutex
@@ -91,7 +112,7 @@ type readiness struct {
 }
 
 // look returns the outcome of each check.
-func (r *readiness) look(ctx context.Context) map[string]error {
+func (r *Readiness) look(ctx context.Context) map[string]error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if time.Since(r.at) < checkCache {

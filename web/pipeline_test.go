@@ -50,7 +50,7 @@ func TestPipeline(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	opt.PingQueue = func(context.Context) error { return jobs.Ping() }
+	opt.PingQueue = func(context.Context) error { return jobs.Ping(t.Context()) }
 	address, _, _ := serve(t, opt)
 
 	call := func(method, path, body string) (status int, answer string) {

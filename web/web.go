@@ -34,6 +34,8 @@ type Options struct {
 	Windows api.Windows
 	// Budget is what reports that are read or made take memory from; nil for no limit.
 	Budget *memory.Budget
+	// Answered is called with the status of every request that was answered; nil for nobody.
+	Answered func(status int)
 	// PingQueue reports whether the broker of jobs answers; nil where there is none to ask.
 	PingQueue func(context.Context) error
 	Log       *slog.Logger
@@ -59,7 +61,7 @@ type Server struct {
 	echo    *echo.Echo
 	hub     *watch.Hub
 	api     *api.API
-	ready   readiness
+	ready   Readiness
 	closing chan struct{} // closed when the server shuts down
 	close   sync.Once
 }

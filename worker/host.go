@@ -27,7 +27,7 @@ func (h *host) Open(ctx context.Context, file int) (symbols.Content, error) { re
 
 // Library implements task.Host.
 func (h *host) Library() symbols.Library {
-	return &teamLibrary{store: h.worker.Store, blobs: h.worker.Blobs, path: h.worker.Symbols}
+	return &teamLibrary{store: h.worker.Store, blobs: h.worker.Blobs, path: h.worker.Symbols, searched: h.worker.Searched}
 }
 
 // Indexes implements task.Host.

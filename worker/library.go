@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
+	"strings"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/evidence"
@@ -23,10 +25,34 @@ type teamLibrary struct {
 	store *store.Store
 	blobs blob.Store
 	path  symbols.Library // nil for none
+	// searched hears of each place that was asked; may be nil.
+	searched func(place, result string)
+}
+
+// note tells of attempts by the server that was asked; paths of this machine are one place.
+func (l *teamLibrary) note(tried []capture.Attempt) {
+	if l.searched == nil {
+		return
+	}
+	for _, a := range tried {
+		place := "symbol path"
+		if u, err := url.Parse(a.Place); err == nil && u.Host != "" {
+			place = u.Host
+		} else if strings.HasPrefix(a.Place, teamStore) {
+			place = teamStore
+		}
+		l.searched(place, a.Result)
+	}
 }
 
 // Find implements symbols.Library.
 func (l *teamLibrary) Find(ctx context.Context, want symbols.Want) (*symbols.File, []capture.Attempt, error) {
+	f, tried, err := l.find(ctx, want)
+	l.note(tried)
+	return f, tried, err
+}
+
+func (l *teamLibrary) find(ctx context.Context, want symbols.Want) (*symbols.File, []capture.Attempt, error) {
 	key := symbols.Identity{Kind: symbols.KindPDB, DebugID: want.DebugID}.Key()
 	if want.DebugID == "" {
 		key = symbols.Identity{Kind: symbols.KindImage, Timestamp: want.Timestamp, SizeOfImage: want.SizeOfImage}.Key()

@@ -19,6 +19,8 @@ type Worker struct {
 	Blobs blob.Store
 	// Symbols is where symbols are looked for that the team store does not have; nil for nowhere.
 	Symbols symbols.Library
+	// Searched is called with every place that was asked for a symbol file, and what it answered; nil for nobody.
+	Searched func(place, result string)
 	// Apart does what reads files that nobody vouches for in processes of their own; nil does it in this one.
 	Apart *apart.Runner
 }

@@ -54,7 +54,7 @@ func commands() []command {
 		{"work", "", "run a worker against the same", work, true},
 		{"setup-link", "[--url U]", "print a link that opens the account of an admin, once, on any server of the database", setupLink, false},
 		{"migrate", "", "bring the database to this version", migrate, false},
-		{"health", "", "ask the server on HEAPDRIFT_LISTEN whether it is alive; for containers", health, false},
+		{"health", "", "ask the server on HEAPDRIFT_LISTEN, or what is on HEAPDRIFT_METRICS_LISTEN, whether it is alive; for containers", health, false},
 		{"version", "", "print the version", version, false},
 		{"help", "[env]", "print this, or the environment variables", help, false},
 	}

@@ -19,6 +19,7 @@ type config struct {
 	RedisURL     string `env:"HEAPDRIFT_REDIS_URL" help:"Redis, redis://host:6379/0; up uses one inside the process when empty"`
 	BlobURL      string `env:"HEAPDRIFT_BLOB_URL" help:"evidence and artifacts, file:///dir or s3://bucket/prefix?endpoint=host:port; up uses the state directory when empty"`
 	Listen       string `env:"HEAPDRIFT_LISTEN" envDefault:"127.0.0.1:8080" help:"address of the web server"`
+	Metrics      string `env:"HEAPDRIFT_METRICS_LISTEN" help:"address on which a server or a worker answers /metrics, /healthz and /readyz to those who watch over it, as 127.0.0.1:9090; none when empty"`
 	Hosts        string `env:"HEAPDRIFT_HOSTS" help:"names that the server is asked by, with commas between; a server on a loopback address answers for localhost alone when empty, others for any name"`
 	Open         string `env:"HEAPDRIFT_OPEN" help:"1 lets whoever reaches the server do everything without an account, 0 nobody; when empty, up on a loopback address is open until the first account is made, other servers are not"`
 	Issuer       string `env:"HEAPDRIFT_OIDC_ISSUER" help:"address of an OpenID Connect provider that people may log in by; with HEAPDRIFT_OIDC_CLIENT_ID and _SECRET. It must send them back to /login/issuer/return"`

@@ -8,15 +8,19 @@ import (
 	"time"
 )
 
-// health asks the local server whether it is alive.
+// health asks the local server, or worker, whether it is alive.
 func health(ctx context.Context, _ []string, _ streams) (int, error) {
 	c, err := loadConfig()
 	if err != nil {
 		return exitUsage, err
 	}
-	host, port, err := net.SplitHostPort(c.Listen)
+	address := c.Listen
+	if c.Metrics != "" { // a worker has no other
+		address = c.Metrics
+	}
+	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return exitUsage, &usageError{"HEAPDRIFT_LISTEN: " + err.Error()}
+		return exitUsage, &usageError{"HEAPDRIFT_LISTEN or HEAPDRIFT_METRICS_LISTEN: " + err.Error()}
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"

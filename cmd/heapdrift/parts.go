@@ -14,6 +14,7 @@ import (
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/memory"
+	"heapdrift/internal/metrics"
 	"heapdrift/internal/queue"
 	"heapdrift/internal/store"
 	"heapdrift/web"
@@ -28,6 +29,8 @@ type parts struct {
 	blobs  blob.Store
 	node   *queue.Node
 	budget *memory.Budget
+	// metrics are told of what happens.
+	metrics *metrics.Metrics
 }
 
 // role says what a process does.
@@ -53,6 +56,7 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 		p.store.Close()
 		return nil, err
 	}
+	p.metrics = metrics.New(metrics.Options{Store: p.store, Blobs: p.blobs, Version: buildVersion(), Schema: store.KnownSchema(), Log: log})
 	var handlers map[string]queue.Handler
 	if r.work {
 		library, err := symbolLibrary(nil)
@@ -60,9 +64,9 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 			p.store.Close()
 			return nil, err
 		}
-		handlers = withinBudget(budget, (&worker.Worker{Store: p.store, Blobs: p.blobs, Symbols: library, Apart: c.apart(log)}).Handlers())
+		handlers = withinBudget(budget, (&worker.Worker{Store: p.store, Blobs: p.blobs, Symbols: library, Searched: p.metrics.Searched, Apart: c.apart(log)}).Handlers())
 	}
-	p.node, err = queue.New(p.store, handlers, queue.Options{RedisURL: c.RedisURL, Concurrency: c.Concurrency, FreshBroker: r.freshBroker, Version: buildVersion(), Log: log})
+	p.node, err = queue.New(p.store, handlers, queue.Options{RedisURL: c.RedisURL, Concurrency: c.Concurrency, FreshBroker: r.freshBroker, Version: buildVersion(), Ended: p.metrics.Job, Log: log})
 	if err != nil {
 		p.store.Close()
 		return nil, err
@@ -107,7 +111,7 @@ func withinBudget(budget *memory.Budget, handlers map[string]queue.Handler) map[
 }
 
 func (p *parts) intake() *intake.Intake {
-	return &intake.Intake{Store: p.store, Blobs: p.blobs, MaxBytes: p.config.MaxUpload, MinFree: p.config.MinFree, TokenQuota: p.config.TokenQuota, Apart: p.config.doorApart(p.log)}
+	return &intake.Intake{Store: p.store, Blobs: p.blobs, MaxBytes: p.config.MaxUpload, MinFree: p.config.MinFree, TokenQuota: p.config.TokenQuota, Taken: p.metrics.Uploaded, Apart: p.config.doorApart(p.log)}
 }
 
 // run works until ctx is done: the queue's node, and the web server where the role has one. ready is called once the server listens.
@@ -127,6 +131,15 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 		keeper := &worker.Keeper{Store: p.store, Blobs: p.blobs, Keep: time.Duration(p.config.KeepEvidence) * 24 * time.Hour, Log: p.log}
 		group.Go(func() error { return keeper.Run(ctx) })
 	}
+	if p.config.Metrics != "" {
+		listener, err := net.Listen("tcp", p.config.Metrics) //nolint:noctx // lives as long as the process
+		if err != nil {
+			return fmt.Errorf("listen on HEAPDRIFT_METRICS_LISTEN: %w", err)
+		}
+		monitor := &web.Monitor{Metrics: p.metrics.Handler(), Version: buildVersion(), Log: p.log, Checks: web.Checks(p.store, p.blobs, p.config.MinFree, p.node.Ping)}
+		group.Go(func() error { return monitor.Serve(ctx, listener) })
+		p.log.Info("metrics and health", "address", listener.Addr().String())
+	}
 	if r.web {
 		listener, err := net.Listen("tcp", p.config.Listen) //nolint:noctx // lives as long as the process
 		if err != nil {
@@ -137,7 +150,7 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 		server, err := web.New(web.Options{
 			Store: p.store, Blobs: p.blobs, Intake: p.intake(), Windows: windows, Budget: p.budget, Log: p.log, Version: buildVersion(), TrustProxy: p.config.TrustProxy, Hosts: hostsFor(listener.Addr(), p.config.Hosts),
 			Access: p.config.access(r, listener.Addr()), Issuer: p.config.issuer(),
-			PingQueue: func(context.Context) error { return p.node.Ping() },
+			PingQueue: p.node.Ping, Answered: p.metrics.Request,
 		})
 		if err != nil {
 			return errors.Join(err, listener.Close())

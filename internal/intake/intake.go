@@ -29,6 +29,8 @@ type Intake struct {
 	MinFree int64
 	// TokenQuota is how many bytes may come with a token in a day, in UTC; 0 for no limit.
 	TokenQuota int64
+	// Taken is called with the size of every file that was taken in; nil for nobody.
+	Taken func(bytes int64)
 	// Apart looks at what is packed, and at symbol files, in processes of their own; nil does it in this one.
 	Apart *apart.Runner
 }

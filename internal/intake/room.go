@@ -86,8 +86,11 @@ func (in *Intake) meter(ctx context.Context, body io.Reader) io.Reader {
 	}}
 }
 
-// sent counts what a token has sent.
+// sent counts what has come, and what a token has sent.
 func (in *Intake) sent(ctx context.Context, bytes int64) error {
+	if in.Taken != nil {
+		in.Taken(bytes)
+	}
 	if token := accounts.From(ctx).Token; token != 0 && in.TokenQuota > 0 {
 		return in.Store.NoteSent(ctx, token, bytes)
 	}

@@ -48,15 +48,20 @@ func (n *Node) deliver(ctx context.Context, task *asynq.Task) error {
 	start := time.Now()
 	err = n.run(ctx, lease)
 	after := context.WithoutCancel(ctx)
+	outcome := "failed"
 	switch {
 	case err == nil:
+		outcome = "done"
 		log.Info("queue: job done", "took", time.Since(start).Round(time.Millisecond))
 	case errors.Is(err, store.ErrFenced):
+		outcome = "passed on"
 		log.Warn("queue: the job has ended already", "error", err)
 	case errors.Is(err, errShutdown):
+		outcome = "given back"
 		log.Info("queue: job given back for shutdown")
 		err = n.store.ReleaseJob(after, lease)
 	case n.outdated(after, err):
+		outcome = "given back"
 		log.Warn("queue: job left to a newer version", "error", err)
 		err = n.store.ReleaseJob(after, lease)
 	default:
@@ -66,6 +71,9 @@ func (n *Node) deliver(ctx context.Context, task *asynq.Task) error {
 		if err = n.store.FailJob(after, lease, f); errors.Is(err, store.ErrFenced) {
 			err = nil
 		}
+	}
+	if n.opt.Ended != nil {
+		n.opt.Ended(lease.Kind, outcome, time.Since(start))
 	}
 	if err != nil {
 		log.Error("queue: the outcome could not be stored; the lease will run out", "error", err)

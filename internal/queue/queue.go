@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
 
 	"heapdrift/internal/store"
 )
@@ -33,6 +34,8 @@ type Options struct {
 	Grace       time.Duration // how long a shutdown waits for running jobs; 20 s
 	// FreshBroker says that the broker is this process's own and starts empty.
 	FreshBroker bool
+	// Ended is called when a job has ended here: done, failed, given back or passed on; nil for nobody.
+	Ended func(kind, outcome string, took time.Duration)
 	// Version is that of this program: a job that fails says which one failed it.
 	Version string
 	Log     *slog.Logger
@@ -86,6 +89,7 @@ type Node struct {
 	running  sync.WaitGroup     // deliveries
 
 	inspector *asynq.Inspector
+	probe     redis.UniversalClient
 	kicked    chan struct{} // one, when there may be room with the broker
 	retired   atomic.Pointer[error]
 	leave     chan struct{} // closed when retired is set
@@ -101,22 +105,30 @@ type Window = store.Window
 // New makes a node. Run starts it.
 func New(s *store.Store, handlers map[string]Handler, opt Options) (*Node, error) {
 	opt.defaults()
-	redis, err := asynq.ParseRedisURI(opt.RedisURL)
+	broker, err := asynq.ParseRedisURI(opt.RedisURL)
 	if err != nil {
 		return nil, fmt.Errorf("queue: Redis URL: %w", err)
 	}
+	probe, ok := broker.MakeRedisClient().(redis.UniversalClient)
+	if !ok {
+		return nil, errors.New("queue: the broker's client is not one of Redis")
+	}
 	return &Node{
-		opt: opt, store: s, redis: redis, client: asynq.NewClient(redis), handlers: handlers,
-		inspector: asynq.NewInspector(redis), kicked: make(chan struct{}, 1), leave: make(chan struct{}),
+		opt: opt, store: s, redis: broker, client: asynq.NewClient(broker), handlers: handlers, probe: probe,
+		inspector: asynq.NewInspector(broker), kicked: make(chan struct{}, 1), leave: make(chan struct{}),
 	}, nil
 }
 
-// Ping reports whether the broker answers.
-func (n *Node) Ping() error {
-	if err := n.client.Ping(); err != nil {
-		return fmt.Errorf("queue: Redis does not answer: %w", err)
+// probeKey is written by Ping, and gone soon after.
+const probeKey = "heapdrift:probe"
+
+// Ping reports whether the broker takes what is written: one that is full, or a replica, answers and takes nothing. It is also an
+// error that the node takes no more jobs.
+func (n *Node) Ping(ctx context.Context) error {
+	if err := n.probe.Set(ctx, probeKey, 1, time.Minute).Err(); err != nil {
+		return fmt.Errorf("queue: Redis takes no writes: %w", err)
 	}
-	return nil
+	return n.Retired()
 }
 
 // Run works until ctx is done, then waits for running jobs and gives back those that do not end in time.
@@ -158,7 +170,7 @@ func (n *Node) Run(ctx context.Context) error {
 		timer.Stop()
 		n.await(giveBackTime)
 	}
-	if err := errors.Join(n.client.Close(), n.inspector.Close()); err != nil {
+	if err := errors.Join(n.client.Close(), n.inspector.Close(), n.probe.Close()); err != nil {
 		return fmt.Errorf("queue: stop: %w", err)
 	}
 	return nil

@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/embedded"
 	"heapdrift/internal/leaks"
@@ -400,13 +398,8 @@ func TestHeavyJobsWaitForEachOther(t *testing.T) {
 // A worker in whose database a newer version has changed the schema takes no more jobs, and fails none.
 func TestNewerSchemaRetiresWorkers(t *testing.T) {
 	onBrokers(t, func(t *testing.T, s *store.Store, databaseURL, redisURL string) {
-		conn, err := pgx.Connect(t.Context(), databaseURL)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
 		node, err := queue.New(s, map[string]queue.Handler{store.JobRead: func(ctx context.Context, job *queue.Job) error {
-			if _, err := conn.Exec(ctx, `insert into goose_db_version (version_id, is_applied) values (99999, true)`); err != nil {
+			if err := storetest.ChangeSchema(ctx, databaseURL); err != nil {
 				return err
 			}
 			return errors.New("null value in a column that is new")

@@ -34,6 +34,9 @@ func lastMigration() int64 {
 	return last
 }
 
+// KnownSchema is the version of the schema that this program's migrations end at.
+func KnownSchema() int64 { return known }
+
 // SchemaVersions are those of a database and of this program.
 type SchemaVersions struct{ Have, Want int64 }
 

@@ -15,6 +15,7 @@ import (
 	"heapdrift/ingest/evidence"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/blame"
+	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/memory"
@@ -62,6 +63,7 @@ const (
 	CodeBroken      = "upload-broken"
 	CodeStalled     = "upload-stalled"
 	CodeClosing     = "shutting-down"
+	CodeAway        = "away"
 	CodePartial     = "partial-put"
 	CodeAcceptable  = "not-acceptable"
 	CodeConflict    = "conflict"
@@ -99,6 +101,7 @@ var titles = map[string]string{
 	CodeBroken:                "The connection broke",
 	CodeStalled:               "The upload stood still",
 	CodeClosing:               "The server is shutting down",
+	CodeAway:                  "Something that the server needs is away",
 	CodePartial:               "A part of a file is not taken",
 	CodeAcceptable:            "The report is not written in such a format",
 	CodeConflict:              "Somebody else was faster",
@@ -193,12 +196,41 @@ func translate(err error) *Problem {
 	case errors.As(err, &routing) && routing.Code < http.StatusInternalServerError:
 		return New(routing.Code, slug(routing.Code), "%v", routing.Message)
 	}
-	return New(http.StatusInternalServerError, CodeInternal, "the server failed to do this; its log says why under the request's id")
+	return outage(err)
+}
+
+// retrySoon and retryLate are when to try again what an outage stopped.
+const (
+	retrySoon = 5 * time.Second
+	retryLate = time.Minute
+)
+
+// outage is an error that is nobody's fault here: what the server depends on is away or full. Any other is the server's.
+func outage(err error) *Problem {
+	var p *Problem
+	switch {
+	case blob.IsFull(err), store.IsFull(err):
+		p = New(http.StatusInsufficientStorage, CodeNoSpace, "the server's disk is full: whoever administers it deletes what is old, or makes room")
+		p.RetryAfter = retryLate
+	case store.IsAway(err), blob.IsAway(err):
+		p = New(http.StatusServiceUnavailable, CodeAway, "the database or the store of files does not answer; try again in a moment")
+		p.RetryAfter = retrySoon
+	default:
+		p = New(http.StatusInternalServerError, CodeInternal, "the server failed to do this; its log says why under the request's id")
+	}
+	return p
 }
 
 // slug is the code of a status that needs no code of its own: "method-not-allowed".
 func slug(status int) string {
 	return strings.ReplaceAll(strings.ToLower(http.StatusText(status)), " ", "-")
+}
+
+// Wait says in the header of an answer when it is worth to ask again, where that is known.
+func (p *Problem) Wait(header http.Header) {
+	if p.RetryAfter > 0 {
+		header.Set(echo.HeaderRetryAfter, strconv.Itoa(int(p.RetryAfter.Seconds())+1))
+	}
 }
 
 // Send answers with the problem.
@@ -209,9 +241,7 @@ func (p *Problem) Send(c echo.Context) error {
 	header.Del("ETag")
 	header.Del("Content-Encoding")
 	header.Del("Content-Disposition")
-	if p.RetryAfter > 0 {
-		header.Set(echo.HeaderRetryAfter, strconv.Itoa(int(p.RetryAfter.Seconds())+1))
-	}
+	p.Wait(header)
 	if id := header.Get(echo.HeaderXRequestID); id != "" {
 		p.Instance = "urn:heapdrift:request:" + id
 	}

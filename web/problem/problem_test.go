@@ -1,13 +1,17 @@
 package problem_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/labstack/echo/v4"
+	"github.com/minio/minio-go/v7"
 
 	"heapdrift/ingest/evidence"
 	"heapdrift/internal/analysis"
@@ -18,6 +22,16 @@ import (
 	"heapdrift/internal/symbols/pdb"
 	"heapdrift/web/problem"
 )
+
+// dead is the error of a database that does not answer.
+func dead(t *testing.T) error {
+	t.Helper()
+	_, err := store.Open(t.Context(), "postgres://nobody@127.0.0.1:1/nothing?connect_timeout=1")
+	if err == nil {
+		t.Fatal("a database on port 1")
+	}
+	return err
+}
 
 func TestOf(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -37,6 +51,12 @@ func TestOf(t *testing.T) {
 		"wrapped":               {fmt.Errorf("store: %w", store.ErrNotFound), 404, "not-found", "There is no such thing here", "nothing is found"},
 		"no table":              {analysis.ErrTableMissing, 410, "table-missing", "The allocation table is gone", "upload the trace again"},
 		"no trace":              {&analysis.Error{Code: analysis.CodeNotATrace, Message: "of snapshots"}, 404, "not-a-trace", "The run is of no trace", "of snapshots"},
+		"no connection":         {dead(t), 503, "away", "Something that the server needs is away", "try again"},
+		"too late":              {fmt.Errorf("store: %w", context.DeadlineExceeded), 503, "away", "Something that the server needs is away", "try again"},
+		"S3 is slow":            {fmt.Errorf("blob: %w", minio.ErrorResponse{StatusCode: 503, Code: "SlowDown"}), 503, "away", "Something that the server needs is away", "try again"},
+		"S3 is full":            {fmt.Errorf("blob: %w", minio.ErrorResponse{StatusCode: 507, Code: "XMinioStorageFull"}), 507, "no-space", "The server has no room", "full"},
+		"the disk is full":      {fmt.Errorf("blob: %w", &fs.PathError{Op: "write", Path: "a", Err: syscall.ENOSPC}), 507, "no-space", "The server has no room", "full"},
+		"of the server":         {errors.New("a bug"), 500, "internal", "The server failed", "its log"},
 		"too much memory":       {fmt.Errorf("api: %w", &memory.Exceeded{Limit: 1 << 30}), 503, "memory-exceeded", "The work needs more memory than it may take", "1G"},
 		"too large":             {intake.ErrTooLarge, 413, "too-large", "The file is too large", "larger than"},
 		"changed meanwhile":     {store.ErrConflict, 409, "conflict", "Somebody else was faster", "somebody else"},

@@ -4,6 +4,7 @@ package storetest
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -76,4 +77,17 @@ func EditSummary(t testing.TB, url string, run int64, edit func(text []byte) []b
 	if _, err := conn.Exec(t.Context(), `update runs set summary = $2 where id = $1`, run, edit(text)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// ChangeSchema makes the database at url look as a later version of heapdrift has migrated it.
+func ChangeSchema(ctx context.Context, url string) error {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return fmt.Errorf("storetest: %w", err)
+	}
+	defer func() { _ = conn.Close(ctx) }() // what it did is done
+	if _, err := conn.Exec(ctx, `insert into goose_db_version (version_id, is_applied) values (99999, true)`); err != nil {
+		return fmt.Errorf("storetest: %w", err)
+	}
+	return nil
 }

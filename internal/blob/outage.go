@@ -1,0 +1,29 @@
+package blob
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"syscall"
+
+	"github.com/minio/minio-go/v7"
+)
+
+// IsFull reports whether an error says that there is no room where the blobs lie.
+func IsFull(err error) bool {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return true
+	}
+	var answered minio.ErrorResponse
+	return errors.As(err, &answered) && (answered.StatusCode == http.StatusInsufficientStorage || answered.Code == "XMinioStorageFull" || answered.Code == "QuotaExceeded")
+}
+
+// IsAway reports whether an error says that the store does not answer now. What was asked may succeed later.
+func IsAway(err error) bool {
+	var answered minio.ErrorResponse
+	if errors.As(err, &answered) {
+		return answered.StatusCode >= http.StatusInternalServerError && !IsFull(err) || answered.Code == "SlowDown" || answered.Code == "ServiceUnavailable"
+	}
+	var network net.Error
+	return errors.As(err, &network) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EIO)
+}

@@ -1,0 +1,33 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// IsAway reports whether an error is the database's: it does not answer, has no connection left, shuts down or takes no writes. What
+// was asked may succeed later.
+func IsAway(err error) bool {
+	var connect *pgconn.ConnectError
+	var refused *pgconn.PgError
+	var network net.Error
+	switch {
+	case errors.As(err, &refused):
+		// 08: connection, 53: resources, 57P: shutdown, 25006: read-only (PostgreSQL, appendix A)
+		return strings.HasPrefix(refused.Code, "08") || strings.HasPrefix(refused.Code, "53") && !IsFull(err) || strings.HasPrefix(refused.Code, "57P") || refused.Code == "25006"
+	case errors.As(err, &connect), errors.As(err, &network), pgconn.Timeout(err):
+		return true
+	}
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || strings.Contains(err.Error(), "closed pool") || strings.Contains(err.Error(), "conn closed")
+}
+
+// IsFull reports whether the database's disk is full.
+func IsFull(err error) bool {
+	var refused *pgconn.PgError
+	return errors.As(err, &refused) && refused.Code == "53100"
+}
