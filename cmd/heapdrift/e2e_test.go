@@ -16,6 +16,7 @@ import (
 	cdp "github.com/chromedp/chromedp"
 
 	"heapdrift/internal/accounts"
+	"heapdrift/internal/apart"
 	"heapdrift/internal/embedded"
 	"heapdrift/internal/memory"
 	"heapdrift/internal/store"
@@ -23,6 +24,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	apart.Main(readers())
 	testdb.Main(m, store.Migrate)
 	if binaryFolder != "" {
 		_ = os.RemoveAll(binaryFolder) // a temporary one

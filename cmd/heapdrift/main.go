@@ -14,11 +14,16 @@ import (
 )
 
 func main() {
-	tasks := task.Apart()
-	maps.Copy(tasks, intake.Apart())
-	apart.Main(tasks)
+	apart.Main(readers())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr})
 	stop()
 	os.Exit(code)
+}
+
+// readers are the tasks that this program does in processes of its own.
+func readers() map[string]apart.Task {
+	tasks := task.Apart()
+	maps.Copy(tasks, intake.Apart())
+	return tasks
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"heapdrift/internal/memory"
 )
@@ -14,9 +15,13 @@ import (
 // childEnv marks a process as a child; its descriptor 3 is the socket.
 const childEnv = "HEAPDRIFT_APART"
 
+// prepared says that Main was called: a child of a program that does not call it would be that program once more.
+var prepared atomic.Bool
+
 // Main does the task of a parent where this process was started for that, and ends the process then. It is called first in main,
 // and does nothing in any other process.
 func Main(tasks map[string]Task) {
+	prepared.Store(true)
 	if os.Getenv(childEnv) == "" {
 		return
 	}

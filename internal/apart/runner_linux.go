@@ -30,6 +30,9 @@ func (r *Runner) Run(ctx context.Context, work Work) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx) //nolint:wrapcheck // the caller's own
 	}
+	if !prepared.Load() {
+		return errors.New("apart: the program does not call Main")
+	}
 	limit, release := r.Memory, func() {}
 	if limit == 0 {
 		limit, release = memory.Part(ctx, max(r.Parts, 1))
