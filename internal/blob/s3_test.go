@@ -45,13 +45,13 @@ func TestS3FetchesBlocks(t *testing.T) {
 		"the last used stay": {pages(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 0, 32, 0), blocks(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32)},
 	} {
 		r := must[blob.Reader](t)(s.Open(t.Context(), "blob"))
-		fake.seen()
+		fake.Seen()
 		for _, read := range c.reads {
 			if _, err := r.ReadAt(make([]byte, read[1]), int64(read[0])); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got := fake.seen(); !slices.Equal(got, c.want) {
+		if got := fake.Seen(); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 		_ = r.Close()
@@ -78,7 +78,7 @@ func TestS3ReadsAhead(t *testing.T) {
 	s := fake.open(t)
 	content := noise(1, 30*mib)
 	put(t, s, "blob", content)
-	fake.seen()
+	fake.Seen()
 	r := must[blob.Reader](t)(s.Open(t.Context(), "blob"))
 	var got bytes.Buffer
 	for p := make([]byte, 100_000); ; {
@@ -92,7 +92,7 @@ func TestS3ReadsAhead(t *testing.T) {
 		t.Error("read something else")
 	}
 	want := append([]string{"HEAD"}, ranges(0, mib, mib, 3*mib, 3*mib, 7*mib, 7*mib, 15*mib, 15*mib, 23*mib, 23*mib, 30*mib)...)
-	if got := fake.seen(); !slices.Equal(got, want) {
+	if got := fake.Seen(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -103,7 +103,7 @@ func TestS3FetchesOnce(t *testing.T) {
 	s := fake.open(t)
 	put(t, s, "blob", noise(1, 3*mib))
 	r := must[blob.Reader](t)(s.Open(t.Context(), "blob"))
-	fake.seen()
+	fake.Seen()
 	var group sync.WaitGroup
 	for i := range 20 {
 		group.Go(func() {
@@ -113,7 +113,7 @@ func TestS3FetchesOnce(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if got := fake.seen(); !slices.Equal(got, ranges(mib, 2*mib)) {
+	if got := fake.Seen(); !slices.Equal(got, ranges(mib, 2*mib)) {
 		t.Errorf("%q", got)
 	}
 }
@@ -122,12 +122,12 @@ func TestS3FetchesOnce(t *testing.T) {
 func breakOff(fake *fakeS3, n int32) {
 	var left atomic.Int32
 	left.Store(n)
-	fake.meddle = func(w http.ResponseWriter, r *http.Request) bool {
+	fake.Meddle = func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Header.Get("Range") == "" || left.Add(-1) < 0 {
 			return false
 		}
 		whole := httptest.NewRecorder()
-		fake.inner.ServeHTTP(whole, r)
+		fake.Inner.ServeHTTP(whole, r)
 		for name, values := range whole.Header() {
 			w.Header()[name] = values
 		}
@@ -164,7 +164,7 @@ func TestS3IgnoredRange(t *testing.T) {
 	fake := newFakeS3(t)
 	s := fake.open(t)
 	put(t, s, "blob", noise(1, 3*mib))
-	fake.meddle = func(_ http.ResponseWriter, r *http.Request) bool {
+	fake.Meddle = func(_ http.ResponseWriter, r *http.Request) bool {
 		r.Header.Del("Range")
 		return false
 	}
@@ -199,7 +199,7 @@ func TestS3AbortsUploads(t *testing.T) {
 	if _, err := s.Put(t.Context(), "blob", source); !errors.Is(err, errSource) {
 		t.Fatal(err)
 	}
-	if w := fake.do(http.MethodGet, "/evidence?uploads", nil, nil); w.Code != http.StatusOK || strings.Contains(w.Body.String(), "<Upload>") {
+	if w := fake.Do(http.MethodGet, "/evidence?uploads", nil, nil); w.Code != http.StatusOK || strings.Contains(w.Body.String(), "<Upload>") {
 		t.Errorf("%d: %s", w.Code, w.Body)
 	}
 }
@@ -223,15 +223,15 @@ func TestS3Prefix(t *testing.T) {
 	root := fake.open(t)
 	put(t, s, "a", []byte("a"))
 	put(t, root, "b", []byte("b"))
-	fake.do(http.MethodPut, "/evidence/some/prefix/folder/", nil, nil)
-	fake.do(http.MethodPut, "/evidence/some/prefix/with%20space", nil, nil)
+	fake.Do(http.MethodPut, "/evidence/some/prefix/folder/", nil, nil)
+	fake.Do(http.MethodPut, "/evidence/some/prefix/with%20space", nil, nil)
 	wantKeys(t, s, "", "a")
 	wantKeys(t, root, "", "b", "some/prefix/a")
 }
 
 func TestS3DeniesAccess(t *testing.T) {
 	fake := newFakeS3(t)
-	fake.meddle = func(w http.ResponseWriter, _ *http.Request) bool {
+	fake.Meddle = func(w http.ResponseWriter, _ *http.Request) bool {
 		w.WriteHeader(http.StatusForbidden)
 		return true
 	}

@@ -1,0 +1,134 @@
+// Package blobtest has an S3 server for tests and tools: it keeps what it is given in memory, and others may meddle with its requests.
+package blobtest
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+)
+
+// An S3 is gofakes3 and what it lacks: signed chunks in parts and in empty bodies, If-Match on GET, copying of parts.
+// It remembers the requests, and others may come between.
+type S3 struct {
+	// Inner is gofakes3.
+	Inner http.Handler
+	// Meddle answers a request itself where it returns true.
+	Meddle func(w http.ResponseWriter, r *http.Request) bool
+
+	mu       sync.Mutex
+	requests []string // "GET bytes=0-9", "PUT", …
+}
+
+// NewS3 makes an empty server.
+func NewS3() *S3 {
+	return &S3{Inner: gofakes3.New(s3mem.New(), gofakes3.WithTimeSkewLimit(0)).Server()}
+}
+
+// Seen returns the requests since the last call.
+func (f *S3) Seen() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := f.requests
+	f.requests = nil
+	return r
+}
+
+// ServeHTTP implements http.Handler.
+func (f *S3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	f.requests = append(f.requests, strings.TrimSpace(r.Method+" "+r.Header.Get("Range")))
+	f.mu.Unlock()
+	if strings.HasPrefix(r.Header.Get("X-Amz-Content-Sha256"), "STREAMING-") {
+		size, _ := strconv.Atoi(r.Header.Get("X-Amz-Decoded-Content-Length"))
+		body, err := unchunk(r.Body, size)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		r.Header.Set("Content-Length", strconv.Itoa(len(body)))
+		r.Header.Set("X-Amz-Content-Sha256", "UNSIGNED-PAYLOAD")
+	}
+	switch {
+	case f.Meddle != nil && f.Meddle(w, r):
+	case r.Method == http.MethodPut && r.Header.Get("X-Amz-Copy-Source-Range") != "":
+		f.copyPart(w, r)
+	case r.Method == http.MethodGet && r.Header.Get("If-Match") != "" && r.Header.Get("If-Match") != f.etag(r.URL.Path):
+		w.WriteHeader(http.StatusPreconditionFailed)
+		fmt.Fprint(w, `<Error><Code>PreconditionFailed</Code><Message>changed</Message></Error>`)
+	default:
+		f.Inner.ServeHTTP(w, r)
+	}
+}
+
+// unchunk takes the chunks of a signed body apart: size in hex, ";chunk-signature=…", line end, content, line end.
+func unchunk(r io.Reader, size int) ([]byte, error) {
+	body := make([]byte, 0, size+2)
+	for in := bufio.NewReader(r); ; {
+		line, err := in.ReadString('\n')
+		if errors.Is(err, io.EOF) && line == "" {
+			return body, nil
+		}
+		hex, _, _ := strings.Cut(line, ";")
+		n, err := strconv.ParseUint(hex, 16, 31)
+		if err != nil {
+			return nil, err
+		}
+		start := len(body)
+		body = slices.Grow(body, int(n)+2)[:start+int(n)+2]
+		if _, err := io.ReadFull(in, body[start:]); err != nil {
+			return nil, err
+		}
+		body = body[:start+int(n)]
+	}
+}
+
+// Do asks gofakes3 itself.
+func (f *S3) Do(method, path string, header http.Header, body []byte) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, bytes.NewReader(body))
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	r.Header.Set("Content-Length", strconv.Itoa(len(body))) // gofakes3 looks for it there
+	w := httptest.NewRecorder()
+	f.Inner.ServeHTTP(w, r)
+	return w
+}
+
+func (f *S3) etag(path string) string {
+	return f.Do(http.MethodHead, path, nil, nil).Header().Get("ETag")
+}
+
+// copyPart reads the range and puts it as a part.
+func (f *S3) copyPart(w http.ResponseWriter, r *http.Request) {
+	source, err := url.PathUnescape(r.Header.Get("X-Amz-Copy-Source"))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	got := f.Do(http.MethodGet, "/"+source, http.Header{"Range": {r.Header.Get("X-Amz-Copy-Source-Range")}}, nil)
+	if got.Code != http.StatusPartialContent {
+		w.WriteHeader(got.Code)
+		return
+	}
+	body, _ := io.ReadAll(got.Body)
+	put := f.Do(http.MethodPut, r.URL.Path+"?"+r.URL.RawQuery, nil, body)
+	w.WriteHeader(put.Code)
+	_ = xml.NewEncoder(w).Encode(struct {
+		XMLName xml.Name `xml:"CopyPartResult"`
+		ETag    string
+	}{ETag: put.Header().Get("ETag")})
+}
