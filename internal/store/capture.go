@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"heapdrift/ingest"
 	"heapdrift/ingest/capture"
 )
 
@@ -195,13 +197,17 @@ func capturesOf(ctx context.Context, q querier, run int64) ([]CaptureRef, error)
 	return list, err
 }
 
-// filesOf lists the files of a run by the evidence that their captures hang on, in the order of upload.
+// filesOf lists the files of a run by the evidence that their captures hang on, in the order of their names: a report must not
+// depend on which came first.
 func filesOf(ctx context.Context, q querier, run int64) (map[int64][]EvidenceFile, error) {
 	type row struct {
 		EvidenceFile
 		Owner int64
 	}
 	rows, err := all[row](ctx, q, `select coalesce(read_with, id) as owner, name, sha256, bytes, work from evidence where run_id = $1 order by id`, run)
+	slices.SortStableFunc(rows, func(a, b row) int {
+		return cmp.Or(ingest.NaturalOrder(a.Name, b.Name), cmp.Compare(a.SHA256, b.SHA256))
+	})
 	files := map[int64][]EvidenceFile{}
 	for _, r := range rows {
 		same := func(other EvidenceFile) bool { return other.SHA256 == r.SHA256 }

@@ -1,0 +1,74 @@
+// Command chaos runs two servers and two workers on PostgreSQL, redis-server and an S3 server, sends them a fixed set of evidence
+// while it kills, freezes and starves what it can, and compares every report with that of a calm run:
+//
+//	go run ./tools/chaos -for 2m [-seed N] [-binary heapdrift] [-old heapdrift-of-the-last-release]
+//
+// It fails where an upload that was accepted is lost or doubled, where a job has not ended a minute after the storm, or where a
+// report differs by a byte. It prints what it does, and keeps the logs of all processes where it fails.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"time"
+)
+
+func main() {
+	var o options
+	flag.DurationVar(&o.storm, "for", 2*time.Minute, "how long the storm lasts")
+	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "of the evidence's order and of the events")
+	flag.StringVar(&o.binary, "binary", "", "heapdrift; it is built when empty")
+	flag.StringVar(&o.old, "old", "", "an older heapdrift, which runs the second server and worker until the storm ends")
+	flag.IntVar(&o.runs, "runs", 24, "runs that are sent in a row, again and again under new names while the storm lasts")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := chaos(ctx, o)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	storm       time.Duration
+	seed        uint64
+	binary, old string
+	runs        int
+}
+
+func chaos(ctx context.Context, o options) error {
+	dir, err := os.MkdirTemp("", "heapdrift-chaos-*")
+	if err != nil {
+		return err
+	}
+	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // PostgreSQL has an account of its own
+		return err
+	}
+	if o.binary == "" {
+		o.binary = filepath.Join(dir, "heapdrift")
+		if out, err := exec.CommandContext(ctx, "go", "build", "-o", o.binary, "./cmd/heapdrift").CombinedOutput(); err != nil {
+			return fmt.Errorf("build: %w\n%s", err, out)
+		}
+	}
+	fmt.Printf("seed %d, logs in %s\n", o.seed, dir)
+	calm := options{binary: o.binary, seed: o.seed, runs: o.runs}
+	want, err := round(ctx, filepath.Join(dir, "calm"), calm)
+	if err != nil {
+		return fmt.Errorf("the calm round: %w", err)
+	}
+	got, err := round(ctx, filepath.Join(dir, "storm"), o)
+	if err != nil {
+		return fmt.Errorf("the storm: %w; logs are in %s", err, dir)
+	}
+	if err := compare(want, got); err != nil {
+		return fmt.Errorf("%w; logs are in %s", err, dir)
+	}
+	fmt.Printf("%d runs have the reports of the calm round: 0 lost, 0 doubled, 0 stuck\n", len(got))
+	return os.RemoveAll(dir)
+}
