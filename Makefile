@@ -1,7 +1,7 @@
 # The house's commands. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint generate bench fuzz
+.PHONY: help run test lint generate bench fuzz chaos
 
 # Modules with tests: the product, and the tools that keep their dependencies to themselves (docs/adr/0002).
 TOOL_MODULES := tools/testsummary tools/deploycheck
@@ -33,5 +33,8 @@ bench: ## run every benchmark
 	go test -run '^$$' -bench . -benchmem ./...
 
 T := 60s
+chaos: ## kill, freeze and starve an installation for T (60s) and compare its reports with those of a calm one
+	go run ./tools/chaos -for $(T)
+
 fuzz: ## run every fuzz target for T (60s), one after the other; inputs that fail are kept as seeds
 	go run ./tools/fuzz -time $(T)

@@ -51,6 +51,15 @@ func (s *Server) readyz(c echo.Context) error {
 	return c.JSON(status, view)
 }
 
+// A Readiness remembers the outcome of the checks for a moment: many supervisors and balancers ask at once.
+type Readiness struct {
+	checks map[string]func(context.Context) error
+
+	mu   sync.Mutex
+	at   time.Time
+	last map[string]error
+}
+
 // view is the answer to who asks for readiness.
 func (r *Readiness) view(ctx context.Context, log *slog.Logger) (readyView, int) {
 	view, status := readyView{Status: "ready", Checks: map[string]string{}}, http.StatusOK
@@ -101,15 +110,6 @@ func Checks(database *store.Store, blobs blob.Store, minFree int64, pingQueue fu
 }
 
 var errNoAnswer = errors.New("no answer in time")
-
-// A Readiness remembers the outcome of the checks for a moment: many supervisors and balancers ask at once.
-type Readiness struct {
-	checks map[string]func(context.Context) error
-
-	mu   sync.Mutex
-	at   time.Time
-	last map[string]error
-}
 
 // look returns the outcome of each check.
 func (r *Readiness) look(ctx context.Context) map[string]error {

@@ -127,6 +127,7 @@ func load(ctx context.Context, blobs blob.Store, refs []store.CaptureRef, progre
 			if c.Trace != nil {
 				in.taken = &c.Trace.Start
 			}
+			slices.SortStableFunc(ref.Files, func(a, b store.EvidenceFile) int { return ingest.NaturalOrder(a.Name, b.Name) })
 			for _, f := range ref.Files {
 				in.Files = append(in.Files, analysis.File{Name: f.Name, SHA256: f.SHA256, Bytes: f.Bytes})
 				if f.Work != nil {

@@ -77,7 +77,7 @@ var tasks = map[string]apart.Task{
 		return nil, nil
 	},
 	"spin": func(ctx context.Context, p *apart.Parent, _ json.RawMessage) (any, error) {
-		for n := 0; ; n++ { //nolint:revive // it is to take time
+		for n := 0; ; n++ {
 		}
 	},
 	"still": func(context.Context, *apart.Parent, json.RawMessage) (any, error) { select {} },

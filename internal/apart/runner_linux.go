@@ -74,12 +74,12 @@ func (r *Runner) ended(c *child, state *os.ProcessState) error {
 	}
 	said := c.stderr.String()
 	if r.Log != nil {
-		r.Log.Error("apart: a process ended before its task did", "task", c.work.Task, "state", fmt.Sprint(state), "said", said)
+		r.Log.Error("apart: a process ended before its task did", "task", c.work.Task, "state", state.String(), "said", said)
 	}
 	if strings.Contains(said, "out of memory") || strings.Contains(said, "cannot allocate memory") {
 		return &memory.Exceeded{Limit: c.limit}
 	}
-	return &Ended{Code: CodeCrashed, Again: true, Message: "the process that read the files ended before it was through (" + fmt.Sprint(state) + "); the log of the server says what it said last"}
+	return &Ended{Code: CodeCrashed, Again: true, Message: "the process that read the files ended before it was through (" + state.String() + "); the log of the server says what it said last"}
 }
 
 // A child is a process as its parent sees it.
@@ -110,7 +110,7 @@ func (r *Runner) start(ctx context.Context, work Work, limit memory.Size) (*chil
 		return nil, err
 	}
 	c := &child{work: work, limit: limit, wire: w, stderr: &tail{}, over: make(chan struct{})}
-	c.cmd = exec.CommandContext(context.WithoutCancel(ctx), self) //nolint:gosec // this program
+	c.cmd = exec.CommandContext(context.WithoutCancel(ctx), self)
 	c.cmd.Args = []string{os.Args[0], work.Task}
 	c.cmd.Env = []string{childEnv + "=1", "TMPDIR=" + os.TempDir(), "GOTRACEBACK=single"}
 	c.cmd.Dir = "/"

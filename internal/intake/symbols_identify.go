@@ -106,21 +106,21 @@ func (u *untilDone) Read(p []byte) (int, error) {
 }
 
 // identify keeps a PDB or image that goes by the name.
-func (s *sorting) identify(ctx context.Context, path, name string, r apart.Content, file *os.File) error {
+func (s *sorting) identify(ctx context.Context, member, name string, r apart.Content, file *os.File) error {
 	name, err := cleanName(name)
 	if err != nil {
-		return &evidence.Error{Code: CodeNoName, File: path, Message: "its name has nothing that can be kept"}
+		return &evidence.Error{Code: CodeNoName, File: member, Message: "its name has nothing that can be kept"}
 	}
 	id, err := symbols.Identify(ctx, name, r, r.Size())
 	refused := evidence.Refusal(err)
 	switch {
 	case refused != nil:
-		refused.File = path
+		refused.File = member
 		return refused
 	case err != nil:
-		return fmt.Errorf("intake: look at %s: %w", path, err)
+		return fmt.Errorf("intake: look at %s: %w", member, err)
 	case id.Key() == "":
-		return &evidence.Error{Code: CodeNoID, File: path, Message: "it has no debug id, so no evidence and no debugger can ever ask for it"}
+		return &evidence.Error{Code: CodeNoID, File: member, Message: "it has no debug id, so no evidence and no debugger can ever ask for it"}
 	}
 	id.Name = restored(id.Name, id.Kind)
 	if id.Kind == symbols.KindPDB {

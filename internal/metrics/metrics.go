@@ -141,7 +141,8 @@ func (f *figures) Collect(to chan<- prometheus.Metric) {
 				f.opt.Log.Warn("metrics: no figures of the database", "error", err)
 			}
 		}
-		f.at, f.last = time.Now(), append(list, gauge(upDesc, up))
+		list = append(list, gauge(upDesc, up))
+		f.at, f.last = time.Now(), list
 		if free, known := blob.Free(f.opt.Blobs); known {
 			f.last = append(f.last, gauge(freeDesc, float64(free)))
 		}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"heapdrift/ingest"
 	"heapdrift/ingest/capture"
 )
 
@@ -204,10 +202,7 @@ func filesOf(ctx context.Context, q querier, run int64) (map[int64][]EvidenceFil
 		EvidenceFile
 		Owner int64
 	}
-	rows, err := all[row](ctx, q, `select coalesce(read_with, id) as owner, name, sha256, bytes, work from evidence where run_id = $1 order by id`, run)
-	slices.SortStableFunc(rows, func(a, b row) int {
-		return cmp.Or(ingest.NaturalOrder(a.Name, b.Name), cmp.Compare(a.SHA256, b.SHA256))
-	})
+	rows, err := all[row](ctx, q, `select coalesce(read_with, id) as owner, name, sha256, bytes, work from evidence where run_id = $1 order by name collate "C", sha256`, run)
 	files := map[int64][]EvidenceFile{}
 	for _, r := range rows {
 		same := func(other EvidenceFile) bool { return other.SHA256 == r.SHA256 }

@@ -90,11 +90,14 @@ func (s *Store) NextJobs(ctx context.Context, resend time.Duration, most Window)
 			select *, row_number() over (partition by heavy, rank, project_id order by run_at, id) turn from ranked where not sent),
 		places as (
 			select *, row_number() over (partition by heavy order by rank, turn, run_at, id) place from turns),
+		chosen as (
+			select p.* from places p, room where p.place <= case when p.heavy then room.heavy else room.light end),
+		locked as ( -- in one order, and without those that somebody is just taking
+			select j.id from jobs j where j.id in (select id from chosen) and j.state = 'queued' and (j.sent_at is null or j.sent_at < now() - $1::interval)
+			order by j.id for update skip locked),
 		handed as (
-			update jobs set sent_at = now() from places p, room
-			where jobs.id = p.id and p.place <= case when p.heavy then room.heavy else room.light end
-				and jobs.state = 'queued' and (jobs.sent_at is null or jobs.sent_at < now() - $1::interval)
-			returning jobs.id, jobs.attempt, p.heavy, p.rank, p.place)
+			update jobs set sent_at = now() from chosen c
+			where jobs.id = c.id and c.id in (select id from locked) returning jobs.id, jobs.attempt, c.heavy, c.rank, c.place)
 		select id, attempt, heavy from handed order by rank, place`, resend, int64(heavyBytes), most.Light, most.Heavy)
 	return due, wrap("due jobs", err)
 }

@@ -121,12 +121,12 @@ type outcome struct {
 	report   string
 }
 
-// outcomes waits until all runs are at rest and returns them by name.
+// outcomes waits until all runs are at rest and returns them by name. A run is stuck where, for as long as jobs may take, it does
+// not come to rest and no other does.
 func (c *client) outcomes(ctx context.Context) (map[string]outcome, error) {
-	until := time.Now().Add(settle)
 	out := map[string]outcome{}
 	for _, name := range slices.Sorted(maps.Keys(c.runs)) {
-		o, err := c.outcome(ctx, c.runs[name], until)
+		o, err := c.outcome(ctx, c.runs[name])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -138,8 +138,14 @@ func (c *client) outcomes(ctx context.Context) (map[string]outcome, error) {
 	return out, nil
 }
 
-func (c *client) outcome(ctx context.Context, run int64, until time.Time) (outcome, error) {
-	for {
+func (c *client) outcome(ctx context.Context, run int64) (outcome, error) {
+	pending, until := -1, time.Now().Add(settle)
+	for looks := 1; ; looks++ {
+		if looks%lookAround == 0 {
+			if n := c.pending(ctx); n >= 0 && n != pending {
+				pending, until = n, time.Now().Add(settle)
+			}
+		}
 		status, body := c.do(ctx, http.MethodGet, fmt.Sprintf("/api/v1/runs/%d", run), nil)
 		var view struct {
 			State    string            `json:"state"`
@@ -161,6 +167,24 @@ func (c *client) outcome(ctx context.Context, run int64, until time.Time) (outco
 		}
 		time.Sleep(tryAgain)
 	}
+}
+
+// lookAround is how many looks at a run go before one at all.
+const lookAround = 30
+
+// pending is how many of the runs are not at rest; -1 where no server says so.
+func (c *client) pending(ctx context.Context) int {
+	n := 0
+	for _, run := range c.runs {
+		status, body := c.do(ctx, http.MethodGet, fmt.Sprintf("/api/v1/runs/%d", run), nil)
+		if status != http.StatusOK {
+			return -1
+		}
+		if bytes.Contains(body, []byte(`"state":"processing"`)) {
+			n++
+		}
+	}
+	return n
 }
 
 // canonical is a report without what has to differ: nothing has, so far.

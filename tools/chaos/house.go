@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -75,7 +76,7 @@ func startHouse(ctx context.Context, dir string, o options) (*house, error) {
 			binary = first
 		}
 		h.web = append(h.web, "http://127.0.0.1:"+port)
-		listen := append(env[:len(env):len(env)], "HEAPDRIFT_LISTEN=127.0.0.1:"+port)
+		listen := slices.Concat(env, []string{"HEAPDRIFT_LISTEN=127.0.0.1:" + port})
 		h.nodes = append(h.nodes,
 			&process{name: fmt.Sprint("serve-", i), log: filepath.Join(dir, fmt.Sprintf("serve-%d.log", i)), path: binary, args: []string{"serve"}, env: listen},
 			&process{name: fmt.Sprint("work-", i), log: filepath.Join(dir, fmt.Sprintf("work-%d.log", i)), path: binary, args: []string{"work"}, env: env})
@@ -222,7 +223,7 @@ func (p *process) start() {
 				return
 			}
 			p.mu.Lock()
-			p.cmd = exec.Command(p.path, p.args...) //nolint:gosec,noctx // what is to be tested
+			p.cmd = exec.Command(p.path, p.args...) //nolint:noctx // what is to be tested
 			p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr, p.frozen = p.env, log, log, false
 			err = p.cmd.Start()
 			cmd := p.cmd

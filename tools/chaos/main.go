@@ -47,7 +47,7 @@ func chaos(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // PostgreSQL has an account of its own
+	if err := os.Chmod(dir, 0o755); err != nil { // PostgreSQL has an account of its own
 		return err
 	}
 	if o.binary == "" {

@@ -13,6 +13,9 @@ import (
 // settle is how long jobs may take to end after the storm.
 const settle = 60 * time.Second
 
+// pause is how long the senders rest between two rows of the evidence.
+const pause = 3 * time.Second
+
 // round starts everything in dir, sends the evidence, with or without a storm, and returns the outcome of each run by its name.
 func round(ctx context.Context, dir string, o options) (_ map[string]outcome, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -37,6 +40,7 @@ func round(ctx context.Context, dir string, o options) (_ map[string]outcome, er
 	all.Go(func() {
 		for n := 0; storm.Err() == nil && sent == nil; n++ {
 			sent = c.send(ctx, evidence(o.seed, o.runs), fmt.Sprintf("-%d", n))
+			time.Sleep(pause) // or what waits for the workers only grows
 		}
 	})
 	h.storm(storm, rand.New(rand.NewPCG(o.seed, 1)))

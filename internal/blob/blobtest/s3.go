@@ -4,6 +4,7 @@ package blobtest
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -98,7 +99,7 @@ func unchunk(r io.Reader, size int) ([]byte, error) {
 
 // Do asks gofakes3 itself.
 func (f *S3) Do(method, path string, header http.Header, body []byte) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(method, path, bytes.NewReader(body))
+	r := httptest.NewRequestWithContext(context.Background(), method, path, bytes.NewReader(body))
 	for name, values := range header {
 		r.Header[name] = values
 	}
