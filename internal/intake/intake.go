@@ -118,14 +118,20 @@ func cleanName(name string) (string, error) {
 	return name, nil
 }
 
-// printable drops what can neither be shown nor stored.
+// printable drops what can neither be shown nor stored, and shows what would act without being seen: a mark that turns the direction
+// of writing has "gpj.exe" end as a picture.
 func printable(name string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return -1
+	var b strings.Builder
+	for _, r := range strings.ToValidUTF8(name, "_") {
+		switch {
+		case unicode.IsControl(r):
+		case unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp):
+			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		default:
+			b.WriteRune(r)
 		}
-		return r
-	}, strings.ToValidUTF8(name, "_"))
+	}
+	return b.String()
 }
 
 // limited fails with ErrTooLarge when more than left bytes come.

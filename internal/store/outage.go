@@ -23,7 +23,7 @@ func IsAway(err error) bool {
 	case errors.As(err, &connect), errors.As(err, &network), pgconn.Timeout(err):
 		return true
 	}
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || strings.Contains(err.Error(), "conn closed")
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.ErrUnexpectedEOF) && strings.HasPrefix(err.Error(), "store: ") || errors.Is(err, net.ErrClosed) || strings.Contains(err.Error(), "conn closed")
 }
 
 // IsFull reports whether the database's disk is full.

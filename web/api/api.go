@@ -49,6 +49,7 @@ type API struct {
 	idle    time.Duration
 
 	claims      claims
+	shares      shares        // of the slots of receiving, by client
 	receiving   chan struct{} // a slot per request that buffers a part
 	finishing   chan struct{} // a slot per request that holds a lock's connection and needs another one
 	conversions chan struct{} // a slot per report that is being converted

@@ -20,13 +20,15 @@ type body struct {
 	control *http.ResponseController
 	idle    time.Duration
 	closing <-chan struct{} // ends the reading; nil where only its end does
+	waited  time.Duration   // for the client, in which
+	came    int64           // so many bytes came
 	err     error           // why reading failed; nil while it goes well and at the proper end
 
 	mu    sync.Mutex
 	ended bool // at its proper end
 }
 
-// Bodies is middleware for all routes of a server: a client that stands still while it sends ends the reading of
+// Bodies is middleware for all routes of a server: a client that stands still while it sends, or hardly moves, ends the reading of
 // the body. There is no limit on how long a body that moves may take.
 func (a *API) Bodies(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
@@ -90,9 +92,15 @@ func (b *body) Read(p []byte) (int, error) {
 		b.err = shuttingDown()
 		return 0, b.err
 	}
+	before := time.Now()
 	n, err := b.ReadCloser.Read(p)
+	if err == nil {
+		err = b.fastEnough(n, time.Since(before))
+	}
 	switch {
 	case err == nil:
+	case errors.Is(err, errTooSlow):
+		b.err = problem.New(http.StatusRequestTimeout, problem.CodeStalled, "less than %d bytes a second came for %v; ask for the upload's offset and go on from there", slowest, b.idle)
 	case errors.Is(err, io.EOF):
 		b.end()
 	case errors.Is(err, os.ErrDeadlineExceeded) && !b.isClosing():
@@ -106,6 +114,25 @@ func (b *body) Read(p []byte) (int, error) {
 		err = b.err
 	}
 	return n, err
+}
+
+// slowest is how many bytes a second a client has to send, on average over the time that it may stand still: one that sends a byte
+// now and then would hold what others wait for.
+const slowest = 1 << 10
+
+var errTooSlow = errors.New("api: the client is too slow")
+
+// fastEnough counts what came and how long it was waited for; what the server takes to store it does not count.
+func (b *body) fastEnough(n int, waited time.Duration) error {
+	b.came, b.waited = b.came+int64(n), b.waited+waited
+	if b.waited < b.idle {
+		return nil
+	}
+	if float64(b.came) < slowest*b.waited.Seconds() {
+		return errTooSlow
+	}
+	b.came, b.waited = 0, 0
+	return nil
 }
 
 func shuttingDown() error {

@@ -44,7 +44,7 @@ func (a *API) uploadPatch(c echo.Context) error {
 	if err := a.intake.Room(r.Context(), upload.Length-offset); err != nil {
 		return err
 	}
-	if err := a.receive(r.Context(), &upload, bodyOf(c)); err != nil {
+	if err := a.receive(r.Context(), c.RealIP(), &upload, bodyOf(c)); err != nil {
 		return err
 	}
 	return sendOffset(c, http.StatusNoContent, upload)

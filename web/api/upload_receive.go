@@ -27,8 +27,13 @@ const (
 	acceptTimeout = 30 * time.Minute
 )
 
-// receive stores what comes, part by part, and counts u on. Whatever ends the body early, all that came is kept.
-func (a *API) receive(ctx context.Context, u *store.Upload, body *body) error {
+// receive stores what comes from a client, part by part, and counts u on. Whatever ends the body early, all that came is kept.
+func (a *API) receive(ctx context.Context, client string, u *store.Upload, body *body) error {
+	leaveShare, err := a.shares.enter(ctx, client)
+	if err != nil {
+		return err
+	}
+	defer leaveShare()
 	if err := enter(ctx, a.receiving); err != nil {
 		return err
 	}
