@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// A short storm; make chaos has longer ones.
-func TestChaos(t *testing.T) {
+// storms skips where there can be none, and goes to the root of the repository.
+func storms(t *testing.T) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("starts servers, workers and what they need, and takes a minute")
 	}
@@ -19,7 +20,31 @@ func TestChaos(t *testing.T) {
 		t.Skip("redis-server is not installed")
 	}
 	t.Chdir("../..")
+}
+
+// A short storm; make chaos has longer ones.
+func TestChaos(t *testing.T) {
+	storms(t)
 	if err := chaos(t.Context(), options{storm: 15 * time.Second, seed: 3, runs: 8}); err != nil {
+		t.Error(err)
+	}
+}
+
+// The last release works beside this version over one database, which this version has migrated, until it is replaced.
+func TestLastReleaseBesideThis(t *testing.T) {
+	storms(t)
+	commit, err := lastRelease(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := exec.CommandContext(t.Context(), "git", "cat-file", "-e", commit+"^{commit}").Run(); err != nil {
+		t.Skipf("the last release, %s, is not in this clone", commit)
+	}
+	old, err := buildRelease(t.Context(), commit, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := chaos(t.Context(), options{storm: 10 * time.Second, seed: 4, runs: 8, old: old}); err != nil {
 		t.Error(err)
 	}
 }

@@ -66,9 +66,13 @@ func chaos(ctx context.Context, o options) error {
 	if err != nil {
 		return fmt.Errorf("the storm: %w; logs are in %s", err, dir)
 	}
-	if err := compare(want, got); err != nil {
+	if err := compare(want, got, o.old == ""); err != nil {
 		return fmt.Errorf("%w; logs are in %s", err, dir)
 	}
-	fmt.Printf("%d runs have the reports of the calm round: 0 lost, 0 doubled, 0 stuck\n", len(got))
+	of := "the reports"
+	if o.old != "" { // which writes reports of its own
+		of = "the states"
+	}
+	fmt.Printf("%d runs have %s of the calm round: 0 lost, 0 doubled, 0 stuck\n", len(got), of)
 	return os.RemoveAll(dir)
 }
