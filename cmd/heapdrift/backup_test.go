@@ -129,7 +129,7 @@ func TestBackUpAndRestore(t *testing.T) {
 	put(address, "waits", 3)
 
 	file := filepath.Join(t.TempDir(), "heapdrift.dump")
-	if out, err := exec.CommandContext(t.Context(), dump, "--format=custom", "--file", file, database).CombinedOutput(); err != nil { //nolint:gosec // of PostgreSQL
+	if out, err := exec.CommandContext(t.Context(), dump, "--format=custom", "--file", file, database).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	put(address, "behind", 4) // an upload goes on: it is not in the backup
@@ -140,7 +140,7 @@ func TestBackUpAndRestore(t *testing.T) {
 	stop()
 
 	empty := testdb.New(t)
-	if out, err := exec.CommandContext(t.Context(), restore, "--no-owner", "--clean", "--if-exists", "--dbname", empty, file).CombinedOutput(); err != nil { //nolint:gosec // of PostgreSQL
+	if out, err := exec.CommandContext(t.Context(), restore, "--no-owner", "--clean", "--if-exists", "--dbname", empty, file).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	address, stop = installation(t, empty, copied, role{web: true, work: true, freshBroker: true, atHome: true})

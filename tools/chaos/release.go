@@ -21,17 +21,17 @@ func lastRelease(ctx context.Context) (string, error) {
 
 // buildRelease builds heapdrift as it was at a commit, into dir.
 func buildRelease(ctx context.Context, commit, dir string) (binary string, err error) {
-	archive, err := exec.CommandContext(ctx, "git", "archive", commit).Output() //nolint:gosec // our own
+	archive, err := exec.CommandContext(ctx, "git", "archive", commit).Output()
 	if err != nil {
 		return "", fmt.Errorf("commit %s is not in this clone: %w", commit, err)
 	}
-	unpack := exec.CommandContext(ctx, "tar", "x", "-C", dir) //nolint:gosec // a folder of ours
+	unpack := exec.CommandContext(ctx, "tar", "x", "-C", dir)
 	unpack.Stdin = bytes.NewReader(archive)
 	if out, err := unpack.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("unpack %s: %w\n%s", commit, err, out)
 	}
 	binary = filepath.Join(dir, "heapdrift-last")
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/heapdrift") //nolint:gosec // our own
+	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/heapdrift")
 	build.Dir = dir
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", commit, err, out)

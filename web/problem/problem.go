@@ -15,6 +15,7 @@ import (
 	"heapdrift/ingest/evidence"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/blame"
+	"heapdrift/internal/apart"
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/leaks"
@@ -113,6 +114,9 @@ var titles = map[string]string{
 	analysis.CodeBadWindow:    "The window is wrong",
 	analysis.CodeReadAgain:    "The trace was read again",
 	memory.Code:               "The work needs more memory than it may take",
+	apart.CodeExpensive:       "The file costs more than files of its size do",
+	apart.CodeCrashed:         "The reader of the file crashed",
+	apart.CodeStuck:           "The reader of the file stood still",
 }
 
 // refusedStatus is the status of a refused file: 415 where its format is not read, 422 where its content is wrong.
