@@ -137,7 +137,7 @@ var wanted = map[string]string{
 		GET /healthz, GET /readyz, GET /favicon.ico, GET /static/*, GET /api/v1/openapi.yaml, OPTIONS /api/v1/evidence, GET /login, POST /login, POST /logout,
 		GET /login/issuer, GET /login/issuer/return, GET /setup/:code, POST /setup/:code`,
 	"known":   `GET /, GET /account`,
-	"server":  `GET /accounts, POST /accounts, POST /accounts/:user, POST /accounts/:user/link, POST /projects, GET /api/v1/audit`,
+	"server":  `GET /operators, GET /accounts, POST /accounts, POST /accounts/:user, POST /accounts/:user/link, POST /projects, GET /api/v1/audit`,
 	"uploads": `GET /upload, POST /upload, POST /symbols, PUT /api/v1/symbols`,
 	"symbols": `GET /symbols/*, GET /symbols/:name/:key/:file, GET /symbols/:name/:key/msfz0/:file`,
 	"decide":  `GET /api/v1/runs/:id, GET /api/v1/runs/:id/verdict, GET /api/v1/runs/:id/decisions`,

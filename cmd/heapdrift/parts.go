@@ -41,6 +41,17 @@ type role struct {
 	atHome      bool // everything runs on this machine
 }
 
+// name is the command that the role is of.
+func (r role) name() string {
+	switch {
+	case r.web && r.work:
+		return "up"
+	case r.work:
+		return "work"
+	}
+	return "serve"
+}
+
 // openParts connects to everything. The database must be migrated.
 func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log *slog.Logger) (*parts, error) {
 	p := &parts{config: c, log: log, budget: budget}
@@ -64,9 +75,9 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 			p.store.Close()
 			return nil, err
 		}
-		handlers = withinBudget(budget, (&worker.Worker{Store: p.store, Blobs: p.blobs, Symbols: library, Searched: p.metrics.Searched, Apart: c.apart(log)}).Handlers())
+		handlers = withinBudget(budget, (&worker.Worker{Store: p.store, Blobs: p.blobs, Symbols: library, Searched: p.searched, Apart: c.apart(log)}).Handlers())
 	}
-	p.node, err = queue.New(p.store, handlers, queue.Options{RedisURL: c.RedisURL, Concurrency: c.Concurrency, FreshBroker: r.freshBroker, Version: buildVersion(), Ended: p.metrics.Job, Log: log})
+	p.node, err = queue.New(p.store, handlers, queue.Options{RedisURL: c.RedisURL, Concurrency: c.Concurrency, FreshBroker: r.freshBroker, Role: r.name(), Version: buildVersion(), Ended: p.metrics.Job, Log: log})
 	if err != nil {
 		p.store.Close()
 		return nil, err
@@ -92,6 +103,12 @@ func (c *config) doorApart(log *slog.Logger) *apart.Runner {
 		return nil
 	}
 	return &apart.Runner{Memory: doorMemory, Log: log}
+}
+
+// searched counts what places answer that are asked for symbol files.
+func (p *parts) searched(place, result string) {
+	p.metrics.Searched(place, result)
+	p.node.Searched(place, result)
 }
 
 // withinBudget ends jobs that use a worker's memory up.

@@ -43,6 +43,8 @@ func (n *Node) deliver(ctx context.Context, task *asynq.Task) error {
 		n.opt.Log.Error("queue: cannot claim a job", "job", id, "error", err) // it is handed over again
 		return nil
 	}
+	n.busy.Add(1)
+	defer n.busy.Add(-1)
 	defer n.kick()
 	log := n.opt.Log.With("job", id, "kind", lease.Kind, "run", lease.RunID, "attempt", lease.Attempt)
 	start := time.Now()

@@ -36,6 +36,8 @@ type Options struct {
 	FreshBroker bool
 	// Ended is called when a job has ended here: done, failed, given back or passed on; nil for nobody.
 	Ended func(kind, outcome string, took time.Duration)
+	// Role is what this node's process is called by operators: serve, work, up.
+	Role string
 	// Version is that of this program: a job that fails says which one failed it.
 	Version string
 	Log     *slog.Logger
@@ -88,6 +90,8 @@ type Node struct {
 	handlers map[string]Handler // by kind; nil for a node that only hands over
 	running  sync.WaitGroup     // deliveries
 
+	presence  *presence
+	busy      atomic.Int64 // jobs that run here
 	inspector *asynq.Inspector
 	probe     redis.UniversalClient
 	kicked    chan struct{} // one, when there may be room with the broker
@@ -114,7 +118,7 @@ func New(s *store.Store, handlers map[string]Handler, opt Options) (*Node, error
 		return nil, errors.New("queue: the broker's client is not one of Redis")
 	}
 	return &Node{
-		opt: opt, store: s, redis: broker, client: asynq.NewClient(broker), handlers: handlers, probe: probe,
+		opt: opt, store: s, redis: broker, client: asynq.NewClient(broker), handlers: handlers, probe: probe, presence: newPresence(),
 		inspector: asynq.NewInspector(broker), kicked: make(chan struct{}, 1), leave: make(chan struct{}),
 	}, nil
 }
@@ -148,6 +152,7 @@ func (n *Node) Run(ctx context.Context) error {
 		}
 	}
 	var loops sync.WaitGroup
+	loops.Go(func() { n.sayLoop(ctx) })
 	loops.Go(func() { n.every(ctx, n.opt.Poll, "hand jobs over", n.dispatch) })
 	loops.Go(func() { n.every(ctx, n.opt.Lease/beats, "take lost jobs back", n.reap) })
 	select {

@@ -62,6 +62,7 @@ var table = map[string]need{
 	"GET /":        known,
 	"GET /account": known,
 
+	"GET /operators":            ofServer,
 	"GET /accounts":             ofServer,
 	"POST /accounts":            ofServer,
 	"POST /accounts/:user":      ofServer,

@@ -1,12 +1,14 @@
 package pages_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
 	cdp "github.com/chromedp/chromedp"
 
 	"heapdrift/internal/accounts"
+	"heapdrift/internal/store"
 	"heapdrift/web/pages/account"
 )
 
@@ -48,6 +50,14 @@ func TestAccountsInBrowser(t *testing.T) {
 	b.do(cdp.Navigate(s.url+"/accounts"), cdp.SendKeys("#name", "Bo Olsen"), cdp.SendKeys("#email", "bo@shop.example"), cdp.Click(`//button[text()="Make the account"]`))
 	b.see(`document.querySelector("#new-link").innerText.startsWith(location.origin + "/setup/")`)
 	look("accounts")
+	node := store.Node{ID: "1", Role: "work", Host: "build-server-17.shop.example", Version: "1.2.3", Schema: 16, Slots: 3, Says: "store: another schema: the database has version 17, this heapdrift knows 16 only"}
+	if err := errors.Join(s.store.SeeNode(t.Context(), node), s.store.NotePlaces(t.Context(), []store.PlaceAnswer{{Place: "msdl.microsoft.com", Result: "found", Count: 12345}})); err != nil {
+		t.Fatal(err)
+	}
+	fail(t, s.store, addEvidence(t, s.store, target, "a.txt").RunID, store.Failure{Code: "reader-crashed", Message: "the process that read the files ended before it was through", Final: true})
+	b.do(cdp.Navigate(s.url + "/operators"))
+	b.see(`document.querySelector("h1").innerText === "Operators"`)
+	look("operators")
 	b.do(cdp.Navigate(s.url+"/projects/audit/settings"), cdp.SendKeys("#user", "bo olsen"), cdp.Click(`//button[text()="Add"]`))
 	b.see(`document.querySelectorAll("#members tbody tr").length === 2`)
 	b.do(cdp.SendKeys("#name", "Jenkins nightly"), cdp.Click(`//button[text()="Make a token"]`))

@@ -14,6 +14,7 @@ import (
 	"heapdrift/web/guard"
 	"heapdrift/web/pages/account"
 	"heapdrift/web/pages/leaks"
+	"heapdrift/web/pages/operators"
 	"heapdrift/web/pages/project"
 	"heapdrift/web/pages/run"
 	"heapdrift/web/pages/settings"
@@ -48,6 +49,7 @@ func Register(e *echo.Echo, opt Options) {
 	symbols.Register(e, opt.Store, opt.Intake, use)
 	upload.Register(e, opt.Store, opt.Intake, use)
 	settings.Register(e, opt.Store, use)
+	operators.Register(e, operators.Options{Store: opt.Store, Blobs: opt.Intake.Blobs, Version: opt.Version}, use)
 	account.Register(e, account.Options{Store: opt.Store, Guard: opt.Guard, Issuer: opt.Issuer}, use)
 	e.GET("/favicon.ico", favicon, use)
 	e.HEAD("/favicon.ico", favicon, use)

@@ -1,0 +1,77 @@
+package queue
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"sync"
+	"time"
+
+	"heapdrift/internal/store"
+)
+
+// sayInterval is how often a node says that it is there.
+const sayInterval = 5 * time.Second
+
+// A presence says of a node that it is there, and what its searches for symbols were answered.
+type presence struct {
+	id string
+
+	mu      sync.Mutex
+	answers map[[2]string]int64 // by place and result, since the last time
+}
+
+// Searched counts an answer to a search for a symbol file, for the page of operators.
+func (n *Node) Searched(place, result string) {
+	n.presence.mu.Lock()
+	defer n.presence.mu.Unlock()
+	n.presence.answers[[2]string{place, result}]++
+}
+
+func newPresence() *presence {
+	return &presence{id: rand.Text(), answers: map[[2]string]int64{}}
+}
+
+// say tells the database of this node.
+func (n *Node) say(ctx context.Context) error {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	self := store.Node{ID: n.presence.id, Role: n.opt.Role, Host: host, Version: n.opt.Version, Schema: store.KnownSchema(), Running: int(n.busy.Load())}
+	if n.handlers != nil {
+		self.Slots = n.opt.Concurrency + 1
+	}
+	if why := n.Retired(); why != nil {
+		self.Says = why.Error()
+	}
+	if err := n.store.SeeNode(ctx, self); err != nil {
+		return err
+	}
+	n.presence.mu.Lock()
+	answers := n.presence.answers
+	n.presence.answers = map[[2]string]int64{}
+	n.presence.mu.Unlock()
+	list := make([]store.PlaceAnswer, 0, len(answers))
+	for at, count := range answers {
+		list = append(list, store.PlaceAnswer{Place: at[0], Result: at[1], Count: count})
+	}
+	return n.store.NotePlaces(ctx, list)
+}
+
+// sayLoop says so until ctx is done, also while the node takes no more jobs, and then that it ends.
+func (n *Node) sayLoop(ctx context.Context) {
+	for {
+		if err := n.say(ctx); err != nil && ctx.Err() == nil {
+			n.opt.Log.Warn("queue: cannot say that this node is there", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			after, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			defer cancel()
+			_ = n.store.ForgetNode(after, n.presence.id) // it is forgotten after an hour anyway
+			return
+		case <-time.After(sayInterval):
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// A Node is a server or a worker as it says of itself.
+type Node struct {
+	ID      string // of the process
+	Role    string // serve, work, up
+	Host    string
+	Version string
+	Schema  int64 // that it knows
+	Slots   int   // jobs that it runs at once
+	Running int
+	Says    string // why it takes no more jobs; "" while it does
+}
+
+// A SeenNode is a node with when it began and was heard of last.
+type SeenNode struct {
+	Node
+	StartedAt time.Time
+	SeenAt    time.Time
+}
+
+// forgetNodes is when a node that says nothing is forgotten.
+const forgetNodes = time.Hour
+
+// SeeNode notes that a node is there, and forgets those that are long gone.
+func (s *Store) SeeNode(ctx context.Context, n Node) error {
+	_, err := s.leases.Exec(ctx, `
+		insert into nodes (id, role, host, version, schema, slots, running, says) values ($1, $2, $3, $4, $5, $6, $7, $8)
+		on conflict (id) do update set running = excluded.running, says = excluded.says, seen_at = now()`,
+		n.ID, n.Role, n.Host, n.Version, n.Schema, n.Slots, n.Running, n.Says)
+	if err == nil {
+		_, err = s.leases.Exec(ctx, `delete from nodes where seen_at < now() - $1::interval`, forgetNodes)
+	}
+	return wrap("see node", err)
+}
+
+// ForgetNode forgets a node that ends.
+func (s *Store) ForgetNode(ctx context.Context, id string) error {
+	_, err := s.leases.Exec(ctx, `delete from nodes where id = $1`, id)
+	return wrap("forget node", err)
+}
+
+// Nodes are the servers and workers that were heard of lately.
+func (v View) Nodes(ctx context.Context) ([]SeenNode, error) {
+	list, err := all[SeenNode](ctx, v.q, `select id, role, host, version, schema, slots, running, says, started_at, seen_at from nodes order by role, host, started_at, id`)
+	return list, wrap("nodes", err)
+}
+
+// A PlaceAnswer is how often a place that was asked for symbol files gave an answer.
+type PlaceAnswer struct {
+	Place  string
+	Result string
+	Count  int64
+	LastAt time.Time
+}
+
+// NotePlaces adds to what places have answered.
+func (s *Store) NotePlaces(ctx context.Context, answers []PlaceAnswer) error {
+	for _, a := range answers {
+		_, err := s.leases.Exec(ctx, `
+			insert into symbol_places (place, result, count) values ($1, $2, $3)
+			on conflict (place, result) do update set count = symbol_places.count + excluded.count, last_at = now()`, a.Place, a.Result, a.Count)
+		if err != nil {
+			return wrap("note places", err)
+		}
+	}
+	return nil
+}
+
+// Places are what was answered by places that were asked for symbol files.
+func (v View) Places(ctx context.Context) ([]PlaceAnswer, error) {
+	list, err := all[PlaceAnswer](ctx, v.q, `select place, result, count, last_at from symbol_places order by place, count desc, result limit 200`)
+	return list, wrap("places", err)
+}

@@ -1,0 +1,120 @@
+// Package operators serves the page for those who run the installation: the queue, servers and workers, what takes room, what symbol
+// servers answer, and what failed last.
+package operators
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/internal/blob"
+	"heapdrift/internal/store"
+	"heapdrift/web/pages/ui"
+)
+
+// Options are what the page works with. Store and Blobs are required.
+type Options struct {
+	Store   *store.Store
+	Blobs   blob.Store
+	Version string
+}
+
+type pages struct{ opt Options }
+
+// Register adds the route.
+func Register(e *echo.Echo, opt Options, use echo.MiddlewareFunc) {
+	p := &pages{opt: opt}
+	e.GET("/operators", p.operators, use)
+	e.HEAD("/operators", p.operators, use)
+}
+
+// How many rows a table has at most.
+const (
+	mostProjects = 50
+	mostFailed   = 20
+)
+
+type view struct {
+	ui.Frame
+	version  string
+	schema   store.SchemaVersions
+	free     int64
+	onDisk   bool // free is known
+	queue    []store.QueueFigure
+	stuck    int64
+	nodes    []store.SeenNode
+	projects []store.ProjectFigure
+	places   []store.PlaceAnswer
+	failed   []store.FailedJob
+	now      time.Time
+}
+
+// operators handles GET /operators.
+func (p *pages) operators(c echo.Context) error {
+	ctx := c.Request().Context()
+	v := &view{Frame: ui.FrameOf(c, "Operators"), version: p.opt.Version, now: time.Now()}
+	v.Tab = "operators"
+	v.free, v.onDisk = blob.Free(p.opt.Blobs)
+	if err := p.opt.Store.View(ctx, func(now store.View) error { return v.read(ctx, now) }); err != nil {
+		return err
+	}
+	var err error
+	if v.schema, err = p.opt.Store.Schema(ctx); err != nil {
+		return err
+	}
+	return ui.Render(c, http.StatusOK, page(v))
+}
+
+func (v *view) read(ctx context.Context, now store.View) (err error) {
+	if v.queue, err = now.QueueFigures(ctx); err != nil {
+		return err
+	}
+	if v.stuck, err = now.Stuck(ctx); err != nil {
+		return err
+	}
+	if v.nodes, err = now.Nodes(ctx); err != nil {
+		return err
+	}
+	if v.projects, err = now.ProjectFigures(ctx, mostProjects); err != nil {
+		return err
+	}
+	if v.places, err = now.Places(ctx); err != nil {
+		return err
+	}
+	v.failed, err = now.FailedJobs(ctx, mostFailed)
+	return err
+}
+
+// silent is after how long without a word a node counts as gone.
+const silent = 20 * time.Second
+
+// state says how a node is.
+func (v *view) state(n *store.SeenNode) string {
+	switch {
+	case v.now.Sub(n.SeenAt) > silent:
+		return fmt.Sprintf("silent for %v", v.now.Sub(n.SeenAt).Round(time.Second))
+	case n.Says != "":
+		return n.Says
+	case n.Slots == 0:
+		return "serves"
+	}
+	return fmt.Sprintf("runs %d of %d jobs", n.Running, n.Slots)
+}
+
+// isBad reports whether somebody should look at a node.
+func (v *view) isBad(n *store.SeenNode) bool { return v.now.Sub(n.SeenAt) > silent || n.Says != "" }
+
+// age is a time in seconds for people.
+func age(seconds float64) string {
+	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
+}
+
+func (v *view) summary() string {
+	if v.stuck > 0 {
+		return fmt.Sprintf("%d jobs are stuck: no worker takes them", v.stuck)
+	}
+	return "no job is stuck"
+}

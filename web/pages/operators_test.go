@@ -1,0 +1,38 @@
+package pages_test
+
+import (
+	"testing"
+	"time"
+
+	"heapdrift/internal/store"
+)
+
+func TestOperators(t *testing.T) {
+	s := open(t)
+	has(t, s.page("/operators"), "Operators", "is version <b>1.2.3</b>", "Nothing waits or runs", "None has said that it is there", "No job has failed", "There is no project yet", "Nothing was searched for yet")
+	e := addEvidence(t, s.store, target, "a.txt")
+	fail(t, s.store, e.RunID, store.Failure{Code: "reader-crashed", Message: "<b>its reader crashed", Final: true})
+	addEvidence(t, s.store, target, "b.txt")
+	for _, n := range []store.Node{
+		{ID: "1", Role: "serve", Host: "front", Version: "1.2.3", Schema: 16},
+		{ID: "2", Role: "work", Host: "back", Version: "1.2.3", Schema: 16, Slots: 3, Running: 2},
+		{ID: "3", Role: "work", Host: "old", Version: "1.2.2", Schema: 15, Slots: 3, Says: "the database has another schema"},
+	} {
+		if err := s.store.SeeNode(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if err := s.store.NotePlaces(t.Context(), []store.PlaceAnswer{{Place: "msdl.example.com", Result: "found", Count: 3, LastAt: time.Now()}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page := s.page("/operators")
+	has(t, page, "no job is stuck", "read", "failed", "queued", "front", "serves", "back", "runs 2 of 3 jobs", "old", "another schema",
+		"reader-crashed", "&lt;b&gt;its reader crashed", target.Project, "msdl.example.com", "found", ">6<")
+	has(t, s.page("/"), `href="/operators"`)
+	if err := s.store.ForgetNode(t.Context(), "1"); err != nil {
+		t.Fatal(err)
+	}
+	lacks(t, s.page("/operators"), "front")
+}
