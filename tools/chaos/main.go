@@ -40,6 +40,7 @@ type options struct {
 	seed        uint64
 	binary, old string
 	runs        int
+	lenient     bool // 500 is tried again; else it ends the storm, for outages answer 503 or 507
 }
 
 func chaos(ctx context.Context, o options) error {

@@ -26,7 +26,7 @@ func round(ctx context.Context, dir string, o options) (_ map[string]outcome, er
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, h.stop()) }()
-	c := &client{servers: h.servers(), lenient: o.old != ""}
+	c := &client{servers: h.servers(), lenient: o.lenient || o.old != ""}
 	if o.storm == 0 {
 		if err := c.send(ctx, evidence(o.seed, o.runs), ""); err != nil {
 			return nil, err
