@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"runtime"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -102,7 +103,7 @@ func (c *config) doorApart(log *slog.Logger) *apart.Runner {
 	if !apart.Supported {
 		return nil
 	}
-	return &apart.Runner{Memory: doorMemory, Log: log}
+	return &apart.Runner{Memory: doorMemory, AtOnce: max(2, runtime.NumCPU()), Log: log}
 }
 
 // searched counts what places answer that are asked for symbol files.

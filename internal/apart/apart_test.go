@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	seccomp "github.com/elastic/go-seccomp-bpf"
+
 	"heapdrift/ingest/evidence"
 	"heapdrift/internal/apart"
 	"heapdrift/internal/memory"
@@ -185,7 +187,42 @@ func TestContextEndsTheProcess(t *testing.T) {
 	}
 }
 
+// Of a runner with two slots, a third piece of work waits until one ends, or until its own context does.
+func TestAtOnce(t *testing.T) {
+	r := &apart.Runner{AtOnce: 2}
+	ctx, stop := context.WithCancel(t.Context())
+	asked, ended := make(chan bool), make(chan error)
+	for range 2 {
+		go func() {
+			ended <- r.Run(ctx, apart.Work{Task: "give", Answers: map[string]apart.Answer{"take": func(ctx context.Context, _ json.RawMessage, _ *os.File) (any, *apart.File, error) {
+				asked <- true
+				<-ctx.Done()
+				return nil, nil, ctx.Err()
+			}}})
+		}()
+	}
+	<-asked
+	<-asked
+	soon, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := r.Run(soon, apart.Work{Task: "double", Input: 1}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a third one: %v", err)
+	}
+	stop()
+	for range 2 {
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+	if err := r.Run(t.Context(), apart.Work{Task: "double", Input: 1}); err != nil {
+		t.Errorf("when the slots are free: %v", err)
+	}
+}
+
 func TestConfined(t *testing.T) {
+	if !seccomp.Supported() {
+		t.Skip("this kernel has no filters of system calls")
+	}
 	t.Setenv("HEAPDRIFT_DATABASE_URL", "postgres://somebody")
 	var got map[string]string
 	if err := run(t, &apart.Runner{}, apart.Work{Task: "look around", Outcome: &got}); err != nil {

@@ -67,11 +67,16 @@ func (n *Node) sayLoop(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-			after, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-			defer cancel()
-			_ = n.store.ForgetNode(after, n.presence.id) // it is forgotten after an hour anyway
+			n.bye(context.WithoutCancel(ctx))
 			return
 		case <-time.After(sayInterval):
 		}
 	}
+}
+
+// bye says that the node ends.
+func (n *Node) bye(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_ = n.store.ForgetNode(ctx, n.presence.id) // it is forgotten after an hour anyway
 }
