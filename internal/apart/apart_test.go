@@ -164,10 +164,17 @@ func TestErrorsStayWhatTheyAre(t *testing.T) {
 }
 
 func TestWhatEndsAProcess(t *testing.T) {
-	for task, want := range map[string]string{"panic": apart.CodeCrashed, "spin": apart.CodeExpensive, "still": apart.CodeStuck} {
+	for task, test := range map[string]struct {
+		runner *apart.Runner
+		want   string
+	}{
+		"panic": {&apart.Runner{Time: time.Hour}, apart.CodeCrashed},
+		"spin":  {&apart.Runner{Time: 3 * time.Second}, apart.CodeExpensive},
+		"still": {&apart.Runner{Time: time.Hour, Still: 3 * time.Second}, apart.CodeStuck},
+	} {
 		var ended *apart.Ended
-		if err := run(t, &apart.Runner{Time: time.Second, Still: 2 * time.Second}, apart.Work{Task: task}); !errors.As(err, &ended) || ended.Code != want {
-			t.Errorf("%s: %v, want %s", task, err, want)
+		if err := run(t, test.runner, apart.Work{Task: task}); !errors.As(err, &ended) || ended.Code != test.want {
+			t.Errorf("%s: %v, want %s", task, err, test.want)
 		}
 	}
 	for _, task := range []string{"eat", "gulp"} {
@@ -175,7 +182,7 @@ func TestWhatEndsAProcess(t *testing.T) {
 			continue
 		}
 		var exceeded *memory.Exceeded
-		if err := run(t, &apart.Runner{Memory: 64 << 20, Time: time.Minute}, apart.Work{Task: task}); !errors.As(err, &exceeded) || exceeded.Limit != 64<<20 {
+		if err := run(t, &apart.Runner{Memory: 64 << 20, Time: time.Hour}, apart.Work{Task: task}); !errors.As(err, &exceeded) || exceeded.Limit != 64<<20 {
 			t.Errorf("%s: %v", task, err)
 		}
 	}

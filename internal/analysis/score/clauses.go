@@ -106,7 +106,7 @@ func keptWords(deaths, risk float64) string {
 	if risk < fewDeaths {
 		return "next to none of its blocks got older than a quarter of the time watched"
 	}
-	if deaths <= 0 {
+	if deaths == 0 {
 		return "none of its blocks that are older than a quarter of the time watched was freed"
 	}
 	return fmt.Sprintf("%s that were older than a quarter of the time watched were freed, which takes a share of %s away in as long a time", number(int(deaths), "block"), percent(1-math.Exp(-deaths/risk)))
