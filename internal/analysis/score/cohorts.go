@@ -24,7 +24,7 @@ func cohortsOf(spans []capture.Span, at []float64) (c cohorts) {
 	last := c.n - 1
 	for _, s := range spans {
 		f, l := int(s.First), int(s.Last)
-		if l > last || f > l || f < 0 || s.Count <= 0 { // no snapshots give such
+		if l > last || f > l || f < 0 {
 			continue
 		}
 		count := float64(s.Count)
