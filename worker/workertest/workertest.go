@@ -31,12 +31,13 @@ type Pipeline struct {
 // runner does the tasks of workers in processes of their own, where Main has been called.
 var runner *apart.Runner
 
-// Main is the TestMain of a package whose workers read evidence as those of a server do: in processes of their own.
+// Main is the TestMain of a package whose workers read evidence as those of a server do: in processes of their own, but for the race
+// detector.
 func Main(m *testing.M) {
 	tasks := task.Apart()
 	maps.Copy(tasks, intake.Apart())
 	apart.Main(tasks)
-	if apart.Supported {
+	if apart.Supported && apartFor {
 		runner = &apart.Runner{}
 	}
 	testdb.Main(m, store.Migrate)
