@@ -142,7 +142,7 @@ var wanted = map[string]string{
 	"symbols": `GET /symbols/*, GET /symbols/:name/:key/:file, GET /symbols/:name/:key/msfz0/:file`,
 	"decide":  `GET /api/v1/runs/:id, GET /api/v1/runs/:id/verdict, GET /api/v1/runs/:id/decisions`,
 	"read": `
-		GET /api/v1/runs/:id/report, GET /api/v1/runs/:id/window, GET /api/v1/runs/:id/allocations, GET /runs/:id, GET /runs/:id/sites/:ordinal, GET /runs/:id/memory, GET /runs/:id/events,
+		GET /api/v1/runs/:id/report, GET /api/v1/runs/:id/window, GET /api/v1/runs/:id/views/:view, GET /api/v1/runs/:id/allocations, GET /runs/:id, GET /runs/:id/sites/:ordinal, GET /runs/:id/memory, GET /runs/:id/events,
 		GET /api/v1/compare, GET /api/v1/compare/tree, GET /projects/:project, GET /projects/:project/symbols, GET /projects/:project/compare, GET /projects/:project/rules,
 		GET /projects/:project/signatures/:signature, GET /api/v1/runs/:id/evidence/:file, GET /projects/:project/policy, GET /api/v1/projects/:project/policy, POST /api/v1/projects/:project/policy/preview, GET /api/v1/projects/:project/audit, GET /api/v1/projects/:project/rules, POST /api/v1/projects/:project/rules/preview,
 		GET /api/v1/projects/:project/signatures, GET /api/v1/projects/:project/signatures/:signature, GET /api/v1/projects/:project/signatures/:signature/audit`,

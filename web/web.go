@@ -16,6 +16,7 @@ import (
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/memory"
+	"heapdrift/internal/query"
 	"heapdrift/internal/store"
 	"heapdrift/web/api"
 	"heapdrift/web/compress"
@@ -86,8 +87,9 @@ func New(opt Options) (*Server, error) {
 	s.ready.checks = s.checks()
 	s.health(e)
 	s.hub = watch.New(opt.Store, s.log)
+	queries := &query.Library{Blobs: opt.Blobs, Budget: opt.Budget}
 	s.api = api.New(api.Options{
-		Store: opt.Store, Blobs: opt.Blobs, Intake: opt.Intake, Windows: opt.Windows, Budget: opt.Budget, Log: s.log, Closing: s.closing, Watch: s.hub.Watch, Idle: opt.UploadIdle,
+		Store: opt.Store, Blobs: opt.Blobs, Intake: opt.Intake, Windows: opt.Windows, Queries: queries, Budget: opt.Budget, Log: s.log, Closing: s.closing, Watch: s.hub.Watch, Idle: opt.UploadIdle,
 	})
 	door := guard.New(opt.Store, opt.Access)
 	e.Pre(s.routeHead)

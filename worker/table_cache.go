@@ -67,13 +67,6 @@ func (c *tableCache) enter(ctx context.Context, key tableKey, load func() (*open
 	return t, nil
 }
 
-// has reports whether a table is open.
-func (c *tableCache) has(key tableKey) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.ContainsFunc(c.tables, func(t *openTable) bool { return t.key == key })
-}
-
 // loaded lets those who wait for a table look again.
 func (c *tableCache) loaded(key tableKey) {
 	c.mu.Lock()

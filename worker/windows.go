@@ -10,6 +10,7 @@ import (
 	"heapdrift/ingest/capture/allocations"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/blob"
+	"heapdrift/internal/query"
 	"heapdrift/internal/store"
 )
 
@@ -47,36 +48,61 @@ func (t *turns) take(ctx context.Context) (func(), error) {
 // called before the View in which the window is computed, since a snapshot is not to be held while waiting, and returns what ends the
 // use of both. What is wrong with the run is left for Window to say.
 func (w *Windows) Prepare(ctx context.Context, run int64) (done func(), err error) {
-	var report string
-	var trace *store.RunTrace
-	err = w.Store.View(ctx, func(v store.View) (err error) {
-		var table store.Table
-		if report, table, err = v.TraceReport(ctx, run); err != nil || table.Key == "" || w.tables.has(tableKey{run, report}) {
-			return err
+	_, done, err = w.prepare(ctx, run)
+	return done, err
+}
+
+// Table opens the allocation table that a report of a run rests on and waits for a turn, as Prepare does, and returns what ends both.
+// The table is nil where the run has none that can be opened. Where the report is not the run's any more, it says so.
+func (w *Windows) Table(ctx context.Context, run int64, report string) (*query.Table, func(), error) {
+	t, done, err := w.prepare(ctx, run)
+	if t == nil || err != nil {
+		return nil, done, err
+	}
+	if t.key.report != report {
+		done()
+		return nil, nil, readAgain()
+	}
+	return &query.Table{Scanner: t.table, Sites: t.sites.Width}, done, nil
+}
+
+// prepare is Prepare with the table, nil where the run has none that can be opened.
+func (w *Windows) prepare(ctx context.Context, run int64) (t *openTable, done func(), err error) {
+	report, err := store.Read(ctx, w.Store, func(v store.View) (string, error) {
+		report, table, err := v.TraceReport(ctx, run)
+		if table.Key == "" {
+			return "", err
 		}
-		trace, err = v.TraceOfRun(ctx, run)
-		return err
+		return report, err
 	})
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return nil, err
+		return nil, nil, err
 	}
 	leave := func() {}
-	if trace != nil {
-		t, err := w.tables.enter(ctx, tableKey{run, report}, func() (*openTable, error) { return w.load(context.WithoutCancel(ctx), run, trace) })
+	if report != "" {
+		t, err = w.tables.enter(ctx, tableKey{run, report}, func() (*openTable, error) {
+			trace, err := store.Read(ctx, w.Store, func(v store.View) (*store.RunTrace, error) { return v.TraceOfRun(ctx, run) })
+			if err != nil {
+				return nil, err
+			}
+			return w.load(context.WithoutCancel(ctx), run, trace)
+		})
 		var refused *analysis.Error
-		if err != nil && !errors.As(err, &refused) {
-			return nil, err
-		}
-		if err == nil {
+		switch {
+		case err == nil:
 			leave = func() { w.tables.leave(t) }
+		case errors.As(err, &refused):
+			t = nil
+		default:
+			return nil, nil, err
 		}
 	}
 	turn, err := w.turns.take(ctx)
 	if err != nil {
 		leave()
-		return nil, err
+		return nil, nil, err
 	}
-	return sync.OnceFunc(func() { turn(); leave() }), nil
+	return t, sync.OnceFunc(func() { turn(); leave() }), nil
 }
 
 // Window gives the numbers of a run's report in a window of its trace, both as the View has them. The caller has called Prepare: only

@@ -13,6 +13,7 @@ import (
 	"heapdrift/internal/blob"
 	"heapdrift/internal/intake"
 	"heapdrift/internal/memory"
+	"heapdrift/internal/query"
 	"heapdrift/internal/store"
 )
 
@@ -23,6 +24,8 @@ type Options struct {
 	Intake *intake.Intake
 	// Windows answers for windows of traces.
 	Windows Windows
+	// Queries keeps reports that selections are answered from; nil for one of its own.
+	Queries *query.Library
 	// Budget is what reports that are read or made take memory from; nil for no limit.
 	Budget *memory.Budget
 	Log    *slog.Logger
@@ -41,6 +44,7 @@ type API struct {
 	blobs   blob.Store
 	intake  *intake.Intake
 	windows Windows
+	queries *query.Library
 	budget  *memory.Budget
 	log     *slog.Logger
 	closing <-chan struct{}
@@ -67,7 +71,7 @@ const (
 // New makes an API.
 func New(opt Options) *API {
 	a := &API{
-		store: opt.Store, blobs: opt.Blobs, intake: opt.Intake, windows: opt.Windows, budget: opt.Budget, log: opt.Log, closing: opt.Closing, watch: opt.Watch,
+		store: opt.Store, blobs: opt.Blobs, intake: opt.Intake, windows: opt.Windows, queries: opt.Queries, budget: opt.Budget, log: opt.Log, closing: opt.Closing, watch: opt.Watch,
 		poll: cmp.Or(opt.Poll, time.Second), idle: cmp.Or(opt.Idle, 30*time.Second),
 		receiving: make(chan struct{}, maxReceiving), finishing: make(chan struct{}, maxFinishing), conversions: make(chan struct{}, maxConversions),
 		unpacking: make(chan struct{}, maxUnpacking),
@@ -78,6 +82,9 @@ func New(opt Options) *API {
 	}
 	if a.windows == nil {
 		a.windows = noWindows{}
+	}
+	if a.queries == nil {
+		a.queries = &query.Library{Blobs: opt.Blobs, Budget: opt.Budget}
 	}
 	if a.watch == nil {
 		a.watch = func(int64) (<-chan struct{}, func()) { return nil, func() {} }
@@ -109,6 +116,7 @@ func (a *API) Register(e *echo.Echo) {
 	e.POST("/api/v1/runs/:id/process", a.runProcess)
 	e.GET("/api/v1/runs/:id/report", a.runReport)
 	e.GET("/api/v1/runs/:id/window", a.runWindow)
+	e.GET("/api/v1/runs/:id/views/:view", a.runView)
 	e.GET("/api/v1/runs/:id/allocations", a.runAllocations)
 	e.HEAD("/api/v1/runs/:id/allocations", a.runAllocations)
 	e.GET("/api/v1/runs/:id/verdict", a.runVerdict)

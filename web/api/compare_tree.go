@@ -2,14 +2,13 @@ package api
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"slices"
 
 	"github.com/labstack/echo/v4"
 
-	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/compare"
+	"heapdrift/internal/query"
 	"heapdrift/internal/store"
 )
 
@@ -59,11 +58,11 @@ func (a *API) compareTree(c echo.Context) error {
 	defer leave(a.conversions)
 	var root *compare.Node
 	err = a.budget.Do(ctx, func(ctx context.Context) error {
-		before, err := a.readReport(ctx, base.report)
+		before, err := query.ReadReport(ctx, a.blobs, base.report)
 		if err != nil {
 			return err
 		}
-		after, err := a.readReport(ctx, head.report)
+		after, err := query.ReadReport(ctx, a.blobs, head.report)
 		if err != nil {
 			return err
 		}
@@ -95,26 +94,4 @@ func newestReport(ctx context.Context, v store.View, s *compare.Side) (treeSide,
 		err = noReport(&run)
 	}
 	return treeSide{s.Build, run.ID, run.ReportKey}, err
-}
-
-func (a *API) readReport(ctx context.Context, key string) (*analysis.Report, error) {
-	stored, err := a.openReport(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = stored.Close() }() // read only
-	return analysis.ReadJSON(&whileWanted{ctx, stored})
-}
-
-// whileWanted reads until its context ends.
-type whileWanted struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (w *whileWanted) Read(p []byte) (int, error) {
-	if w.ctx.Err() != nil {
-		return 0, context.Cause(w.ctx)
-	}
-	return w.r.Read(p)
 }

@@ -14,13 +14,12 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/export"
-	"heapdrift/internal/blob"
+	"heapdrift/internal/query"
 	"heapdrift/internal/store"
 	"heapdrift/web/compress"
 	"heapdrift/web/etag"
@@ -32,9 +31,6 @@ const jsonFormat = "json"
 
 // shownFormats are those that a browser may show; it saves the others.
 var shownFormats = []string{jsonFormat, "text"}
-
-// maxWindow bounds what unpacking a stored report may take, in bytes; it is written with a window of 1 MB.
-const maxWindow = 8 << 20
 
 // runReport handles GET /api/v1/runs/:id/report: the report of the last analysis in the format that is asked for.
 func (a *API) runReport(c echo.Context) error {
@@ -146,13 +142,13 @@ func (a *API) sendConverted(c echo.Context, report func(context.Context) (*analy
 func (a *API) sendReport(c echo.Context, key string, format export.Format, opt export.Options) error {
 	ctx := c.Request().Context()
 	if format.Name != jsonFormat {
-		return a.sendConverted(c, func(ctx context.Context) (*analysis.Report, error) { return a.readReport(ctx, key) }, format, opt)
+		return a.sendConverted(c, func(ctx context.Context) (*analysis.Report, error) { return query.ReadReport(ctx, a.blobs, key) }, format, opt)
 	}
 	stored, err := a.blobs.Open(ctx, key)
 	if err != nil {
 		return fmt.Errorf("api: open report: %w", err)
 	}
-	unpacked, err := unpackReport(stored)
+	unpacked, err := query.UnpackReport(stored)
 	if err != nil {
 		return err
 	}
@@ -161,7 +157,7 @@ func (a *API) sendReport(c echo.Context, key string, format export.Format, opt e
 	start, _ := plain.Peek(firstFields) // a failure to read is met again below
 	switch {
 	case bytes.Contains(start, []byte(strconv.Quote(analysis.Schema1))):
-		return a.sendConverted(c, func(ctx context.Context) (*analysis.Report, error) { return a.readReport(ctx, key) }, format, opt)
+		return a.sendConverted(c, func(ctx context.Context) (*analysis.Report, error) { return query.ReadReport(ctx, a.blobs, key) }, format, opt)
 	case compress.Of(c) == compress.Zstd:
 		header := c.Response().Header()
 		header.Set(echo.HeaderContentEncoding, string(compress.Zstd))
@@ -173,35 +169,6 @@ func (a *API) sendReport(c echo.Context, key string, format export.Format, opt e
 
 // firstFields is how much of a stored report names its layout, in bytes.
 const firstFields = 64
-
-// openReport opens a stored report for reading as plain JSON.
-func (a *API) openReport(ctx context.Context, key string) (io.ReadCloser, error) {
-	stored, err := a.blobs.Open(ctx, key)
-	if err != nil {
-		return nil, fmt.Errorf("api: open report: %w", err)
-	}
-	return unpackReport(stored)
-}
-
-// unpackReport reads a stored report as plain JSON. It closes what is stored.
-func unpackReport(stored blob.Reader) (io.ReadCloser, error) {
-	z, err := zstd.NewReader(io.NewSectionReader(stored, 0, stored.Size()), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
-	if err != nil {
-		_ = stored.Close() // read only
-		return nil, fmt.Errorf("api: open report: %w", err)
-	}
-	return &storedReport{z, stored}, nil
-}
-
-type storedReport struct {
-	*zstd.Decoder
-	blob io.Closer
-}
-
-func (s *storedReport) Close() error {
-	s.Decoder.Close()
-	return s.blob.Close()
-}
 
 // reportFormat is what format= says, else what Accept prefers; JSON where neither says anything.
 func reportFormat(c echo.Context) (export.Format, error) {

@@ -10,6 +10,7 @@ import (
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/query"
 	"heapdrift/internal/store"
 	"heapdrift/web/problem"
 )
@@ -19,6 +20,8 @@ import (
 type Windows interface {
 	// Prepare does what a window of a run has to wait for, before the View of Window, and returns what ends that.
 	Prepare(ctx context.Context, run int64) (done func(), err error)
+	// Table opens the allocation table of a run's report until done is called; nil for a run without one.
+	Table(ctx context.Context, run int64, report string) (table *query.Table, done func(), err error)
 	// Window gives the numbers of the run's report in a window, both as the View has them.
 	Window(ctx context.Context, v store.View, run int64, w capture.Window) (*analysis.Windowed, error)
 	// Report makes the whole report on a window. head is the run's report without its sites, in what it rests on.
@@ -29,6 +32,10 @@ type Windows interface {
 type noWindows struct{}
 
 func (noWindows) Prepare(context.Context, int64) (func(), error) { return func() {}, nil }
+
+func (noWindows) Table(context.Context, int64, string) (*query.Table, func(), error) {
+	return nil, func() {}, nil
+}
 
 func (noWindows) Window(context.Context, store.View, int64, capture.Window) (*analysis.Windowed, error) {
 	return nil, errNoWindows

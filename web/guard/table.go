@@ -98,6 +98,7 @@ var table = map[string]need{
 	"POST /api/v1/runs/:id/process":          in(projectOfRun, accounts.Change),
 	"GET /api/v1/runs/:id/report":            in(projectOfRun, accounts.Read),
 	"GET /api/v1/runs/:id/window":            in(projectOfRun, accounts.Read),
+	"GET /api/v1/runs/:id/views/:view":       in(projectOfRun, accounts.Read),
 	"GET /api/v1/runs/:id/allocations":       in(projectOfRun, accounts.Read),
 	"GET /runs/:id":                          in(projectOfRun, accounts.Read),
 	"GET /runs/:id/sites/:ordinal":           in(projectOfRun, accounts.Read),

@@ -13,6 +13,7 @@ import (
 	"heapdrift/ingest/capture/allocations"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/query"
 	"heapdrift/internal/store"
 )
 
@@ -218,6 +219,15 @@ type tracedRun struct {
 func (w *traceWindows) Prepare(context.Context, int64) (func(), error) {
 	w.held.Add(1)
 	return sync.OnceFunc(func() { w.held.Add(-1) }), nil
+}
+
+// Table gives the rows that the test has stored.
+func (w *traceWindows) Table(_ context.Context, run int64, _ string) (*query.Table, func(), error) {
+	r, ok := w.runs[run]
+	if !ok {
+		return nil, func() {}, nil
+	}
+	return &query.Table{Scanner: r.rows}, func() {}, nil
 }
 
 // Window is that of a View which sees the report that the test has stored.

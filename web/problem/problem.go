@@ -20,6 +20,7 @@ import (
 	"heapdrift/internal/intake"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/memory"
+	"heapdrift/internal/query"
 	"heapdrift/internal/store"
 )
 
@@ -112,6 +113,7 @@ var titles = map[string]string{
 	analysis.CodeNotATrace:    "The run is of no trace",
 	analysis.CodeTableMissing: "The allocation table is gone",
 	analysis.CodeBadWindow:    "The window is wrong",
+	query.CodeBadSelection:    "The selection is wrong",
 	analysis.CodeReadAgain:    "The trace was read again",
 	memory.Code:               "The work needs more memory than it may take",
 	apart.CodeExpensive:       "The file costs more than files of its size do",
@@ -281,5 +283,6 @@ var windowStatus = map[string]int{
 	analysis.CodeNotATrace:    http.StatusNotFound,
 	analysis.CodeTableMissing: http.StatusGone,
 	analysis.CodeBadWindow:    http.StatusUnprocessableEntity,
+	query.CodeBadSelection:    http.StatusUnprocessableEntity,
 	analysis.CodeReadAgain:    http.StatusConflict,
 }

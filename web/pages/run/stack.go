@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/export"
 	"heapdrift/web/pages/ui"
 )
 
@@ -78,55 +79,14 @@ func frameOffset(f *analysis.Frame) string {
 	return "+" + f.Offset
 }
 
-// umdhText prints a site as UMDH prints a difference between the first and the last snapshot: what is known has the
-// places it has there, so that scripts which read UMDH's text read this too.
+// umdhText prints a site as UMDH prints a difference between the first and the last snapshot.
 func (v siteView) umdhText() string {
-	var b strings.Builder
-	id := "0"
+	e := export.UMDHEntry{Held: analysis.Amount{Count: v.Count, Bytes: v.Bytes}, Stacks: v.stacks}
 	if len(v.Traces) > 0 {
-		id = v.Traces[0]
+		e.ID = v.Traces[0]
 	}
-	growth, growthCount := v.Bytes, v.Count
 	if v.GrowthBytes != nil && v.GrowthCount != nil {
-		growth, growthCount = *v.GrowthBytes, *v.GrowthCount
+		e.Growth = &analysis.Amount{Count: *v.GrowthCount, Bytes: *v.GrowthBytes}
 	}
-	fmt.Fprintf(&b, "%s %7x ( %6x - %6x) %6x allocs\tBackTrace%s\n", umdhSign(growth), magnitude(growth), v.Bytes, v.Bytes-growth, v.Count, id)
-	fmt.Fprintf(&b, "%s %7x ( %6x - %6x)\tBackTrace%s\tallocations\n\n", umdhSign(growthCount), magnitude(growthCount), v.Count, v.Count-growthCount, id)
-	for i, stack := range v.stacks {
-		if i > 0 {
-			b.WriteString("\tAlias\n")
-		}
-		for _, f := range stack {
-			b.WriteString("\t" + umdhFrame(f) + "\n")
-		}
-	}
-	return b.String()
-}
-
-func umdhSign(n int64) string {
-	if n < 0 {
-		return "-"
-	}
-	return "+"
-}
-
-func magnitude(n int64) int64 { return max(n, -n) }
-
-// umdhFrame prints a frame: offsets in upper-case hex without 0x, and ??? for a name that is not known.
-func umdhFrame(f *analysis.Frame) string {
-	offset := strings.ToUpper(strings.TrimPrefix(f.Offset, "0x"))
-	if f.Function == "" {
-		if f.Module == "" {
-			return strings.ToUpper(strings.TrimPrefix(f.Address, "0x"))
-		}
-		return f.Module + "!???+" + offset
-	}
-	text := f.Module + "!" + f.Function
-	if !f.Inline && offset != "" {
-		text += "+" + offset
-	}
-	if f.File != "" {
-		text += fmt.Sprintf(" (%s, %d)", f.File, f.Line)
-	}
-	return text
+	return e.Text()
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/export"
 )
 
 // inside are the site's numbers in the window.
@@ -31,7 +32,7 @@ func (v siteView) stackText() string {
 	var b strings.Builder
 	for _, stack := range v.stacks {
 		for _, f := range stack {
-			b.WriteString(umdhFrame(f) + "\n")
+			b.WriteString(export.UMDHFrame(f) + "\n")
 		}
 	}
 	return b.String()

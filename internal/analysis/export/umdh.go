@@ -1,0 +1,87 @@
+package export
+
+import (
+	"fmt"
+	"strings"
+
+	"heapdrift/internal/analysis"
+)
+
+// umdh writes the sites as UMDH prints a difference between the first and the last snapshot, with symbols, so that scripts and tools which
+// read UMDH's text read this too. Numbers are hexadecimal, as with UMDH's option -x.
+func umdh(p *printer, r *analysis.Report, _ Options) {
+	for i := range r.Sites {
+		s := &r.Sites[i]
+		e := UMDHEntry{Held: s.Outstanding, Growth: growthOf(&s.Amounts), Stacks: [][]*analysis.Frame{r.Stack(s.Stack)}}
+		e.Held, _ = s.HeldBeforeExit()
+		if len(s.Traces) > 0 {
+			e.ID = s.Traces[0]
+		}
+		for _, alias := range s.Aliases {
+			e.Stacks = append(e.Stacks, r.Stack(alias))
+		}
+		for line := range strings.Lines(e.Text()) {
+			p.line("%s", strings.TrimSuffix(line, "\n"))
+		}
+		p.line("")
+	}
+}
+
+// A UMDHEntry is a site in a difference that UMDH would print.
+type UMDHEntry struct {
+	ID     string // of the stack trace; "" for none
+	Held   analysis.Amount
+	Growth *analysis.Amount    // nil counts all that is held as new
+	Stacks [][]*analysis.Frame // its own, then those under the same id
+}
+
+// Text is the entry: what is known has the places that it has in UMDH's text.
+func (e *UMDHEntry) Text() string {
+	var b strings.Builder
+	id, growth := e.ID, e.Held
+	if id == "" {
+		id = "0"
+	}
+	if e.Growth != nil {
+		growth = *e.Growth
+	}
+	fmt.Fprintf(&b, "%s %7x ( %6x - %6x) %6x allocs\tBackTrace%s\n", umdhSign(growth.Bytes), magnitude(growth.Bytes), e.Held.Bytes, e.Held.Bytes-growth.Bytes, e.Held.Count, id)
+	fmt.Fprintf(&b, "%s %7x ( %6x - %6x)\tBackTrace%s\tallocations\n\n", umdhSign(growth.Count), magnitude(growth.Count), e.Held.Count, e.Held.Count-growth.Count, id)
+	for i, stack := range e.Stacks {
+		if i > 0 {
+			b.WriteString("\tAlias\n")
+		}
+		for _, f := range stack {
+			b.WriteString("\t" + UMDHFrame(f) + "\n")
+		}
+	}
+	return b.String()
+}
+
+func umdhSign(n int64) string {
+	if n < 0 {
+		return "-"
+	}
+	return "+"
+}
+
+func magnitude(n int64) int64 { return max(n, -n) }
+
+// UMDHFrame prints a frame as UMDH does: offsets in upper-case hex without 0x, and ??? for a name that is not known.
+func UMDHFrame(f *analysis.Frame) string {
+	offset := strings.ToUpper(strings.TrimPrefix(f.Offset, "0x"))
+	if f.Function == "" {
+		if f.Module == "" {
+			return strings.ToUpper(strings.TrimPrefix(f.Address, "0x"))
+		}
+		return f.Module + "!???+" + offset
+	}
+	text := f.Module + "!" + f.Function
+	if !f.Inline && offset != "" {
+		text += "+" + offset
+	}
+	if f.File != "" {
+		text += fmt.Sprintf(" (%s, %d)", f.File, f.Line)
+	}
+	return text
+}

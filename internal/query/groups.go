@@ -1,0 +1,177 @@
+package query
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"heapdrift/internal/analysis"
+)
+
+// A Group is the sites of a selection that have something in common, such as a heap.
+type Group struct {
+	Name  string `json:"name"` // "" where the evidence does not tell
+	Sites int    `json:"sites"`
+	Numbers
+}
+
+// groups adds up sites by a name, most of a metric first.
+func (r *Result) groups(by Metric, nameOf func(i int) string) []Group {
+	at := map[string]*Group{}
+	for i := range r.Sites {
+		name := nameOf(i)
+		g := at[name]
+		if g == nil {
+			g = &Group{Name: name}
+			at[name] = g
+		}
+		g.Sites++
+		g.add(&r.Sites[i].Amounts)
+	}
+	list := make([]Group, 0, len(at))
+	for g := range maps.Values(at) {
+		list = append(list, *g)
+	}
+	slices.SortFunc(list, func(a, b Group) int {
+		return cmp.Or(compareAmounts(by.of(&b.Numbers), by.of(&a.Numbers)), compareAmounts(b.Held, a.Held), cmp.Compare(a.Name, b.Name))
+	})
+	return list
+}
+
+func compareAmounts(a, b analysis.Amount) int {
+	return cmp.Or(cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Count, b.Count))
+}
+
+// Modules are the modules of the frames to blame.
+func (r *Result) Modules(by Metric) []Group {
+	return r.groups(by, func(i int) string { return r.index.blamed[r.Sites[i].Ordinal].module })
+}
+
+// Heaps are the heaps by their handles; virtual memory has none.
+func (r *Result) Heaps(by Metric) []Group {
+	return r.groups(by, func(i int) string { return r.site(i).Heap })
+}
+
+// A Row is a signature with its numbers in a selection: all its sites together.
+type Row struct {
+	Signature string         `json:"signature"`
+	Kind      string         `json:"kind"`
+	Title     string         `json:"title"`
+	Class     analysis.Class `json:"class"`
+	Score     *float64       `json:"score,omitempty"` // of the whole run
+	Certain   bool           `json:"certain"`         // of the whole run
+	Function  string         `json:"function"`        // to blame, with its module
+	Place     string         `json:"place"`           // its file and line
+	Owner     string         `json:"owner,omitempty"`
+	Sites     int            `json:"sites"`
+	Numbers
+	// Parts are its sites by heap, where it has several: the same stack may leak in one heap and come and go in another.
+	Parts []Part `json:"parts,omitempty"`
+	// Series is bytes held at each snapshot of the report, of the whole run.
+	Series []int64 `json:"series,omitempty"`
+
+	first int // place in the report of the first of its sites
+}
+
+// A Part is what a signature has in one heap.
+type Part struct {
+	Heap  string         `json:"heap"`
+	Class analysis.Class `json:"class"`
+	Numbers
+}
+
+// Ranked are the signatures of a selection, most of a metric first. By growth, the ones that leak come before the others, as the report
+// has them. What a signature is judged to be is the report's word where all of the run is selected; in a part of it, it is the gravest of
+// its sites.
+func (r *Result) Ranked(by Metric) []Row {
+	at := map[string]int{}
+	var list []Row
+	for i := range r.Sites {
+		site, s := r.site(i), &r.Sites[i]
+		n, ok := at[site.Signature]
+		if !ok {
+			n = len(list)
+			at[site.Signature] = n
+			list = append(list, r.row(s.Ordinal))
+		}
+		row := &list[n]
+		row.Sites++
+		row.add(&s.Amounts)
+		row.part(site.Heap, s)
+		for k, point := range site.Series {
+			if k == len(row.Series) {
+				row.Series = append(row.Series, 0)
+			}
+			row.Series[k] += point.Bytes
+		}
+	}
+	whole := r.Selection == (Selection{})
+	for i := range list {
+		row := &list[i]
+		if f := r.index.finding(row.Signature); f != nil && whole {
+			row.Class = f.Verdict
+		} else {
+			row.Class = slices.MinFunc(row.Parts, func(a, b Part) int { return cmp.Compare(rank(a.Class), rank(b.Class)) }).Class
+		}
+		if len(row.Parts) == 1 {
+			row.Parts = nil
+		}
+	}
+	slices.SortFunc(list, func(a, b Row) int {
+		if by.Name == Metrics[0].Name && suspect(a.Class) != suspect(b.Class) {
+			return cmp.Compare(rank(a.Class), rank(b.Class))
+		}
+		return cmp.Or(compareAmounts(by.of(&b.Numbers), by.of(&a.Numbers)), compareAmounts(b.Held, a.Held), cmp.Compare(a.first, b.first))
+	})
+	return list
+}
+
+// finding is what the report says of a signature; nil for nothing, as of what heaps took from the system.
+func (x *Index) finding(signature string) *analysis.Finding {
+	if i, ok := x.findings[signature]; ok {
+		return &x.report.Findings[i]
+	}
+	return nil
+}
+
+// row is a signature without numbers, by the first of its sites.
+func (r *Result) row(ordinal int) Row {
+	site, b := &r.index.report.Sites[ordinal], &r.index.blamed[ordinal]
+	row := Row{Signature: site.Signature, Kind: site.Kind, Function: b.name, Place: b.place, Title: b.name, Score: site.Score, first: ordinal}
+	if f := r.index.finding(site.Signature); f != nil {
+		row.Title, row.Score, row.Certain, row.Owner = f.Title, f.Score, f.Certain, f.Owner
+		if f.Blame != nil {
+			row.Function, row.Place = nameOf(f.Blame), placeOf(f.Blame)
+		}
+	}
+	return row
+}
+
+func (r *Row) part(heap string, s *Site) {
+	at := slices.IndexFunc(r.Parts, func(p Part) bool { return p.Heap == heap })
+	if at < 0 {
+		at = len(r.Parts)
+		r.Parts = append(r.Parts, Part{Heap: heap, Class: s.Class})
+	}
+	p := &r.Parts[at]
+	p.add(&s.Amounts)
+	if rank(s.Class) < rank(p.Class) {
+		p.Class = s.Class
+	}
+}
+
+// order is the classes, the gravest first.
+var order = []analysis.Class{
+	analysis.ClassLeak, analysis.ClassGrowingBlock, analysis.ClassUnreferenced, analysis.ClassGrowing, analysis.ClassUnknown, analysis.ClassCache,
+	analysis.ClassOneTime, analysis.ClassTransient, analysis.ClassStable,
+}
+
+func rank(c analysis.Class) int {
+	if i := slices.Index(order, c); i >= 0 {
+		return i
+	}
+	return len(order)
+}
+
+// suspect reports whether a class is one that leaks or grows.
+func suspect(c analysis.Class) bool { return rank(c) <= rank(analysis.ClassGrowing) }

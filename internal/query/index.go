@@ -1,0 +1,211 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/capture/allocations"
+	"heapdrift/internal/analysis"
+)
+
+// An Index is the report of a run, ready for questions. It is safe for concurrent use; nobody may change the report any more.
+type Index struct {
+	report   *analysis.Report
+	findings map[string]int32 // by signature, where in report.Findings
+	names    []string         // of frames, by number
+	lower    []string         // of frames, what text is looked for in
+	blamed   []blamed         // by site
+}
+
+// A blamed is the frame to blame of a site, as far as questions need it.
+type blamed struct{ module, name, place string }
+
+// A Table is the allocation table of a trace. Sites is how many it numbers.
+type Table struct {
+	allocations.Scanner
+	Sites int
+}
+
+// New makes an Index of a report.
+func New(r *analysis.Report) *Index {
+	x := &Index{report: r, findings: make(map[string]int32, len(r.Findings)), blamed: make([]blamed, len(r.Sites))}
+	for i := range r.Findings {
+		x.findings[r.Findings[i].Signature] = int32(i)
+	}
+	n := r.Stacks.FrameCount()
+	x.names, x.lower = make([]string, n), make([]string, n)
+	for i := range n {
+		f := r.Stacks.Frame(uint32(i))
+		x.names[i] = f.Name()
+		x.lower[i] = strings.ToLower(strings.Join(append(f.Names(), x.names[i]), "\n"))
+	}
+	for i := range r.Sites {
+		if b := r.Sites[i].Blame; b != nil {
+			x.blamed[i] = blamed{b.Module, nameOf(b), placeOf(b)}
+		}
+	}
+	return x
+}
+
+func nameOf(b *analysis.Blame) string {
+	return (&analysis.Frame{Module: b.Module, Function: b.Function, Offset: b.Offset}).Name()
+}
+
+func placeOf(b *analysis.Blame) string {
+	return (&analysis.Frame{File: b.File, Line: b.Line}).Place()
+}
+
+// Report is what the Index was made of. It must not be changed.
+func (x *Index) Report() *analysis.Report { return x.report }
+
+// A Site is a site of the report with its numbers in a selection.
+type Site struct {
+	Ordinal int // in the report
+	analysis.Amounts
+	Class analysis.Class
+}
+
+// A Result is the sites that a selection has anything of, in the order of the report.
+type Result struct {
+	Selection Selection
+	Window    *analysis.Window // of traces
+	Sites     []Site
+
+	index *Index
+	table *Table // of traces whose table is at hand
+}
+
+// Ask answers a selection. table is that of the run's trace, nil where there is none or where it is not at hand. Its error is an
+// *analysis.Error where the evidence cannot answer.
+func (x *Index) Ask(ctx context.Context, s Selection, table *Table) (*Result, error) {
+	r := &Result{Selection: s, index: x, table: table}
+	if err := x.check(&s, table); err != nil {
+		return nil, err
+	}
+	accepts := x.matcher(&s)
+	if !s.ofRows() {
+		r.Window = x.report.Window
+		for i := range x.report.Sites {
+			if site := &x.report.Sites[i]; accepts(i) && (s.Class == "" || string(site.Verdict) == s.Class) {
+				r.Sites = append(r.Sites, Site{i, site.Amounts, site.Verdict})
+			}
+		}
+		return r, nil
+	}
+	windowed, err := x.windowed(ctx, &s, table)
+	if err != nil {
+		return nil, err
+	}
+	r.Window = &windowed.Window
+	for i := range windowed.Sites {
+		w := &windowed.Sites[i]
+		if hasAny(&w.Amounts) && accepts(i) && (s.Class == "" || string(w.Verdict) == s.Class) {
+			r.Sites = append(r.Sites, Site{i, w.Amounts, w.Verdict})
+		}
+	}
+	return r, nil
+}
+
+// check says why a selection cannot be answered.
+func (x *Index) check(s *Selection, table *Table) error {
+	switch {
+	case !s.ofRows():
+		return nil
+	case x.report.Trace == nil:
+		return &analysis.Error{Code: analysis.CodeNotATrace, Message: "snapshots do not tell when, by which thread and in which size single blocks were allocated; only a trace is selected from by window, thread, size or age"}
+	case table == nil:
+		return analysis.ErrTableMissing
+	}
+	if s.From != nil && s.To != nil && *s.From > *s.To {
+		return &analysis.Error{Code: analysis.CodeBadWindow, Message: fmt.Sprintf("the window ends at %s s, before it begins at %s s", inSeconds(*s.To), inSeconds(*s.From))}
+	}
+	return nil
+}
+
+// windowed asks the allocation table.
+func (x *Index) windowed(ctx context.Context, s *Selection, table *Table) (*analysis.Windowed, error) {
+	sites := x.report.TraceSites()
+	sites.Width = max(sites.Width, table.Sites)
+	w, _ := s.window(x.report.Trace)
+	return sites.InWindow(ctx, s.rows(table.Scanner, w), w, false)
+}
+
+// hasAny reports whether a site has allocated, freed or held anything in a window.
+func hasAny(a *analysis.Amounts) bool {
+	l := a.Lifetimes
+	return l != nil && (l.AIFO != analysis.Amount{} || l.AIFI != analysis.Amount{} || l.AOFI != analysis.Amount{} || l.AOFO != analysis.Amount{} || l.UnknownFrees != 0)
+}
+
+// matcher says which sites a selection takes by what the report says of them, but for their class.
+func (x *Index) matcher(s *Selection) func(ordinal int) bool {
+	function, text := x.framesNamed(s.Function), x.framesWith(s.Text)
+	id := strings.ToUpper(strings.TrimPrefix(strings.ToLower(s.Text), "backtrace"))
+	return func(ordinal int) bool {
+		site := &x.report.Sites[ordinal]
+		switch {
+		case s.Kind != "" && site.Kind != s.Kind,
+			s.Kind == "" && site.Kind == capture.KindHeapVirtual.String(),
+			s.Heap != "" && site.Heap != s.Heap,
+			s.Signature != "" && site.Signature != s.Signature,
+			s.Module != "" && !strings.EqualFold(x.blamed[ordinal].module, s.Module),
+			function != nil && !x.runsThrough(site, function):
+			return false
+		case text == nil, site.Signature == s.Text, slices.Contains(site.Traces, id), strings.Contains(site.Heap, strings.ToLower(s.Text)):
+			return true
+		}
+		return x.runsThrough(site, text)
+	}
+}
+
+// runsThrough reports whether a stack of a site has one of some frames.
+func (x *Index) runsThrough(site *analysis.Site, frames []bool) bool {
+	has := func(ref analysis.StackRef) bool {
+		return slices.ContainsFunc(x.report.Stacks.Numbers(ref), func(n uint32) bool { return frames[n] })
+	}
+	return has(site.Stack) || slices.ContainsFunc(site.Aliases, has)
+}
+
+// framesNamed are the frames of a function, by number; nil for none asked for.
+func (x *Index) framesNamed(function string) []bool {
+	if function == "" {
+		return nil
+	}
+	return x.frames(func(n int) bool { return x.names[n] == function })
+}
+
+// framesWith are the frames that have a text; nil for none asked for.
+func (x *Index) framesWith(text string) []bool {
+	if text == "" {
+		return nil
+	}
+	text = strings.ToLower(text)
+	return x.frames(func(n int) bool { return strings.Contains(x.lower[n], text) })
+}
+
+func (x *Index) frames(is func(n int) bool) []bool {
+	list := make([]bool, len(x.names))
+	for n := range list {
+		list[n] = is(n)
+	}
+	return list
+}
+
+// Narrowed is the report of the selection's sites alone, for exports: their numbers are those of the selection. What the report says of
+// the whole process, such as its verdict and its snapshots, it says still.
+func (r *Result) Narrowed() *analysis.Report {
+	narrow := *r.index.report
+	narrow.Sites = make([]analysis.Site, len(r.Sites))
+	told := map[string]bool{}
+	for i := range r.Sites {
+		s := &r.Sites[i]
+		narrow.Sites[i] = r.index.report.Sites[s.Ordinal]
+		narrow.Sites[i].Amounts, narrow.Sites[i].Verdict = s.Amounts, s.Class
+		told[narrow.Sites[i].Signature] = true
+	}
+	narrow.Findings = slices.DeleteFunc(slices.Clone(narrow.Findings), func(f analysis.Finding) bool { return !told[f.Signature] })
+	narrow.Window = r.Window
+	return &narrow
+}

@@ -1,0 +1,111 @@
+package query
+
+import (
+	"slices"
+
+	"heapdrift/internal/analysis"
+)
+
+// Numbers are what some sites have in a selection, together. Where the process ended in the window, Held and Growth are as of the instant
+// before: what is freed because the process ends was held as long as it worked.
+type Numbers struct {
+	Held   analysis.Amount  `json:"held"`
+	Growth *analysis.Amount `json:"growth,omitempty"` // nil where there is nothing to compare with
+	// Of traces only, all inside the window. Transient is what was allocated and freed again.
+	Allocated *analysis.Amount `json:"allocated,omitempty"`
+	Freed     *analysis.Amount `json:"freed,omitempty"`
+	Transient *analysis.Amount `json:"transient,omitempty"`
+	// Ended says that the process ended in the window with some of it.
+	Ended bool `json:"ended,omitempty"`
+}
+
+// add counts a site in.
+func (n *Numbers) add(a *analysis.Amounts) {
+	held, ended := a.HeldBeforeExit()
+	n.Held, n.Ended = plus(n.Held, held), n.Ended || ended
+	if a.Growth != nil {
+		addTo(&n.Growth, a.BeforeExit())
+	}
+	if l := a.Lifetimes; l != nil {
+		addTo(&n.Allocated, l.Allocated)
+		addTo(&n.Freed, l.Freed)
+		addTo(&n.Transient, l.AIFI)
+	}
+}
+
+func addTo(sum **analysis.Amount, a analysis.Amount) {
+	if *sum == nil {
+		*sum = new(analysis.Amount)
+	}
+	**sum = plus(**sum, a)
+}
+
+func plus(a, b analysis.Amount) analysis.Amount {
+	return analysis.Amount{Count: a.Count + b.Count, Bytes: a.Bytes + b.Bytes}
+}
+
+// A Metric is a number that sites are ranked by and trees are as wide as.
+type Metric struct {
+	Name string
+	of   func(*Numbers) analysis.Amount
+}
+
+// Metrics are what there is to count, by name, the one that is usual first.
+var Metrics = []Metric{
+	{"growth", func(n *Numbers) analysis.Amount { return valueOf(n.Growth) }},
+	{"held", func(n *Numbers) analysis.Amount { return n.Held }},
+	{"allocated", func(n *Numbers) analysis.Amount { return valueOf(n.Allocated) }},
+	{"transient", func(n *Numbers) analysis.Amount { return valueOf(n.Transient) }},
+}
+
+func valueOf(a *analysis.Amount) analysis.Amount {
+	if a == nil {
+		return analysis.Amount{}
+	}
+	return *a
+}
+
+// Metric is the metric of a name; "" is growth, or what is held where the evidence shows no growth. Its error is an *analysis.Error.
+func (x *Index) Metric(name string) (Metric, error) {
+	compares := slices.ContainsFunc(x.report.Sites, func(s analysis.Site) bool { return s.Growth != nil })
+	switch {
+	case name == "" && !compares:
+		name = "held"
+	case name == "":
+		name = "growth"
+	case name == "growth" && !compares:
+		return Metric{}, badSelection("metric: one instant shows no growth; ask for metric=held")
+	case (name == "allocated" || name == "transient") && x.report.Trace == nil:
+		return Metric{}, badSelection("metric: snapshots do not tell what was %s; ask for metric=held or growth", name)
+	}
+	i := slices.IndexFunc(Metrics, func(m Metric) bool { return m.Name == name })
+	if i < 0 {
+		return Metric{}, badSelection("metric: %q is none of growth, held, allocated and transient", name)
+	}
+	return Metrics[i], nil
+}
+
+// Totals are the numbers of everything that a selection has.
+type Totals struct {
+	Numbers
+	Sites      int              `json:"sites"`
+	Signatures int              `json:"signatures"`
+	Window     *analysis.Window `json:"window,omitempty"`
+	Classes    []Group          `json:"classes"` // most bytes held first
+}
+
+// Totals adds up the selection.
+func (r *Result) Totals() *Totals {
+	t := &Totals{Sites: len(r.Sites), Window: r.Window}
+	signatures := map[string]bool{}
+	for i := range r.Sites {
+		t.add(&r.Sites[i].Amounts)
+		signatures[r.site(i).Signature] = true
+	}
+	t.Signatures = len(signatures)
+	t.Classes = r.groups(Metrics[1], func(i int) string { return string(r.Sites[i].Class) })
+	return t
+}
+
+// site is what the report says of a site of the result.
+func (r *Result) site(i int) *analysis.Site { return &r.index.report.Sites[r.Sites[i].Ordinal] }

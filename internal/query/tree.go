@@ -1,0 +1,237 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/blame"
+)
+
+// TreeSchema names the layout of Tree as JSON.
+const TreeSchema = "heapdrift.tree/v1"
+
+// A Tree is the stacks of a selection as one tree of calls, outermost first, in columns: a node is a place in each list of Nodes, in
+// pre-order. A program that draws it adds up Self from the leaves to the root.
+type Tree struct {
+	Schema  string          `json:"schema"`
+	Metric  string          `json:"metric"`
+	Unit    string          `json:"unit"` // "bytes" or "blocks"
+	Names   []string        `json:"names"`
+	Layers  []string        `json:"layers"`  // by name, what part it has in stacks
+	Places  []string        `json:"places"`  // by name, the file and line that most of it has
+	Classes []string        `json:"classes"` // what nodes are classed by
+	Nodes   TreeNodes       `json:"nodes"`
+	Left    analysis.Amount `json:"left_out"` // what shrank: a tree has no negative widths
+}
+
+// TreeNodes are the nodes of a tree. Before and After stand for Self where it compares two.
+type TreeNodes struct {
+	Depth  []int32 `json:"depth"`
+	Name   []int32 `json:"name"`  // in Tree.Names
+	Class  []int32 `json:"class"` // in Tree.Classes: the one that most of the node and what it calls is of
+	Self   []int64 `json:"self,omitempty"`
+	Blocks []int64 `json:"blocks,omitempty"` // of Self
+	Before []int64 `json:"before,omitempty"`
+	After  []int64 `json:"after,omitempty"`
+}
+
+// layerNames are the parts of stacks as trees tell them apart.
+var layerNames = map[blame.Layer]string{
+	blame.LayerApp: "own", blame.LayerThirdParty: "third-party", blame.LayerSystem: "system", blame.LayerPlumbing: "runtime",
+	blame.LayerAllocator: "allocator", blame.LayerTool: "allocator", blame.LayerHeapGrowth: "allocator", blame.LayerBase: "base",
+}
+
+// A Direction says which way a tree grows from a function.
+type Direction int
+
+// The directions.
+const (
+	Whole   Direction = iota // from the outermost calls
+	Callers                  // from the function to who calls it
+	Callees                  // from the function to what it calls
+)
+
+// A TreeQuestion chooses a tree of a selection.
+type TreeQuestion struct {
+	Metric
+	Blocks    bool // counts blocks, not bytes
+	Direction Direction
+	Function  string // of Callers and Callees
+}
+
+// Tree makes the tree of a selection.
+func (r *Result) Tree(ctx context.Context, q TreeQuestion) (*Tree, error) {
+	b := newTreeBuilder(r.index)
+	b.tree.Metric, b.tree.Unit = q.Name, "bytes"
+	if q.Blocks {
+		b.tree.Unit = "blocks"
+	}
+	for i := range r.Sites {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		var n Numbers
+		n.add(&r.Sites[i].Amounts)
+		amount := q.of(&n)
+		value := amount.Bytes
+		if q.Blocks {
+			value = amount.Count
+		}
+		path, ok := b.path(r.site(i), q)
+		switch {
+		case !ok || value == 0:
+		case value < 0:
+			b.tree.Left = plus(b.tree.Left, amount)
+		default:
+			b.add(path, value, max(0, amount.Count), r.Sites[i].Class)
+		}
+	}
+	return b.close(), nil
+}
+
+// A treeBuilder makes a tree.
+type treeBuilder struct {
+	index   *Index
+	tree    *Tree
+	names   map[string]int32
+	ofFrame []int32 // by number of frame, its name; −1 for none yet
+	scratch []int32
+	nodes   []treeNode
+	child   map[edge]int32
+}
+
+type edge struct{ parent, name int32 }
+
+type treeNode struct {
+	name, parent int32
+	depth        int32
+	self, blocks int64
+	total        int64
+	classes      [16]int64 // by Tree.Classes
+}
+
+func newTreeBuilder(x *Index) *treeBuilder {
+	b := &treeBuilder{index: x, tree: &Tree{Schema: TreeSchema}, names: map[string]int32{}, child: map[edge]int32{}, ofFrame: make([]int32, len(x.names))}
+	for i := range b.ofFrame {
+		b.ofFrame[i] = -1
+	}
+	for _, c := range order {
+		b.tree.Classes = append(b.tree.Classes, string(c))
+	}
+	b.name("all", "", "")
+	b.nodes = append(b.nodes, treeNode{parent: -1})
+	return b
+}
+
+func (b *treeBuilder) name(text, layer, place string) int32 {
+	n, ok := b.names[text]
+	if !ok {
+		n = int32(len(b.tree.Names))
+		b.names[text] = n
+		b.tree.Names, b.tree.Layers, b.tree.Places = append(b.tree.Names, text), append(b.tree.Layers, layer), append(b.tree.Places, place)
+	}
+	return n
+}
+
+func (b *treeBuilder) frame(number uint32) int32 {
+	if n := b.ofFrame[number]; n >= 0 {
+		return n
+	}
+	f := b.index.report.Stacks.Frame(number)
+	n := b.name(b.index.names[number], layerNames[f.Layer], f.Place())
+	b.ofFrame[number] = n
+	return n
+}
+
+// path is the names from the root to the leaf of a site; ok is false where it has no part in the tree.
+func (b *treeBuilder) path(s *analysis.Site, q TreeQuestion) (path []int32, ok bool) {
+	numbers := b.index.report.Stacks.Numbers(s.Stack)
+	b.scratch = b.scratch[:0]
+	switch q.Direction {
+	case Callers: // from the outermost call of the function, so that what recurses counts once
+		at := lastOf(numbers, b.index.names, q.Function)
+		if at < 0 {
+			return nil, false
+		}
+		for _, n := range numbers[at:] {
+			b.scratch = append(b.scratch, b.frame(n))
+		}
+		return b.scratch, true
+	case Callees:
+		at := lastOf(numbers, b.index.names, q.Function)
+		if at < 0 {
+			return nil, false
+		}
+		numbers = numbers[:at+1]
+	}
+	for _, n := range slices.Backward(numbers) {
+		b.scratch = append(b.scratch, b.frame(n))
+	}
+	if len(numbers) == 0 {
+		b.scratch = append(b.scratch, b.name("[no stack]", "", ""))
+	}
+	return b.scratch, true
+}
+
+func lastOf(numbers []uint32, names []string, function string) int {
+	for i, n := range slices.Backward(numbers) {
+		if names[n] == function {
+			return i
+		}
+	}
+	return -1
+}
+
+func (b *treeBuilder) add(path []int32, value, blocks int64, class analysis.Class) {
+	at, c := int32(0), min(rank(class), len(b.nodes[0].classes)-1)
+	b.nodes[0].count(value, c)
+	for _, name := range path {
+		next, ok := b.child[edge{at, name}]
+		if !ok {
+			next = int32(len(b.nodes))
+			b.child[edge{at, name}] = next
+			b.nodes = append(b.nodes, treeNode{name: name, parent: at, depth: b.nodes[at].depth + 1})
+		}
+		at = next
+		b.nodes[at].count(value, c)
+	}
+	b.nodes[at].self += value
+	b.nodes[at].blocks += blocks
+}
+
+func (n *treeNode) count(value int64, class int) {
+	n.total += value
+	n.classes[class] += value
+}
+
+// close lays the nodes out in pre-order, the widest child first.
+func (b *treeBuilder) close() *Tree {
+	children := make([][]int32, len(b.nodes))
+	for i := 1; i < len(b.nodes); i++ {
+		p := b.nodes[i].parent
+		children[p] = append(children[p], int32(i))
+	}
+	out := &b.tree.Nodes
+	stack := []int32{0}
+	for len(stack) > 0 {
+		i := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		n := &b.nodes[i]
+		class := 0
+		for c := range n.classes {
+			if n.classes[c] > n.classes[class] {
+				class = c
+			}
+		}
+		out.Depth, out.Name, out.Class = append(out.Depth, n.depth), append(out.Name, n.name), append(out.Class, int32(min(class, len(order)-1)))
+		out.Self, out.Blocks = append(out.Self, n.self), append(out.Blocks, n.blocks)
+		kids := children[i]
+		slices.SortFunc(kids, func(a, c int32) int { // the last one is popped first
+			return cmp.Or(cmp.Compare(b.nodes[a].total, b.nodes[c].total), cmp.Compare(b.tree.Names[b.nodes[c].name], b.tree.Names[b.nodes[a].name]))
+		})
+		stack = append(stack, kids...)
+	}
+	return b.tree
+}
