@@ -117,7 +117,7 @@ func (r *Result) scan(ctx context.Context, sink func(w capture.Window, siteOf []
 	case r.table == nil:
 		return capture.Window{}, analysis.ErrTableMissing
 	}
-	w, _ := r.Selection.window(x.report.Trace)
+	w := r.Selection.window(x.report.Trace)
 	siteOf := r.siteOf()
 	sinks := make([]allocations.Sink, runtime.GOMAXPROCS(0))
 	for i := range sinks {

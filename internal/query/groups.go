@@ -80,9 +80,8 @@ type Part struct {
 	Numbers
 }
 
-// Ranked are the signatures of a selection, most of a metric first. By growth, the ones that leak come before the others, as the report
-// has them. What a signature is judged to be is the report's word where all of the run is selected; in a part of it, it is the gravest of
-// its sites.
+// Ranked are the signatures of a selection, most of a metric first. By growth they come as the report has them, or, of a part of the time,
+// those that leak or grow before the others.
 func (r *Result) Ranked(by Metric) []Row {
 	at := map[string]int{}
 	var list []Row
@@ -96,6 +95,7 @@ func (r *Result) Ranked(by Metric) []Row {
 		}
 		row := &list[n]
 		row.Sites++
+		row.Class = s.Class
 		row.add(&s.Amounts)
 		row.part(site.Heap, s)
 		for k, point := range site.Series {
@@ -105,25 +105,30 @@ func (r *Result) Ranked(by Metric) []Row {
 			row.Series[k] += point.Bytes
 		}
 	}
-	whole := r.Selection == (Selection{})
 	for i := range list {
-		row := &list[i]
-		if f := r.index.finding(row.Signature); f != nil && whole {
-			row.Class = f.Verdict
-		} else {
-			row.Class = slices.MinFunc(row.Parts, func(a, b Part) int { return cmp.Compare(rank(a.Class), rank(b.Class)) }).Class
-		}
-		if len(row.Parts) == 1 {
+		if row := &list[i]; len(row.Parts) == 1 {
 			row.Parts = nil
 		}
 	}
+	whole := !r.Selection.ofRows()
 	slices.SortFunc(list, func(a, b Row) int {
-		if by.Name == Metrics[0].Name && suspect(a.Class) != suspect(b.Class) {
-			return cmp.Compare(rank(a.Class), rank(b.Class))
+		if by.Name == Metrics[0].Name && whole { // as the report has them
+			return cmp.Or(cmp.Compare(r.index.place(a.Signature), r.index.place(b.Signature)), cmp.Compare(a.first, b.first))
+		}
+		if by.Name == Metrics[0].Name && a.Class.IsSuspect() != b.Class.IsSuspect() {
+			return cmp.Compare(b.Class.Gravity(), a.Class.Gravity())
 		}
 		return cmp.Or(compareAmounts(by.of(&b.Numbers), by.of(&a.Numbers)), compareAmounts(b.Held, a.Held), cmp.Compare(a.first, b.first))
 	})
 	return list
+}
+
+// place is where the report has a signature: the gravest first, those that it judges not last.
+func (x *Index) place(signature string) int {
+	if i, ok := x.findings[signature]; ok {
+		return int(i)
+	}
+	return len(x.report.Findings)
 }
 
 // finding is what the report says of a signature; nil for nothing, as of what heaps took from the system.
@@ -151,27 +156,11 @@ func (r *Row) part(heap string, s *Site) {
 	at := slices.IndexFunc(r.Parts, func(p Part) bool { return p.Heap == heap })
 	if at < 0 {
 		at = len(r.Parts)
-		r.Parts = append(r.Parts, Part{Heap: heap, Class: s.Class})
+		r.Parts = append(r.Parts, Part{Heap: heap, Class: s.own})
 	}
 	p := &r.Parts[at]
 	p.add(&s.Amounts)
-	if rank(s.Class) < rank(p.Class) {
-		p.Class = s.Class
+	if s.own.Gravity() > p.Class.Gravity() {
+		p.Class = s.own
 	}
 }
-
-// order is the classes, the gravest first.
-var order = []analysis.Class{
-	analysis.ClassLeak, analysis.ClassGrowingBlock, analysis.ClassUnreferenced, analysis.ClassGrowing, analysis.ClassUnknown, analysis.ClassCache,
-	analysis.ClassOneTime, analysis.ClassTransient, analysis.ClassStable,
-}
-
-func rank(c analysis.Class) int {
-	if i := slices.Index(order, c); i >= 0 {
-		return i
-	}
-	return len(order)
-}
-
-// suspect reports whether a class is one that leaks or grows.
-func suspect(c analysis.Class) bool { return rank(c) <= rank(analysis.ClassGrowing) }

@@ -65,7 +65,8 @@ func (x *Index) Report() *analysis.Report { return x.report }
 type Site struct {
 	Ordinal int // in the report
 	analysis.Amounts
-	Class analysis.Class
+	Class analysis.Class // of its signature, so that no two views contradict each other
+	own   analysis.Class // what its own growth looks like
 }
 
 // A Result is the sites that a selection has anything of, in the order of the report.
@@ -85,28 +86,63 @@ func (x *Index) Ask(ctx context.Context, s Selection, table *Table) (*Result, er
 	if err := x.check(&s, table); err != nil {
 		return nil, err
 	}
-	accepts := x.matcher(&s)
-	if !s.ofRows() {
-		r.Window = x.report.Window
-		for i := range x.report.Sites {
-			if site := &x.report.Sites[i]; accepts(i) && (s.Class == "" || string(site.Verdict) == s.Class) {
-				r.Sites = append(r.Sites, Site{i, site.Amounts, site.Verdict})
-			}
+	if s.ofRows() {
+		windowed, err := x.windowed(ctx, &s, table)
+		if err != nil {
+			return nil, err
 		}
+		r.take(windowed)
 		return r, nil
 	}
-	windowed, err := x.windowed(ctx, &s, table)
-	if err != nil {
-		return nil, err
-	}
-	r.Window = &windowed.Window
-	for i := range windowed.Sites {
-		w := &windowed.Sites[i]
-		if hasAny(&w.Amounts) && accepts(i) && (s.Class == "" || string(w.Verdict) == s.Class) {
-			r.Sites = append(r.Sites, Site{i, w.Amounts, w.Verdict})
+	r.Window = x.report.Window
+	accepts := x.matcher(&s)
+	for i := range x.report.Sites {
+		if site := &x.report.Sites[i]; accepts(i) {
+			class := site.Verdict
+			if f := x.finding(site.Signature); f != nil {
+				class = f.Verdict
+			}
+			r.Sites = append(r.Sites, Site{i, site.Amounts, class, site.Verdict})
 		}
 	}
+	r.keep(s.Class)
 	return r, nil
+}
+
+// AskIn is Ask for a selection that selects of single allocations nothing but a window, whose numbers are there already.
+func (x *Index) AskIn(s Selection, windowed *analysis.Windowed, table *Table) *Result {
+	r := &Result{Selection: s, index: x, table: table}
+	r.take(windowed)
+	return r
+}
+
+// take selects from the numbers of a window. There is no verdict on the whole signature in it: the gravest of its sites counts.
+func (r *Result) take(windowed *analysis.Windowed) {
+	r.Window = &windowed.Window
+	accepts := r.index.matcher(&r.Selection)
+	gravest := map[string]analysis.Class{}
+	for i := range windowed.Sites {
+		w := &windowed.Sites[i]
+		if !hasAny(&w.Amounts) || !accepts(i) {
+			continue
+		}
+		r.Sites = append(r.Sites, Site{i, w.Amounts, w.Verdict, w.Verdict})
+		signature := r.index.report.Sites[i].Signature
+		if c, ok := gravest[signature]; !ok || w.Verdict.Gravity() > c.Gravity() {
+			gravest[signature] = w.Verdict
+		}
+	}
+	for i := range r.Sites {
+		r.Sites[i].Class = gravest[r.site(i).Signature]
+	}
+	r.keep(r.Selection.Class)
+}
+
+// keep leaves the sites of a class; "" is all.
+func (r *Result) keep(class string) {
+	if class != "" {
+		r.Sites = slices.DeleteFunc(r.Sites, func(s Site) bool { return string(s.Class) != class })
+	}
 }
 
 // check says why a selection cannot be answered.
@@ -129,7 +165,7 @@ func (x *Index) check(s *Selection, table *Table) error {
 func (x *Index) windowed(ctx context.Context, s *Selection, table *Table) (*analysis.Windowed, error) {
 	sites := x.report.TraceSites()
 	sites.Width = max(sites.Width, table.Sites)
-	w, _ := s.window(x.report.Trace)
+	w := s.window(x.report.Trace)
 	return sites.InWindow(ctx, s.rows(table.Scanner, w), w, false)
 }
 

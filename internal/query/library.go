@@ -45,6 +45,20 @@ func (l *Library) Index(ctx context.Context, key string) (*Index, error) {
 	}
 }
 
+// Peek returns an Index that is there; where it is not, it is read behind, and the next one who asks may find it.
+func (l *Library) Peek(ctx context.Context, key string) *Index {
+	k, isFirst := l.find(key)
+	if isFirst {
+		go l.read(context.WithoutCancel(ctx), k)
+	}
+	select {
+	case <-k.done:
+		return k.index
+	default:
+		return nil
+	}
+}
+
 // find returns what is kept under a key and makes it the last used one.
 func (l *Library) find(key string) (k *keptIndex, isFirst bool) {
 	l.mu.Lock()

@@ -63,9 +63,10 @@ func process(t testing.TB, r *rand.Rand, n int) (*analysis.Report, heldRows) {
 	var places []place
 	for s := range stacks {
 		kind := allocations.KindHeap
-		if s == 3 {
+		switch s {
+		case 3:
 			kind = allocations.KindVirtual
-		} else if s == 4 {
+		case 4:
 			kind = allocations.KindHeapVirtual
 		}
 		places = append(places, place{s, 0, kind})
@@ -157,7 +158,7 @@ func TestViewsOfASelectionAgree(t *testing.T) {
 				t.Fatal(err)
 			}
 			for view, sum := range map[string]analysis.Amount{
-				"ranked": sumOf(result.Ranked(metric), func(r query.Row) query.Numbers { return r.Numbers }, name),
+				"ranked":  sumOf(result.Ranked(metric), func(r query.Row) query.Numbers { return r.Numbers }, name),
 				"modules": sumOf(result.Modules(metric), func(g query.Group) query.Numbers { return g.Numbers }, name), "heaps": sumOf(result.Heaps(metric), func(g query.Group) query.Numbers { return g.Numbers }, name),
 				"classes": sumOf(totals.Classes, func(g query.Group) query.Numbers { return g.Numbers }, name),
 			} {

@@ -9,7 +9,7 @@ import (
 
 // rows are those of a table that a selection takes by what single allocations are.
 func (s *Selection) rows(all allocations.Scanner, w capture.Window) allocations.Scanner {
-	if s.Thread == nil && s.Size == (Range{}) && s.Age == (Range{}) {
+	if !s.OfAllocations() {
 		return all
 	}
 	return &chosenRows{all, s, w}

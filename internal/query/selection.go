@@ -120,22 +120,27 @@ func (s Selection) Values() url.Values {
 	return values
 }
 
-// ofRows reports whether single allocations decide what is selected, not sites alone.
-func (s *Selection) ofRows() bool {
-	return s.From != nil || s.To != nil || s.Thread != nil || s.Size != (Range{}) || s.Age != (Range{})
+// OfAllocations reports whether more of single allocations than a window decides what is selected.
+func (s *Selection) OfAllocations() bool {
+	return s.Thread != nil || s.Size != (Range{}) || s.Age != (Range{})
 }
 
-// window is the time that is selected of a trace, and whether that is all of it.
-func (s *Selection) window(t *analysis.Trace) (w capture.Window, whole bool) {
+// ofRows reports whether single allocations decide what is selected, not sites alone.
+func (s *Selection) ofRows() bool {
+	return s.From != nil || s.To != nil || s.OfAllocations()
+}
+
+// window is the time that is selected of a trace.
+func (s *Selection) window(t *analysis.Trace) capture.Window {
 	all := (&capture.Trace{From: t.FromNS, To: t.ToNS}).Whole()
-	w = all
+	w := all
 	if s.From != nil {
 		w.From = min(max(*s.From, all.From), all.To)
 	}
 	if s.To != nil {
 		w.To = min(max(*s.To, all.From), all.To)
 	}
-	return w, w == all
+	return w
 }
 
 // farthest is the furthest time that may be given, in seconds: three years.

@@ -7,6 +7,7 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/blame"
+	"heapdrift/internal/analysis/score"
 )
 
 // TreeSchema names the layout of Tree as JSON.
@@ -109,7 +110,7 @@ type treeNode struct {
 	depth        int32
 	self, blocks int64
 	total        int64
-	classes      [16]int64 // by Tree.Classes
+	classes      []int64 // by Tree.Classes
 }
 
 func newTreeBuilder(x *Index) *treeBuilder {
@@ -117,11 +118,11 @@ func newTreeBuilder(x *Index) *treeBuilder {
 	for i := range b.ofFrame {
 		b.ofFrame[i] = -1
 	}
-	for _, c := range order {
+	for _, c := range score.Classes {
 		b.tree.Classes = append(b.tree.Classes, string(c))
 	}
 	b.name("all", "", "")
-	b.nodes = append(b.nodes, treeNode{parent: -1})
+	b.nodes = append(b.nodes, treeNode{parent: -1, classes: make([]int64, len(score.Classes))})
 	return b
 }
 
@@ -185,14 +186,14 @@ func lastOf(numbers []uint32, names []string, function string) int {
 }
 
 func (b *treeBuilder) add(path []int32, value, blocks int64, class analysis.Class) {
-	at, c := int32(0), min(rank(class), len(b.nodes[0].classes)-1)
+	at, c := int32(0), max(0, class.Gravity())
 	b.nodes[0].count(value, c)
 	for _, name := range path {
 		next, ok := b.child[edge{at, name}]
 		if !ok {
 			next = int32(len(b.nodes))
 			b.child[edge{at, name}] = next
-			b.nodes = append(b.nodes, treeNode{name: name, parent: at, depth: b.nodes[at].depth + 1})
+			b.nodes = append(b.nodes, treeNode{name: name, parent: at, depth: b.nodes[at].depth + 1, classes: make([]int64, len(score.Classes))})
 		}
 		at = next
 		b.nodes[at].count(value, c)
@@ -225,7 +226,7 @@ func (b *treeBuilder) close() *Tree {
 				class = c
 			}
 		}
-		out.Depth, out.Name, out.Class = append(out.Depth, n.depth), append(out.Name, n.name), append(out.Class, int32(min(class, len(order)-1)))
+		out.Depth, out.Name, out.Class = append(out.Depth, n.depth), append(out.Name, n.name), append(out.Class, int32(class))
 		out.Self, out.Blocks = append(out.Self, n.self), append(out.Blocks, n.blocks)
 		kids := children[i]
 		slices.SortFunc(kids, func(a, c int32) int { // the last one is popped first

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/score"
@@ -35,8 +36,10 @@ type FindingIdentity struct {
 
 // A FindingQuery chooses findings of a run.
 type FindingQuery struct {
-	Run    int64
-	All    bool // also those that neither leak nor grow
+	Run int64
+	All bool // also those that neither leak nor grow
+	// Own are the only signatures that count, as the run's report has them; nil for all.
+	Own    []string
 	Limit  int
 	Offset int
 }
@@ -70,13 +73,19 @@ func (v View) Findings(ctx context.Context, q FindingQuery) (page []Finding, tot
 	if !q.All {
 		where += ` and f.class` + suspect
 	}
-	if total, err = value[int](ctx, v.q, `select count(*) from findings f where `+where, q.Run); err != nil {
+	args := []any{q.Run}
+	if q.Own != nil {
+		where += ` and f.signature_id in (select s.id from signatures s join runs r on r.id = f.run_id join builds b on b.id = r.build_id where s.project_id = b.project_id and s.text = any($2))`
+		args = append(args, q.Own)
+	}
+	if total, err = value[int](ctx, v.q, `select count(*) from findings f where `+where, args...); err != nil {
 		return nil, 0, wrap("count findings", err)
 	}
+	limit, offset := fmt.Sprintf("$%d", len(args)+1), fmt.Sprintf("$%d", len(args)+2)
 	// The page is chosen before anything is joined to it: a run may have many thousands.
 	rows, err := all[findingRow](ctx, v.q, findingQuery+`
-		where f.run_id = $1 and f.signature_id in (select f.signature_id from findings f where `+where+` order by f.ordinal limit $2 offset $3)
-		order by f.ordinal`, q.Run, q.Limit, q.Offset)
+		where f.run_id = $1 and f.signature_id in (select f.signature_id from findings f where `+where+` order by f.ordinal limit `+limit+` offset `+offset+`)
+		order by f.ordinal`, append(args, q.Limit, q.Offset)...)
 	page = make([]Finding, len(rows))
 	for i := range rows {
 		page[i] = rows[i].finding()

@@ -62,6 +62,7 @@ type SiteQuery struct {
 	Heap   string    // handle, "" for all
 	Class  string    // verdict, "" for all
 	Kind   string    // of memory, "" for all
+	Own    string    // signature as the run's report has it, "" for all
 	// Ordinals are the only sites that count; nil for all.
 	Ordinals []int
 	Limit    int
@@ -166,6 +167,9 @@ func (q SiteQuery) where() (string, pgx.NamedArgs) {
 	}
 	if q.Kind != "" {
 		conditions, args["kind"] = append(conditions, `kind = @kind`), q.Kind
+	}
+	if q.Own != "" {
+		conditions, args["own"] = append(conditions, `signature_id = (select s.id from signatures s join builds b on b.project_id = s.project_id join runs r on r.build_id = b.id where r.id = @run and s.text = @own)`), q.Own
 	}
 	if q.Ordinals != nil {
 		conditions, args["ordinals"] = append(conditions, `ordinal = any(@ordinals)`), q.Ordinals

@@ -106,7 +106,7 @@ func TestExportsOfASelection(t *testing.T) {
 	}
 
 	var file2 struct {
-		Shared struct{ Frames []struct{ Name string } }
+		Shared   struct{ Frames []struct{ Name string } }
 		Profiles []struct {
 			Samples [][]int
 			Weights []int64

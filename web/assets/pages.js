@@ -29,7 +29,9 @@
 
   // ---- rows that open in place ----
   function toggle(row) {
-    var link = row.querySelector("[aria-expanded]"), open = link.getAttribute("aria-expanded") === "true";
+    var link = row.querySelector("[aria-expanded]");
+    if (link.hasAttribute("hx-get")) { link.click(); return; } // the server opens it, and closes the others
+    var open = link.getAttribute("aria-expanded") === "true";
     var detail = document.getElementById(link.getAttribute("aria-controls"));
     link.setAttribute("aria-expanded", String(!open));
     row.classList.toggle("open", !open);
@@ -47,6 +49,7 @@
     var row = e.target.closest("tr[data-row]");
     if (!row || !window.htmx || e.button !== 0 || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
     if (!e.target.closest("[aria-expanded]") && (e.target.closest("a, button") || String(getSelection()))) return;
+    if (e.target.closest("[hx-get]")) return; // htmx takes it
     e.preventDefault();
     toggle(row);
   });

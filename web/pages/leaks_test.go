@@ -264,32 +264,31 @@ func TestFindingsOfRun(t *testing.T) {
 	run := addRun(t, s.store, target, capturesOf(many(60), 11))
 	leak := signatureOf(t, s, appendLine)
 	page := s.page(fmt.Sprintf("/runs/%d", run))
-	_, findings, _ := strings.Cut(page, `id="findings"`)
-	findings, _, _ = strings.Cut(findings, "</section>")
-	has(t, words(findings), "signatures that leak or grow", "leak", "Receipt::AppendLine", "receipt.cpp:118", "certain", "▲ +2.48 MB/hour", "2.12 MB", "new", "Show all")
-	if n := strings.Count(findings, "<tr class="); n != 12 {
-		t.Errorf("%d findings at first", n)
+	_, table, _ := strings.Cut(page, `id="view"`)
+	has(t, words(table), "leak", "AppendLine", "receipt.cpp:118", "2.12 MB", "▲ +2.48 MB/hour", "73 signatures")
+	if n := strings.Count(table, "data-row="); n != 50 {
+		t.Errorf("%d signatures on the first page", n)
 	}
-	all := s.page(fmt.Sprintf("/runs/%d?findings=all", run))
-	if n := strings.Count(all, `hx-target="#findings"`); n < 40 {
-		t.Errorf("%d findings in all", n)
+	if n := strings.Count(s.page(fmt.Sprintf("/runs/%d?page=2", run)), "data-row="); n != 23 {
+		t.Errorf("%d signatures on the last page", n)
 	}
-	open := fmt.Sprintf("/runs/%d?why=%s&sort=bytes", run, url.QueryEscape(leak.Text))
-	has(t, words(s.page(open)), "Why", "met:", "Seen in", "umdh-snapshot", "History and triage", "Its 1 site", "Say whose it is")
-	has(t, s.page(open), "sort=bytes", `href="/projects/shopd/rules?add=module%3Ashopd+function%3AShop%3A%3AOrders%3A%3AReceipts%3A%3AReceipt%3A%3AAppendLine+-%3E+owner%3DNAME"`)
-	part := s.page(open, "HX-Request", "true", "HX-Target", "findings")
-	if !strings.HasPrefix(part, `<section class="card" id="findings">`) || strings.Contains(part, `id="sites-card"`) {
+	// A row is addressed by its signature, in whatever order the rows are.
+	open := fmt.Sprintf("/runs/%d?open=%s&metric=held", run, url.QueryEscape(leak.Text))
+	has(t, words(s.page(open)), "Why", "met:", "umdh-snapshot", "Triage and history", "Say whose it is", "Its 1 site")
+	has(t, s.page(open), "metric=held", `href="/projects/shopd/rules?add=module%3Ashopd+function%3AShop%3A%3AOrders%3A%3AReceipts%3A%3AReceipt%3A%3AAppendLine+-%3E+owner%3DNAME"`)
+	part := s.page(open, "HX-Request", "true", "HX-Target", "view")
+	if !strings.HasPrefix(part, `<div id="view">`) || strings.Contains(part, `id="q"`) {
 		t.Errorf("the part begins with %.100s", part)
 	}
-	quiet := target
-	quiet.Run = "2"
-	has(t, words(s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, quiet, capturesOf(shop[4:7], 11))))), "nothing leaks or grows")
+	if n := strings.Count(s.page(fmt.Sprintf("/runs/%d?open=none", run)), `class="detail`); n != 0 {
+		t.Errorf("%d rows are open where none is asked for", n)
+	}
 }
 
 func TestRuleOfEachFrame(t *testing.T) {
 	s := open(t)
 	run := addRun(t, s.store, target, capturesOf(shop, 11))
-	page := s.page(fmt.Sprintf("/runs/%d?open=0", run))
+	page := s.page(sitesOf(run, "open=0"))
 	_, table, _ := strings.Cut(page, `<table class="layers">`)
 	table, _, _ = strings.Cut(table, "</table>")
 	has(t, words(table), "ntdll!RtlAllocateHeap", "allocator", "alloc/ntdll", "shopd!operator new", "AppendLine", "your own, blamed", "origin/", "Order::Commit", "blame here instead", "ntdll!RtlUserThreadStart", "thread start", "base/thread")
@@ -311,7 +310,7 @@ func TestHostileLeaksStayText(t *testing.T) {
 	})
 	leak := signatureOf(t, s, "nasty")
 	sig := url.PathEscape(leak.Text)
-	for _, path := range []string{"/projects/shopd", "/projects/shopd/signatures/" + sig, fmt.Sprintf("/runs/%d?why=%s&open=0", run, sig), "/projects/shopd/rules?add=%3Cscript%3E%22%27"} {
+	for _, path := range []string{"/projects/shopd", "/projects/shopd/signatures/" + sig, fmt.Sprintf("/runs/%d?open=%s", run, sig), sitesOf(run, "open=0"), "/projects/shopd/rules?add=%3Cscript%3E%22%27"} {
 		lacks(t, s.page(path), "<script>alert", "<i>", "\u202e", "<script>\"")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/intake"
+	"heapdrift/internal/query"
 	"heapdrift/internal/store"
 	"heapdrift/web/assets"
 	"heapdrift/web/guard"
@@ -35,6 +36,8 @@ type Options struct {
 	Hub *watch.Hub
 	// Windows answers for windows of traces; without one, pages show whole traces only.
 	Windows run.Windows
+	// Queries keeps the reports that selections are answered from.
+	Queries *query.Library
 	Version string
 	// Closing is closed when the server shuts down: streams end then.
 	Closing <-chan struct{}
@@ -45,7 +48,7 @@ func Register(e *echo.Echo, opt Options) {
 	use := ui.WithVersion(opt.Version)
 	project.Register(e, opt.Store, use)
 	leaks.Register(e, opt.Store, use)
-	run.Register(e, run.Options{Store: opt.Store, Hub: opt.Hub, Windows: opt.Windows, Closing: opt.Closing}, use)
+	run.Register(e, run.Options{Store: opt.Store, Hub: opt.Hub, Windows: opt.Windows, Queries: opt.Queries, Closing: opt.Closing}, use)
 	symbols.Register(e, opt.Store, opt.Intake, use)
 	upload.Register(e, opt.Store, opt.Intake, use)
 	settings.Register(e, opt.Store, use)

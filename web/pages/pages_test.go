@@ -84,6 +84,7 @@ func serve(t testing.TB, s *store.Store, blobs blob.Store, windows api.Windows) 
 
 func serveTo(t testing.TB, access guard.Access, s *store.Store, blobs blob.Store, windows api.Windows) *site {
 	t.Helper()
+	blobsOf.Store(s, blobs)
 	log, made := &logText{}, &traceWindows{runs: map[int64]tracedRun{}}
 	if windows == nil {
 		windows = made

@@ -113,7 +113,7 @@ func TestRunOfNothingButFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := words(s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, target, list))))
-	has(t, page, "Inconclusive", "the evidence says where memory is and lists no allocations", "one instant does not show what grows", "Memory beside allocations", "WinDbg !heap -s", "Heaps as they count", "0x460000", "512 KB")
+	has(t, page, "Inconclusive", "the evidence says where memory is and lists no allocations", "Memory beside allocations", "WinDbg !heap -s", "Heaps as they count", "0x460000", "512 KB")
 }
 
 // Leaks that Application Verifier reports stand above the sites, and growth is told by what two logs count.

@@ -25,6 +25,11 @@ func many(n int) []sample {
 	return list
 }
 
+// sitesOf is the address of a run's sites, each by itself.
+func sitesOf(run int64, query string) string {
+	return strings.TrimSuffix(fmt.Sprintf("/runs/%d?view=sites&%s", run, strings.TrimPrefix(query, "?")), "&")
+}
+
 // blames are the functions of a page's table, in its order.
 func blames(page string) []string {
 	var list []string
@@ -44,6 +49,9 @@ func TestReport(t *testing.T) {
 	has(t, page, "Leaking", "<strong>shopd.exe leaks 2.77 MB in 11,570 blocks from 5 places</strong>", "<code>shopd!Shop::Orders::Receipts::Receipt::AppendLine</code>",
 		"<b>shopd.exe</b>", "x64, PID 4242", "<b>4812</b>", "main", "<b>soak-60min</b>", "over 50 min", "6 Mar 2025 09:00", "matched by id")
 	has(t, page, `aria-label="Outstanding memory over 11 snapshots: 2.15 MB in 1,692 blocks at the first, 5.76 MB in 14,763 blocks at the last."`, "5.76 MB held")
+	has(t, page, `aria-sort="descending"`, `<span class="mod">shopd!</span><wbr><span class="ns">Shop::</span><wbr>`, `<span class="fn">AppendLine</span>`, "receipt.cpp:118", `title="2,223,360 B">2.12 MB`, "5,790", "▲ +2.48 MB/hour")
+	has(t, page, "4 allocator frames", `class="blame"`, "Each block", "384 B") // the first leak is open
+	page = s.page(sitesOf(run, ""))
 	has(t, page, `aria-sort="descending"`, `shopd!Shop::…::</span><span class="fn">Receipt::AppendLine`, "receipt.cpp:118", `title="2,223,360 B">2.12 MB`, "5,790", "▲ +2.07 MB", "▲ +5,650")
 	has(t, page, "▼ −1.64 KB") // Log::Rotate shrinks
 	has(t, page, `>alias</span>`)
@@ -118,7 +126,7 @@ func TestSitesAreSortedFilteredAndPaged(t *testing.T) {
 		{"?class=growing&heap=0x1d148a20000", "1 of 313", "plugin+0x2a40"},
 		{"?class=stable&sort=bytes", "50 of 313", "shopd!Catalog::Preload"},
 	} {
-		page := s.page(fmt.Sprintf("/runs/%d%s", run, test.query))
+		page := s.page(sitesOf(run, test.query))
 		has(t, page, `role="status">`+test.extent+"<")
 		rows := blames(page)
 		if test.first != "" && (len(rows) == 0 || rows[0] != test.first) {
@@ -128,10 +136,10 @@ func TestSitesAreSortedFilteredAndPaged(t *testing.T) {
 			t.Errorf("%s: %d rows", test.query, len(rows))
 		}
 	}
-	page := s.page(fmt.Sprintf("/runs/%d?q=Class&sort=bytes&class=growing&page=2", run))
+	page := s.page(sitesOf(run, "q=Class&sort=bytes&class=growing&page=2"))
 	has(t, page, "sort=bytes", "class=growing", "q=Class") // each link keeps the other choices
 	has(t, page, `<input type="hidden" name="sort" value="bytes">`, `<input type="hidden" name="class" value="growing">`, "text: Class", `aria-label="Remove the filter by text"`)
-	has(t, s.page(fmt.Sprintf("/runs/%d?q=nosuchthing", run)), "No site matches.", "Show all 313")
+	has(t, s.page(sitesOf(run, "q=nosuchthing")), "No site matches.", "Show all 313")
 }
 
 func TestTableAloneForHtmx(t *testing.T) {
@@ -148,7 +156,7 @@ func TestTableAloneForHtmx(t *testing.T) {
 func TestSiteOpens(t *testing.T) {
 	s := open(t)
 	run := addRun(t, s.store, target, capturesOf(many(300), 3))
-	open := s.page(fmt.Sprintf("/runs/%d?open=0", run))
+	open := s.page(sitesOf(run, "open=0"))
 	has(t, open, `id="s0" class="open"`, `aria-expanded="true"`, `id="d0"`, "4 allocator frames · ntdll, ucrtbase, operator new",
 		`class="blame"`, "AppendLine", "+0xc4", "receipt.cpp:118", "2 thread start frames · kernel32, ntdll", "487,680 B", "384 B", "BackTrace", "2001", "sig1:")
 	has(t, open, "+   69f00 (  77100 -   d200)", "BackTrace2001", "\tntdll!RtlAllocateHeap+2F4")
@@ -157,7 +165,7 @@ func TestSiteOpens(t *testing.T) {
 		t.Errorf("the part begins with %.80s", part)
 	}
 	status, location := s.get(fmt.Sprintf("/runs/%d/sites/120", run))
-	if want := fmt.Sprintf("/runs/%d?open=120&page=3#s120", run); status != http.StatusSeeOther || location != want {
+	if want := fmt.Sprintf("/runs/%d?open=120&page=3&view=sites#s120", run); status != http.StatusSeeOther || location != want {
 		t.Errorf("%d to %s, want %s", status, location, want)
 	}
 	has(t, s.page(location), `id="d120"`)
@@ -166,9 +174,9 @@ func TestSiteOpens(t *testing.T) {
 		"no-such":   {"No site matches."},
 		"plugin":    {`class="blame unresolved"`, "plugin+0x2a40", "plugin!???+2A40"},
 	} {
-		page := s.page(fmt.Sprintf("/runs/%d?q=%s", run, text))
+		page := s.page(sitesOf(run, "q="+text))
 		if m := regexp.MustCompile(`data-row="(\d+)"`).FindStringSubmatch(page); m != nil {
-			page = s.page(fmt.Sprintf("/runs/%d?q=%s&open=%s", run, text, m[1]))
+			page = s.page(sitesOf(run, "q="+text+"&open="+m[1]))
 		}
 		has(t, page, says...)
 	}

@@ -28,8 +28,7 @@ func TestTracePage(t *testing.T) {
 	has(t, text(page), "recorded 0.0 – 60.0 s", "exited at 57.5 s", "2,412,380 events", "6 Mar 2025 09:00:00 UTC",
 		"No events or buffers were lost: 2,412,380 events from 0.0 – 60.0 s.", "Outstanding memory", "Virtual memory", "exited at 57.5 s", "Window", "Before exit", "Last half",
 		"Totals", "of the whole trace", "Heap’s own commits same bytes as Heap",
-		"The process ended at 57.5 s", "impacting was 5.18 MB of heap and 20.0 MB of virtual memory", "Sites", "Before exit")
-	has(t, text(page), "MB before exit")
+		"The process ended at 57.5 s", "impacting was 5.18 MB of heap and 20.0 MB of virtual memory", "Ranked", "Lifetimes", "Sites", "MB before exit")
 	has(t, page, `aria-label="Outstanding memory from 0.0 s to 60.0 s: heaps 96 B at first, at most 6.10 MB, 0 B at the end; virtual memory 0 B at first, at most 30.0 MB, 0 B at the end."`)
 	has(t, page, fmt.Sprintf(`href="/api/v1/runs/%d/allocations?download=1"`, run), fmt.Sprintf(`href="/api/v1/runs/%d/report?format=json&amp;download=1"`, run))
 	lacks(t, page, "style=", "onclick", "NaN", "Inf", "Snapshots</h2>", "UMDH text")
@@ -42,8 +41,8 @@ func TestTracePage(t *testing.T) {
 func TestTraceWindowWithoutScripts(t *testing.T) {
 	s := open(t)
 	run := addTrace(t, s, target, memtest())
-	page := s.page(fmt.Sprintf("/runs/%d?from=20&to=29&sort=size", run))
-	has(t, page, `id="window"`, `value="20"`, `value="29"`, `<noscript><input type="hidden" name="sort" value="size">`)
+	page := s.page(sitesOf(run, "from=20&to=29&sort=size"))
+	has(t, page, `id="window"`, `value="20"`, `value="29"`, `<noscript><input type="hidden" name="sort" value="size"><input type="hidden" name="view" value="sites">`)
 	has(t, page, `class="brush-shade" x="0" y="10" width="33.33%"`)
 	has(t, text(page), "from 20 to 29 s", "Heap ▲ +369 KB +1,059", "Virtual memory ▲ +10.0 MB +1 10.0 MB 1 20.0 MB 2 10.0 MB 1 0 B 0")
 	has(t, page, "report?format=json&amp;window=20,29&amp;download=1", "of the window")
@@ -104,16 +103,16 @@ func TestTraceSites(t *testing.T) {
 		{many, "?from=100&to=500&sort=name&page=2", "51–80 of 80", ""},
 		{many, "?from=100&to=500&sort=size&heap=0x1d147270000", "2 of 80", "crowd!Pool39::Scratch"},
 	} {
-		page := s.page(fmt.Sprintf("/runs/%d%s", test.run, test.query))
+		page := s.page(sitesOf(test.run, test.query))
 		has(t, page, `role="status">`+test.extent+"<")
 		if rows := blames(page); test.first != "" && (len(rows) == 0 || rows[0] != test.first) {
 			t.Errorf("%s: %q, want %s first", test.query, rows, test.first)
 		}
 	}
-	has(t, text(s.page(fmt.Sprintf("/runs/%d?from=59&to=60", run))), "Nothing was allocated, freed or held in this window.")
+	has(t, text(s.page(sitesOf(run, "from=59&to=60"))), "Nothing was allocated, freed or held in this window.")
 	seen := map[string]bool{}
 	for _, query := range []string{"", "&page=2"} {
-		for _, row := range regexp.MustCompile(`data-row="(\d+)"`).FindAllStringSubmatch(s.page(fmt.Sprintf("/runs/%d?from=100&to=500&sort=allocs%s", many, query)), -1) {
+		for _, row := range regexp.MustCompile(`data-row="(\d+)"`).FindAllStringSubmatch(s.page(sitesOf(many, "from=100&to=500&sort=allocs"+query)), -1) {
 			seen[row[1]] = true
 		}
 	}
@@ -125,7 +124,7 @@ func TestTraceSites(t *testing.T) {
 func TestTraceSiteOpens(t *testing.T) {
 	s := open(t)
 	run := addTrace(t, s, target, memtest())
-	page := s.page(fmt.Sprintf("/runs/%d?from=20&to=29&open=0", run))
+	page := s.page(sitesOf(run, "from=20&to=29&open=0"))
 	has(t, page, `data-fragment="/runs/1/sites/0?from=20&amp;to=29"`, `id="d0"`)
 	has(t, text(page), "In the window Whole trace Impacting ▲ +10.0 MB = 0 B At start 10.0 MB 0 B", "2 allocator frames · ntdll, VirtualAlloc", "10,485,760 B", "25.0 s", "Stack as text", "memtest!Buffers::Reserve+88")
 	part := s.page(fmt.Sprintf("/runs/%d/sites/0?from=20&to=29", run), "HX-Request", "true")
@@ -148,7 +147,7 @@ func TestTraceWindowsAreKept(t *testing.T) {
 // A page is made of one snapshot: a report that is replaced while a window of the old one is computed has sites of other ranks, and
 // the page shows neither their names beside numbers of the old one, nor keeps those numbers for the new one.
 func TestReportReplacedMeanwhile(t *testing.T) {
-	for _, path := range []string{"/runs/%d?from=20&to=29", "/runs/%d/sites/0?from=20&to=29"} {
+	for _, path := range []string{"/runs/%d?view=sites&from=20&to=29", "/runs/%d/sites/0?view=sites&from=20&to=29"} {
 		s, calm := open(t), open(t)
 		run := addTrace(t, s, target, memtest())
 		if other := addTrace(t, calm, target, memtest()); other != run {
@@ -215,15 +214,15 @@ func TestTraceWindowForHtmx(t *testing.T) {
 	if !strings.HasPrefix(part, `<section class="card totals" id="totals"`) {
 		t.Errorf("the part begins with %.80s", part)
 	}
-	for _, id := range []string{"window", "heaps", "export", "downloads", "sites", "choices"} {
+	for _, id := range []string{"window", "heaps", "export", "downloads", "views", "view", "choices"} {
 		if n := strings.Count(part, `id="`+id+`"`); n != 1 {
 			t.Errorf("%d parts with the id %s", n, id)
 		}
 	}
-	if n := strings.Count(part, `hx-swap-oob="true"`); n != 6 {
-		t.Errorf("%d parts beside the first, want 6", n)
+	if n := strings.Count(part, `hx-swap-oob="true"`); n != 5 {
+		t.Errorf("%d parts beside the first, want 5", n)
 	}
-	lacks(t, part, "<html", `class="chart lanes"`, `id="q"`)
+	lacks(t, part, "<html", `class="chart lanes"`)
 }
 
 // What a window cannot be computed for is said, beside the numbers of the whole.

@@ -1,13 +1,19 @@
 package pages_test
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/blob"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/internal/store/storetest"
@@ -193,9 +199,28 @@ func saveReport(t testing.TB, s *store.Store, run int64, r *analysis.Report) {
 	t.Helper()
 	saveNames(t, s, run)
 	in := must[store.Input](t)(storetest.Now(t, s).InputOfRun(t.Context(), run))
-	if err := s.SaveResult(t.Context(), claim(t, s, store.JobAnalyse, run), store.Result{Report: r, Key: "report", Revision: in.Revision}); err != nil {
+	key := "report"
+	if blobs, ok := blobsOf.Load(s); ok {
+		key = putReport(t, blobs.(blob.Store), r)
+	}
+	if err := s.SaveResult(t.Context(), claim(t, s, store.JobAnalyse, run), store.Result{Report: r, Key: key, Revision: in.Revision}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// blobsOf are the blobs of the servers of tests, by their stores.
+var blobsOf sync.Map
+
+// putReport stores a report as a worker does, and returns its key.
+func putReport(t testing.TB, blobs blob.Store, r *analysis.Report) string {
+	t.Helper()
+	var packed bytes.Buffer
+	z := must[*zstd.Encoder](t)(zstd.NewWriter(&packed))
+	if err := errors.Join(r.WriteJSON(z), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	digest := must[blob.Digest](t)(blob.PutContent(t.Context(), blobs, &packed))
+	return blob.ContentKey(digest.SHA256)
 }
 
 // replaceReport stores another report of a run.
@@ -206,7 +231,7 @@ func replaceReport(t testing.TB, s *store.Store, run int64, r *analysis.Report) 
 	}
 	saveNames(t, s, run)
 	in := must[store.Input](t)(storetest.Now(t, s).InputOfRun(t.Context(), run))
-	if err := s.SaveResult(t.Context(), claim(t, s, store.JobAnalyse, run), store.Result{Report: r, Key: "another report", Revision: in.Revision}); err != nil {
+	if err := s.SaveResult(t.Context(), claim(t, s, store.JobAnalyse, run), store.Result{Report: r, Key: "another-report", Revision: in.Revision}); err != nil {
 		t.Fatal(err)
 	}
 }

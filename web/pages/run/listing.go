@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/query"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
 )
@@ -30,10 +32,15 @@ type listing struct {
 	page   int // from 1
 	open   int // ordinal of the site that is open; -1 for none
 	window timeWindow
-	why    string // signature of the finding whose evidence is open; "" for none
-	// allFindings lists every finding above the sites, not the gravest only.
-	allFindings bool
+	view   string // of the selection
+	opened string // signature whose row is open; "" for the first leak, closed for none
+	metric string // what rows are ordered by; "" for growth
+	// more is what else is selected by: module, function, signature, thread, size and age.
+	more query.Selection
 }
+
+// closed stands in an address for the signature of no row.
+const closed = "none"
 
 // memoryKinds are what sites may be filtered by, and what the page calls them.
 var memoryKinds = []struct{ name, text string }{{"heap", "heap"}, {"virtual", "virtual memory"}, {"heap-virtual", "heap’s own commits"}}
@@ -52,9 +59,9 @@ func listingOf(run int64, c echo.Context, trace *analysis.Trace) listing {
 	}
 	if trace != nil {
 		l.window = windowOf(trace, c.QueryParam("from"), c.QueryParam("to"))
-		if at := slices.IndexFunc(memoryKinds, func(k struct{ name, text string }) bool { return k.name == c.QueryParam("kind") }); at >= 0 {
-			l.kind = memoryKinds[at].name
-		}
+	}
+	if at := slices.IndexFunc(memoryKinds, func(k struct{ name, text string }) bool { return k.name == c.QueryParam("kind") }); at >= 0 {
+		l.kind = memoryKinds[at].name
 	}
 	if heap := c.QueryParam("heap"); heapForm.MatchString(heap) {
 		l.heap = heap
@@ -62,14 +69,20 @@ func listingOf(run int64, c echo.Context, trace *analysis.Trace) listing {
 	if class := c.QueryParam("class"); slices.Contains(leaks.ClassFilters, class) {
 		l.class = class
 	}
-	if why := ui.Printable(c.QueryParam("why")); len(why) <= ui.MaxFilter {
-		l.why = why
+	l.view = viewRanked
+	if view := c.QueryParam("view"); isView(view) {
+		l.view = view
 	}
-	l.allFindings = c.QueryParam("findings") == "all"
+	if metric := c.QueryParam("metric"); metric != query.Metrics[0].Name && slices.ContainsFunc(query.Metrics, func(m query.Metric) bool { return m.Name == metric }) {
+		l.metric = metric
+	}
+	l.more = moreOf(c)
 	if n, err := strconv.Atoi(c.QueryParam("page")); err == nil && n > 0 && n < 1<<24 {
 		l.page = n
 	}
-	if n, err := strconv.Atoi(c.QueryParam("open")); err == nil && n >= 0 {
+	if open := ui.Printable(c.QueryParam("open")); strings.HasPrefix(open, "sig") && len(open) <= ui.MaxFilter || open == closed {
+		l.opened = open
+	} else if n, err := strconv.Atoi(open); err == nil && n >= 0 {
 		l.open = n
 	}
 	return l
@@ -93,8 +106,48 @@ func (l listing) during(w timeWindow) listing    { l.window = w; return l.fresh(
 func (l listing) ofClass(class string) listing   { l.class = class; return l.fresh() }
 func (l listing) matching(filter string) listing { l.filter = filter; return l.fresh() }
 func (l listing) fresh() listing                 { return l.at(1) }
-func (l listing) at(page int) listing            { l.page, l.open = page, -1; return l }
-func (l listing) opened(ordinal int) listing     { l.open = ordinal; return l }
+func (l listing) at(page int) listing            { l.page, l.open, l.opened = page, -1, ""; return l }
+func (l listing) openedAt(ordinal int) listing   { l.open = ordinal; return l }
+func (l listing) in(view string) listing         { l.view = view; return l.fresh() }
+func (l listing) measured(metric string) listing {
+	if l.metric = metric; metric == query.Metrics[0].Name {
+		l.metric = ""
+	}
+	return l.fresh()
+}
+
+// isWhole reports whether the page shows all of the run, in the order of the report.
+func (l listing) isWhole() bool {
+	return !l.isFiltered() && !l.window.part && l.metric == "" && l.more == (query.Selection{}) && (l.view == viewRanked || l.view == viewSites)
+}
+
+// selection is what is selected of the run.
+func (l listing) selection() query.Selection {
+	s := l.more
+	s.Kind, s.Class, s.Heap, s.Text = l.kind, l.class, l.heap, l.filter
+	if l.window.part {
+		s.From, s.To = &l.window.From, &l.window.To
+	}
+	return s
+}
+
+// moreOf reads what only selections know. What makes no sense counts as not there.
+func moreOf(c echo.Context) query.Selection {
+	values := url.Values{}
+	for _, name := range []string{"module", "fn", "signature", "thread", "size", "age"} {
+		if text := ui.Printable(c.QueryParam(name)); text != "" && len(text) <= maxName {
+			values.Set(name, text)
+		}
+	}
+	s, err := query.Parse(values)
+	if err != nil {
+		return query.Selection{}
+	}
+	return s
+}
+
+// maxName is how long the name of a function in an address may be.
+const maxName = 4096
 
 // fields are the choices of a listing. Defaults are left out, so that equal listings have equal addresses.
 func (l listing) fields() []ui.Field {
@@ -111,10 +164,14 @@ func (l listing) fields() []ui.Field {
 	set("heap", l.heap, l.heap != "")
 	set("kind", l.kind, l.kind != "")
 	set("class", l.class, l.class != "")
-	set("why", l.why, l.why != "")
-	set("findings", "all", l.allFindings)
+	for name, values := range l.more.Values() {
+		set(name, values[0], true)
+	}
+	set("metric", l.metric, l.metric != "")
+	set("view", l.view, l.view != viewRanked)
 	set("page", strconv.Itoa(l.page), l.page > 1)
 	set("open", strconv.Itoa(l.open), l.open >= 0)
+	set("open", l.opened, l.opened != "")
 	return list
 }
 
@@ -125,7 +182,7 @@ func (l listing) url() templ.SafeURL {
 
 // rowURL opens or closes a site on the same page and leads to its row.
 func (l listing) rowURL(ordinal int) templ.SafeURL {
-	to := l.opened(ordinal)
+	to := l.openedAt(ordinal)
 	if l.open == ordinal {
 		to.open = -1
 	}

@@ -44,8 +44,8 @@ func (r *reportView) sentence() []phrase {
 // blamed are the names of functions that the sentence may have.
 func (r *reportView) blamed() []string {
 	var names []string
-	for i := range r.leaks.rows {
-		if b := r.leaks.rows[i].Blame; b != nil && b.Function != "" {
+	for i := range r.suspects {
+		if b := r.suspects[i].Blame; b != nil && b.Function != "" {
 			names = append(names, b.Module+"!"+b.Function)
 		}
 	}
@@ -58,7 +58,7 @@ func (r *reportView) blamed() []string {
 // confidence is the small line below the verdict's word.
 func (r *reportView) confidence() string {
 	switch n := r.Verdict.SnapshotsMissing; {
-	case n > 0 && len(r.leaks.rows) > 0 && r.leaks.rows[0].Class == analysis.ClassUnreferenced:
+	case n > 0 && len(r.suspects) > 0 && r.suspects[0].Class == analysis.ClassUnreferenced:
 		return "no pointer reaches it"
 	case n == 1:
 		return "1 more snapshot decides"

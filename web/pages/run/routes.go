@@ -13,6 +13,7 @@ import (
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/intake"
+	"heapdrift/internal/query"
 	"heapdrift/internal/store"
 	"heapdrift/web/watch"
 )
@@ -24,6 +25,8 @@ type Options struct {
 	Hub *watch.Hub
 	// Windows answers for windows of traces; without one, pages show whole traces only.
 	Windows Windows
+	// Queries keeps the reports that selections are answered from.
+	Queries *query.Library
 	// Closing is closed when the server shuts down: streams end then.
 	Closing <-chan struct{}
 }
@@ -34,6 +37,8 @@ type Windows interface {
 	// Prepare does what a window of a run has to wait for, before the View of Window, and returns what ends that.
 	Prepare(ctx context.Context, run int64) (done func(), err error)
 	Window(ctx context.Context, v store.View, run int64, w capture.Window) (*analysis.Windowed, error)
+	// Table opens the allocation table of a run's report, as Prepare does, until done is called; nil for a run without one.
+	Table(ctx context.Context, run int64, report string) (table *query.Table, done func(), err error)
 }
 
 // formats are what evidence may be.
@@ -44,13 +49,14 @@ type pages struct {
 	store    *store.Store
 	hub      *watch.Hub
 	windows  Windows // nil for none
+	queries  *query.Library
 	windowed windowCache
 	closing  <-chan struct{}
 }
 
 // Register adds the routes of runs. Streams and buttons that only redirect do without use.
 func Register(e *echo.Echo, opt Options, use echo.MiddlewareFunc) {
-	p := &pages{store: opt.Store, hub: opt.Hub, windows: opt.Windows, closing: opt.Closing}
+	p := &pages{store: opt.Store, hub: opt.Hub, windows: opt.Windows, queries: opt.Queries, closing: opt.Closing}
 	for path, handle := range map[string]echo.HandlerFunc{
 		"/runs/:id":                p.inView(run),
 		"/runs/:id/sites/:ordinal": p.inView(site),

@@ -56,6 +56,9 @@ func run(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer,
 		return answer{}, err
 	}
 	view.Scripts = append(view.Scripts, symbols.Scripts...)
+	if l.view == viewFlame {
+		view.Scripts = append(view.Scripts, "flame-tree.js", "flame.js")
+	}
 	if summary.Trace != nil {
 		view.Scripts = append(view.Scripts, "trace.js")
 	}
@@ -67,9 +70,8 @@ func fragment(ctx context.Context, c echo.Context, r *reader, run store.Run, sum
 	switch target := c.Request().Header.Get("HX-Target"); {
 	case target == "totals" && summary.Trace != nil:
 		return r.traceParts(ctx, c, run, summary, l)
-	case target == "findings":
-		table, err := r.findings(ctx, run, l)
-		return answer{page: findingsCard(table)}, err
+	case target == "view":
+		return r.viewAlone(ctx, c, run, summary, l)
 	}
 	return r.siteTable(ctx, c, run, summary, l)
 }
@@ -87,14 +89,18 @@ type runView struct {
 	processes processPanel
 }
 
+// shownSuspects is how many findings the sentence of a verdict may name.
+const shownSuspects = 12
+
 // A reportView is a report with the page of its sites that the address chooses.
 type reportView struct {
 	*analysis.Report
 	chart chart          // of snapshots
 	trace *traceView     // of a trace; nil for snapshots
 	top   *store.SiteRow // the site that grew most; nil without sites
-	leaks findingTable
-	table siteTable
+	card  *viewCard      // the selection in one of its views
+	// suspects are the gravest of what leaks or grows, for the sentence of the verdict.
+	suspects []store.Finding
 	// memory is what the evidence says beside sites; nil for nothing.
 	memory *memoryView
 }
@@ -116,15 +122,14 @@ func (r *reader) report(ctx context.Context, run store.Run, report *analysis.Rep
 	} else if view.trace, err = r.trace(ctx, run, report, &l); err != nil {
 		return nil, err
 	}
-	if view.leaks, err = r.findings(ctx, run, l); err != nil {
+	if view.suspects, _, err = r.Findings(ctx, store.FindingQuery{Run: run.ID, Limit: shownSuspects}); err != nil {
 		return nil, err
 	}
-	view.leaks.single = report.Trace == nil && len(report.Snapshots) == 1
-	if view.table, err = r.sites(ctx, run, report, l, view.trace); err != nil {
+	if view.card, err = r.card(ctx, run, report, l, view.trace); err != nil {
 		return nil, err
 	}
 	if view.trace != nil {
-		view.trace.listing = view.table.listing
+		view.trace.listing = view.card.listing
 		view.trace.draw()
 	}
 	return view, nil

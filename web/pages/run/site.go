@@ -30,7 +30,7 @@ func site(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer
 	}
 	t := siteTable{listing: listingOf(run.ID, c, summary.Trace), heaps: summary.Heaps, project: run.Project}
 	if !ui.IsFragment(c) {
-		to := listing{run: run.ID, order: "growth", page: int(ordinal)/pageSize + 1, open: int(ordinal)}
+		to := listing{run: run.ID, order: "growth", view: viewSites, page: int(ordinal)/pageSize + 1, open: int(ordinal)}
 		return answer{to: templ.SafeURL(fmt.Sprintf("%s#s%d", to.url(), ordinal))}, nil
 	}
 	if summary.Trace != nil {

@@ -130,13 +130,13 @@ func (r *reader) traceParts(ctx context.Context, c echo.Context, run store.Run, 
 	if err != nil {
 		return answer{}, err
 	}
-	table, err := r.sites(ctx, run, report, l, v)
+	card, err := r.card(ctx, run, report, l, v)
 	if err != nil {
 		return answer{}, err
 	}
-	v.listing = table.listing
-	c.Response().Header().Set("HX-Push-Url", string(table.url())) // without the empty fields of the form
-	return answer{page: windowAnew(*v, table)}, nil
+	v.listing = card.listing
+	c.Response().Header().Set("HX-Push-Url", string(card.url())) // without the empty fields of the form
+	return answer{page: windowAnew(*v, *card)}, nil
 }
 
 // started is when the trace began, in words.

@@ -3,12 +3,15 @@ package run
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/blob"
+	"heapdrift/internal/query"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
 )
@@ -18,6 +21,7 @@ type reader struct {
 	store.View
 	windows  Windows // nil for none
 	windowed *windowCache
+	asked    asked
 }
 
 // An answer is what a request gets once the View has ended: a page or a part of one, or another address.
@@ -34,7 +38,7 @@ func (p *pages) inView(show func(context.Context, echo.Context, *reader, store.R
 			return err
 		}
 		ctx := c.Request().Context()
-		done, err := p.prepare(ctx, c, id)
+		ready, done, err := p.prepare(ctx, c, id)
 		if err != nil {
 			return err
 		}
@@ -44,7 +48,7 @@ func (p *pages) inView(show func(context.Context, echo.Context, *reader, store.R
 			if err != nil {
 				return answer{}, err
 			}
-			return show(ctx, c, &reader{View: v, windows: p.windows, windowed: &p.windowed}, run)
+			return show(ctx, c, &reader{View: v, windows: p.windows, windowed: &p.windowed, asked: ready}, run)
 		})
 		done() // others wait for it, and a client may be slow
 		switch {
@@ -57,28 +61,74 @@ func (p *pages) inView(show func(context.Context, echo.Context, *reader, store.R
 	}
 }
 
-// prepare does what the window that an address names has to wait for, unless its numbers are kept already.
-func (p *pages) prepare(ctx context.Context, c echo.Context, run int64) (done func(), err error) {
-	nothing := func() {}
-	if p.windows == nil || c.QueryParam("from") == "" && c.QueryParam("to") == "" {
-		return nothing, nil
+// asked is what a selection is answered from: the index of the report of that key, and the trace's table where single allocations are
+// looked at. Both are nil where they are not at hand.
+type asked struct {
+	report string
+	index  *query.Index
+	table  *query.Table
+	// missing says that the report is not stored any more.
+	missing bool
+}
+
+// smallReport is how many sites a report has at most for a page to wait until it is read, some 50 ms. Of a larger one a page without a
+// selection shows what the database knows, while it is read for the next page.
+const smallReport = 2000
+
+// prepare does what an address has to wait for, before the View of the page: it reads the report, and opens the table of the trace.
+func (p *pages) prepare(ctx context.Context, c echo.Context, id int64) (a asked, done func(), err error) {
+	done = func() {}
+	run, err := store.Read(ctx, p.store, func(v store.View) (store.Run, error) { return v.Run(ctx, id) })
+	if err != nil || run.ReportKey == "" {
+		return a, done, err
 	}
-	var report *analysis.Report
-	var key string
-	err = p.store.View(ctx, func(v store.View) (err error) {
-		if key, _, err = v.TraceReport(ctx, run); err == nil {
-			report, err = v.Summary(ctx, run)
-		}
-		return err
-	})
-	if errors.Is(err, store.ErrNotFound) || err == nil && report.Trace == nil {
-		return nothing, nil // the page says what is wrong
+	a.report = run.ReportKey
+	if a.index, a.missing, err = p.index(ctx, &run, listingOf(id, c, &analysis.Trace{ToNS: math.MaxInt64})); err != nil || p.windows == nil {
+		return a, done, err
 	}
-	if err != nil {
-		return nil, err
+	trace, err := p.traceOf(ctx, a.index, id)
+	if err != nil || trace == nil {
+		return a, done, err
 	}
-	if w := listingOf(run, c, report.Trace).window; !w.part || p.windowed.take(windowKey{run, key, w.Window}) != nil {
-		return nothing, nil
+	l := listingOf(id, c, trace)
+	selection := l.selection()
+	isKept := !l.window.part || p.windowed.take(windowKey{id, a.report, l.window.Window}) != nil
+	if !l.looksAtAllocations() && !selection.OfAllocations() && isKept {
+		return a, done, nil
 	}
-	return p.windows.Prepare(ctx, run)
+	a.table, done, err = p.windows.Table(ctx, id, a.report)
+	var refused *analysis.Error
+	if errors.As(err, &refused) { // the page says what is wrong
+		return a, func() {}, nil
+	}
+	return a, done, err
+}
+
+// index reads the report of a run where the page needs it.
+func (p *pages) index(ctx context.Context, run *store.Run, l listing) (x *query.Index, missing bool, err error) {
+	switch {
+	case p.queries == nil:
+		return nil, true, nil
+	case l.view == viewSites:
+		return nil, false, nil
+	case run.SiteCount > smallReport && l.isWhole():
+		return p.queries.Peek(ctx, run.ReportKey), false, nil
+	}
+	x, err = p.queries.Index(ctx, run.ReportKey)
+	if errors.Is(err, blob.ErrNotFound) {
+		return nil, true, nil
+	}
+	return x, false, err
+}
+
+// traceOf is the trace of a run's report, nil where there is none.
+func (p *pages) traceOf(ctx context.Context, x *query.Index, run int64) (*analysis.Trace, error) {
+	if x != nil {
+		return x.Report().Trace, nil
+	}
+	summary, err := store.Read(ctx, p.store, func(v store.View) (*analysis.Report, error) { return v.Summary(ctx, run) })
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	return traceOf(summary), err
 }

@@ -1,7 +1,12 @@
 package ui
 
 import (
+	"context"
+	"html"
+	"io"
 	"strings"
+
+	"github.com/a-h/templ"
 )
 
 // A FunctionName is a blame frame's name cut for a table: what may be shortened, and the name itself, which is not.
@@ -83,4 +88,34 @@ func operatorLength(rest string) int {
 		n++
 	}
 	return n
+}
+
+// WholeName prints "module!A::B<C>::Function" so that it is never cut off: a line may break behind the module and behind each scope. It
+// has no white space between the parts, so that a copied name is the name.
+func WholeName(name string) templ.Component {
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		_, err := io.WriteString(w, wholeName(name))
+		return err
+	})
+}
+
+func wholeName(name string) string {
+	module, function, found := strings.Cut(name, "!")
+	switch {
+	case name == "":
+		return `<span class="fn muted">allocations without a stack</span>`
+	case !found:
+		return `<span class="fn">` + html.EscapeString(Printable(name)) + `</span>`
+	}
+	var b strings.Builder
+	b.WriteString(`<span class="mod">` + html.EscapeString(Printable(module)) + `!</span>`)
+	scopes := splitScopes(function)
+	for i, scope := range scopes {
+		class, behind := "ns", "::"
+		if i == len(scopes)-1 {
+			class, behind = "fn", ""
+		}
+		b.WriteString(`<wbr><span class="` + class + `">` + html.EscapeString(Printable(scope)) + behind + `</span>`)
+	}
+	return b.String()
 }

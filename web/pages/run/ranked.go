@@ -1,0 +1,248 @@
+package run
+
+import (
+	"context"
+
+	"github.com/a-h/templ"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/query"
+	"heapdrift/internal/store"
+	"heapdrift/web/pages/ui"
+)
+
+// A rankedTable is a page of the signatures of a selection.
+type rankedTable struct {
+	*viewCard
+	rows   []rankedRow
+	total  int
+	detail *rankedDetail // of the row that is open; nil for none
+}
+
+// A rankedRow is a signature with its numbers in the selection. finding is what the database knows of it; nil of what heaps took from
+// the system.
+type rankedRow struct {
+	query.Row
+	finding *store.Finding
+}
+
+// A rankedDetail is what an open row shows: the largest of its sites.
+type rankedDetail struct {
+	signature string
+	site      *siteView // nil where the site is not found
+}
+
+// ranked makes the page of signatures that a listing chooses. result is nil where the database answers.
+func (r *reader) ranked(ctx context.Context, run store.Run, c *viewCard, result *query.Result) (*rankedTable, error) {
+	t := &rankedTable{viewCard: c}
+	first := (c.page - 1) * pageSize
+	if result == nil {
+		rows, total, err := r.Findings(ctx, store.FindingQuery{Run: run.ID, All: true, Limit: pageSize, Offset: first})
+		if err != nil {
+			return nil, err
+		}
+		t.total = total
+		for i := range rows {
+			t.rows = append(t.rows, rowOfFinding(&rows[i]))
+		}
+		return t, r.openRow(ctx, t)
+	}
+	metric, err := r.asked.index.Metric(c.metric)
+	if err != nil {
+		return nil, err
+	}
+	all := result.Ranked(metric)
+	t.total = len(all)
+	if last := pagesOf(int64(t.total)); c.page > last && last > 0 {
+		c.listing = c.at(last)
+		first = (last - 1) * pageSize
+	}
+	shown := all[min(first, len(all)):min(first+pageSize, len(all))]
+	own := make([]string, len(shown))
+	for i := range shown {
+		own[i] = shown[i].Signature
+	}
+	found, _, err := r.Findings(ctx, store.FindingQuery{Run: run.ID, All: true, Own: own, Limit: len(own)})
+	if err != nil {
+		return nil, err
+	}
+	byOwn := map[string]*store.Finding{}
+	for i := range found {
+		byOwn[found[i].Own] = &found[i]
+	}
+	for i := range shown {
+		row := rankedRow{shown[i], byOwn[shown[i].Signature]}
+		if row.finding != nil && c.isWhole() { // it may be judged together with other runs
+			row.Class = row.finding.Class
+		}
+		t.rows = append(t.rows, row)
+	}
+	return t, r.openRow(ctx, t)
+}
+
+// rowOfFinding is a row of which the database knows all but its series.
+func rowOfFinding(f *store.Finding) rankedRow {
+	row := rankedRow{query.Row{Signature: f.Own, Kind: f.Kind, Title: f.Title, Class: f.Class, Sites: f.Sites}, f}
+	if f.Blame != nil {
+		row.Function, row.Place = f.Blame.Module+"!"+f.Blame.Function, ui.BlamePlace(f.Blame)
+	}
+	row.Held, row.Ended = heldOf(f)
+	row.Growth = f.Growth
+	return row
+}
+
+// openRow reads what the open row shows. Without a choice that is the first one, if it leaks.
+func (r *reader) openRow(ctx context.Context, t *rankedTable) error {
+	if t.opened == "" && t.page == 1 && len(t.rows) > 0 && t.rows[0].Class.IsSuspect() {
+		t.detail = &rankedDetail{signature: t.rows[0].Signature}
+	}
+	for i := range t.rows {
+		if t.rows[i].Signature == t.opened {
+			t.detail = &rankedDetail{signature: t.opened}
+		}
+	}
+	if t.detail == nil {
+		return nil
+	}
+	sites, _, err := r.Sites(ctx, store.SiteQuery{Run: t.run, Own: t.detail.signature, Limit: 1})
+	if err != nil || len(sites) == 0 {
+		return err
+	}
+	t.detail.site, err = r.siteView(ctx, siteTable{listing: t.listing, project: t.project, trace: t.trace}, t.report, sites[0])
+	return err
+}
+
+// isOpen reports whether a row is the open one.
+func (t *rankedTable) isOpen(signature string) bool {
+	return t.detail != nil && t.detail.signature == signature
+}
+
+// rowURL opens or closes a row.
+func (t *rankedTable) openURL(signature string) templ.SafeURL {
+	to := t.listing
+	to.opened, to.open = signature, -1
+	if t.isOpen(signature) {
+		to.opened = closed
+	}
+	return to.url()
+}
+
+// sortURL orders the rows by a metric.
+func (t *rankedTable) sortURL(metric string) templ.SafeURL { return t.measured(metric).url() }
+
+// growth is how much a row grew: by hour or unit of work where all of the run is selected.
+func (r *rankedRow) growth(isWhole bool) ui.Change {
+	if isWhole && r.finding != nil {
+		return ui.GrowthRate(&r.finding.Figure)
+	}
+	if r.Growth == nil {
+		return ui.NoChange("nothing to compare with")
+	}
+	return ui.BytesChange(&r.Growth.Bytes)
+}
+
+// why is the reason for the class of a row that says most: of what a suspect's growth rests on, else what speaks against a leak.
+func (r *rankedRow) why() string {
+	if r.finding == nil {
+		return ""
+	}
+	for _, rule := range []string{"survivors", "growth", "growing-block", "spread", "score"} {
+		for _, c := range r.finding.Clauses {
+			if c.Rule == rule && (c.Holds == nil || *c.Holds == r.Class.IsSuspect()) {
+				return c.Text
+			}
+		}
+	}
+	return ""
+}
+
+// differ reports whether the heaps of a signature say different things of it.
+func (r *rankedRow) differ() bool {
+	for _, p := range r.Parts {
+		if p.Class != r.Parts[0].Class {
+			return true
+		}
+	}
+	return false
+}
+
+// perBlock is the size of a block of a row.
+func (r *rankedRow) perBlock() string { return averageOf(r.Held) }
+
+// growthOfPart is a growth in a table.
+func growthOfPart(a *analysis.Amount) ui.Change {
+	if a == nil {
+		return ui.NoChange("nothing to compare with")
+	}
+	return ui.BytesChange(&a.Bytes)
+}
+
+// hasSeries reports whether the rows have lines: what the database answers has none.
+func (t *rankedTable) hasSeries() bool {
+	return len(t.rows) > 0 && len(t.rows[0].Series) > 1
+}
+
+// spanName is what the lines are over.
+func (t *rankedTable) spanName() string {
+	if t.trace != nil {
+		return "Over time"
+	}
+	return ui.Counted(len(t.report.Snapshots), "snapshot")
+}
+
+// growthName is the heading of growth, with its unit where all rows have the same.
+func (t *rankedTable) growthName() string {
+	if t.trace != nil && !t.isWhole() {
+		return "Impacting"
+	}
+	return "Growth"
+}
+
+// columns is how many the table has.
+func (t *rankedTable) columns() int {
+	n := 6
+	if t.hasSeries() {
+		n++
+	}
+	if t.trace != nil {
+		n++
+	}
+	return n
+}
+
+func metricClass(metric string) string {
+	if metric == "" {
+		return "growth"
+	}
+	return metric
+}
+
+// partText is what one heap says of a signature.
+func partText(p *query.Part, isFirst bool) string {
+	text := string(p.Class) + " in " + shortHandle(p.Heap)
+	if !isFirst {
+		text = "· " + text
+	}
+	return text
+}
+
+// ruleURL proposes a rule that says whose a signature is.
+func (t *rankedTable) ruleURL(r *rankedRow) templ.SafeURL {
+	if r.finding.Blame == nil || r.finding.Blame.Function == "" {
+		return ui.RulesURL(t.project)
+	}
+	return ui.RuleProposalURL(t.project, ui.OwnerRule(r.finding.Blame))
+}
+
+// flameURL are the calls of a signature.
+func (t *rankedTable) flameURL(signature string) templ.SafeURL {
+	to := t.in(viewFlame)
+	to.more.Signature = signature
+	return to.url() + "#views"
+}
+
+// sitesURL are the sites of a signature.
+func (t *rankedTable) sitesURL(signature string) templ.SafeURL {
+	to := t.in(viewSites).matching(signature)
+	return to.url() + "#views"
+}
