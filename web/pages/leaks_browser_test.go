@@ -25,7 +25,7 @@ func TestLeakPagesInBrowser(t *testing.T) {
 	}
 	for name, address := range map[string]string{
 		"project-leaks": "/projects/shopd", "signature": path, "compare-builds": "/projects/shopd/compare?base=4811&head=4813", "rules": "/projects/shopd/rules?add=module:audit+-%3E+owner=billing",
-		"run-findings": fmt.Sprintf("/runs/%d?why=%s", runs[1], leak.Text), "site-rules": fmt.Sprintf("/runs/%d?open=0", runs[1]),
+		"run-findings": fmt.Sprintf("/runs/%d?open=%s", runs[1], leak.Text), "site-rules": fmt.Sprintf("/runs/%d?view=sites&open=0", runs[1]),
 	} {
 		for _, dark := range []bool{false, true} {
 			b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(s.url+address))
@@ -48,12 +48,12 @@ func TestLeaksInBrowser(t *testing.T) {
 	leak := signatureOf(t, s, appendLine)
 	b.do(cdp.Navigate(s.url+"/projects/shopd"), cdp.Click("#q"), cdp.KeyEvent("searchindex"))
 	b.see(`document.querySelectorAll("#leaks .who").length === 1 && document.querySelector("#leaks .who").innerText.includes("SearchIndex") && document.activeElement.id === "q"`)
-	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, runs[1])), cdp.Click("#findings .who"))
-	b.see(`document.querySelector("#findings .clauses") && location.search.includes("why=sig1")`)
-	b.do(cdp.Click("#findings .who"))
-	b.see(`!document.querySelector("#findings .clauses") && !location.search.includes("why=")`)
+	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, runs[1])), cdp.Click(".rt tr.open .name"))
+	b.see(`!document.querySelector(".rt .clauses") && location.search === "?open=none"`)
+	b.do(cdp.Click(".rt .name"))
+	b.see(`document.querySelector(".rt .clauses") && location.search.includes("open=sig1")`)
 	b.do(cdp.NavigateBack())
-	b.see(`document.querySelector("#findings .clauses")`)
+	b.see(`!document.querySelector(".rt .clauses") && location.search === "?open=none"`)
 	b.do(cdp.Navigate(s.url+"/projects/shopd/signatures/"+leak.Text), cdp.SendKeys("#triage-actor", "Ada"), cdp.SendKeys("#reason", "vendor"), cdp.Click(`//button[text()="Known"]`))
 	b.see(`document.querySelector(".leak-head .s-known") && document.querySelector("#comment-actor").value === "Ada"`)
 }

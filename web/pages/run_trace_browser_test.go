@@ -30,7 +30,7 @@ func (b *tab) is(expression string) {
 func TestTracePageInBrowser(t *testing.T) {
 	s, b := open(t), browse(t)
 	run := addTrace(t, s, target, memtest())
-	url := fmt.Sprintf("%s/runs/%d", s.url, run)
+	url := fmt.Sprintf("%s/runs/%d?view=sites", s.url, run)
 	b.do(cdp.Navigate(url))
 	b.accessible("light")
 	b.keep("trace-light")
@@ -44,7 +44,7 @@ func TestTracePageInBrowser(t *testing.T) {
 
 	// A window is dragged: the numbers come, and it stands in the address.
 	b.is(dragged(20.0/60, 29.0/60))
-	b.see(`location.search === "?from=20&to=29"`)
+	b.see(`location.search === "?from=20&to=29&view=sites"`)
 	virtual := `document.querySelector("#totals tbody tr:nth-child(2) td:nth-child(2)").innerText.includes("+10.0 MB")`
 	b.see(virtual)
 	b.see(`document.querySelector("#totals [role=status]").innerText === "from 20 to 29 s"`)
@@ -54,7 +54,7 @@ func TestTracePageInBrowser(t *testing.T) {
 
 	// A row opened in it has its numbers twice; loading anew keeps all.
 	b.do(cdp.Click("tr[data-row] .who"))
-	b.see(`document.querySelector("tr.detail .why.traced")?.innerText.includes("In the window") && location.search === "?from=20&to=29&open=0"`)
+	b.see(`document.querySelector("tr.detail .why.traced")?.innerText.includes("In the window") && location.search === "?from=20&to=29&view=sites&open=0"`)
 	b.accessible("a window, a row open")
 	b.keep("trace-window-light")
 	b.do(cdp.Reload())
@@ -63,13 +63,13 @@ func TestTracePageInBrowser(t *testing.T) {
 
 	// Sorting and filtering keep the window, a window keeps them.
 	b.do(cdp.Click(`//th/a[starts-with(text(),"Transient")]`))
-	b.see(`location.search === "?from=20&sort=transient&to=29" && document.querySelector("tr[data-row] .who").title.includes("Parser::Tokenize")`)
+	b.see(`location.search === "?from=20&sort=transient&to=29&view=sites" && document.querySelector("tr[data-row] .who").title.includes("Parser::Tokenize")`)
 	b.do(cdp.Click("#q"), cdp.KeyEvent("Parser"))
-	b.see(`document.querySelectorAll("tr[data-row]").length === 2 && location.search === "?from=20&q=Parser&sort=transient&to=29"`)
+	b.see(`document.querySelectorAll("tr[data-row]").length === 2 && location.search === "?from=20&q=Parser&sort=transient&to=29&view=sites"`)
 	b.is(dragged(0.5, 0.9))
-	b.see(`location.search === "?from=30&q=Parser&sort=transient&to=54" && document.querySelectorAll("tr[data-row]").length === 2`)
+	b.see(`location.search === "?from=30&q=Parser&sort=transient&to=54&view=sites" && document.querySelectorAll("tr[data-row]").length === 2`)
 	b.do(cdp.NavigateBack())
-	b.see(`location.search === "?from=20&q=Parser&sort=transient&to=29" && document.querySelector("#totals").dataset.from === "20" && document.querySelector("#from").value === "20"`)
+	b.see(`location.search === "?from=20&q=Parser&sort=transient&to=29&view=sites" && document.querySelector("#totals").dataset.from === "20" && document.querySelector("#from").value === "20"`)
 
 	// Escape gives a drag up, a click chooses nothing, a double click the whole trace.
 	b.is(`(() => {
@@ -83,7 +83,7 @@ func TestTracePageInBrowser(t *testing.T) {
 		return moved && document.querySelector("#from").value === "20";
 	})()`)
 	b.is(`document.querySelector("#brush").dispatchEvent(new MouseEvent("dblclick", { bubbles: true }))`)
-	b.see(`location.search === "?q=Parser&sort=transient" && document.querySelector("#totals [role=status]").innerText === "of the whole trace"`)
+	b.see(`location.search === "?q=Parser&sort=transient&view=sites" && document.querySelector("#totals [role=status]").innerText === "of the whole trace"`)
 }
 
 // All that the pointer does, keys do.
@@ -124,7 +124,7 @@ func TestTracePageDarkAndNarrow(t *testing.T) {
 	to.Run = "2"
 	many := fmt.Sprintf("%s/runs/%d", s.url, addTrace(t, s, to, crowded))
 	dark := `document.documentElement.dataset.theme = "dark", true`
-	b.do(cdp.Navigate(url + "?from=0&to=57.4&open=0"))
+	b.do(cdp.Navigate(url + "?from=0&to=57.4&view=sites&open=0"))
 	b.is(dark)
 	b.accessible("dark")
 	b.keep("trace-window-dark")
@@ -137,7 +137,7 @@ func TestTracePageDarkAndNarrow(t *testing.T) {
 	b.accessible("narrow")
 	b.fits("narrow")
 	b.keep("trace-390")
-	b.do(cdp.Navigate(many + "?open=3"))
+	b.do(cdp.Navigate(many + "?view=sites&open=3"))
 	b.accessible("narrow, 40 heaps")
 	b.fits("narrow, 40 heaps")
 	to.Run = "3"

@@ -85,7 +85,7 @@ func TestLabTraceInBrowser(t *testing.T) {
 	s, p := openTracing(t)
 	b := browse(t)
 	s.sent(p, "memory.etl", file)
-	b.do(cdp.Navigate(s.url + "/runs/1"))
+	b.do(cdp.Navigate(s.url + "/runs/1?view=sites"))
 	b.accessible("lab trace")
 	b.see(`document.querySelector("#totals").innerText.includes("126 MB")`)
 	b.keep("lab-b")
@@ -95,9 +95,18 @@ func TestLabTraceInBrowser(t *testing.T) {
 	b.see(`document.querySelector("tr[data-row] .k-growth").innerText === "▲ +10.0 MB"`)
 	b.keep("lab-b-window")
 	// Four spikes of 10 MB, and nothing of them left.
-	b.do(cdp.Navigate(s.url + "/runs/1?from=18&to=30&sort=transient&kind=virtual"))
+	b.do(cdp.Navigate(s.url + "/runs/1?view=sites&from=18&to=30&sort=transient&kind=virtual"))
 	b.see(`["= 0 B", "= 0", "0 B", "40.0 MB", "4", "40.0 MB"].every((v, i) => document.querySelectorAll("tr[data-row]:first-of-type .num")[i].innerText === v)`)
 	// 319 blocks of 40 bytes.
-	b.do(cdp.Navigate(s.url + "/runs/1?from=10&to=20&kind=heap"))
+	b.do(cdp.Navigate(s.url + "/runs/1?view=sites&from=10&to=20&kind=heap"))
 	b.see(`document.querySelector("tr[data-row] .k-count").innerText === "▲ +319" && document.querySelector("tr[data-row] .k-growth").title === "" && document.querySelector("tr[data-row] .k-growth span").title === "+12,760 B in +319 blocks"`)
+	// The same can be read off the table of signatures, each in one look.
+	b.do(cdp.Navigate(s.url + "/runs/1?from=18&to=30&metric=transient&kind=virtual"))
+	b.see(`document.querySelector(".rt tr[data-row] .k-aifi").innerText === "40.0 MB" && document.querySelector(".rt tr[data-row] .k-aifi").title.endsWith("in 4 allocations")`)
+	b.do(cdp.Navigate(s.url + "/runs/1?from=10&to=20&kind=heap"))
+	b.see(`document.querySelector(".rt tr[data-row]").innerText.includes("leak") && document.querySelector(".rt tr[data-row] .k-growth span").title === "+12,760 B in +319 blocks"`)
+	b.keep("lab-b-ranked")
+	b.do(cdp.Navigate(s.url + "/runs/1?view=lifetimes&from=14&to=16&kind=virtual"))
+	b.see(`[...document.querySelectorAll(".allocations tbody tr")].some(r => r.querySelectorAll(".num")[2].innerText === "10,485,760 B")`)
+	b.keep("lab-b-lifetimes")
 }

@@ -130,15 +130,18 @@ func (t *rankedTable) openURL(signature string) templ.SafeURL {
 // sortURL orders the rows by a metric.
 func (t *rankedTable) sortURL(metric string) templ.SafeURL { return t.measured(metric).url() }
 
-// growth is how much a row grew: by hour or unit of work where all of the run is selected.
+// growth is how much a row grew: by hour or unit of work where all of the run is selected. Only what leaks or grows is red.
 func (r *rankedRow) growth(isWhole bool) ui.Change {
+	c := ui.NoChange("nothing to compare with")
 	if isWhole && r.finding != nil {
-		return ui.GrowthRate(&r.finding.Figure)
+		c = ui.GrowthRate(&r.finding.Figure)
+	} else if r.Growth != nil {
+		c = changeOfAmount(*r.Growth, unitOf(r.Kind))
 	}
-	if r.Growth == nil {
-		return ui.NoChange("nothing to compare with")
+	if c.Class == "up" && !r.Class.IsSuspect() {
+		c.Class = "more"
 	}
-	return ui.BytesChange(&r.Growth.Bytes)
+	return c
 }
 
 // why is the reason for the class of a row that says most: of what a suspect's growth rests on, else what speaks against a leak.

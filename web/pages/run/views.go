@@ -91,7 +91,7 @@ func (r *reader) card(ctx context.Context, run store.Run, report *analysis.Repor
 	if run.ReportKey != r.asked.report { // it was replaced between two looks
 		r.asked = asked{report: run.ReportKey}
 	}
-	result, err := r.ask(ctx, run, c)
+	result, err := r.ask(ctx, c)
 	var refused *analysis.Error
 	switch {
 	case errors.As(err, &refused):
@@ -136,7 +136,7 @@ func (c *viewCard) group(x *query.Index, result *query.Result) error {
 }
 
 // ask answers the selection; nil where the report is not at hand.
-func (r *reader) ask(ctx context.Context, run store.Run, c *viewCard) (*query.Result, error) {
+func (r *reader) ask(ctx context.Context, c *viewCard) (*query.Result, error) {
 	x, selection := r.asked.index, c.selection()
 	if x == nil {
 		return nil, nil
@@ -203,7 +203,7 @@ func (c *viewCard) apiURL(view, format string) string {
 	return text
 }
 
-// chips are the filters of the selection, each with the listing without it.
+// chips are the filters of the selection that no menu shows, each with the listing without it.
 func (c *viewCard) chips() []chip {
 	var list []chip
 	add := func(name, text string, without func(*listing)) {
@@ -213,9 +213,6 @@ func (c *viewCard) chips() []chip {
 			list = append(list, chip{name + ": " + text, to})
 		}
 	}
-	add("heap", c.heap, func(l *listing) { l.heap = "" })
-	add("kind", c.kind, func(l *listing) { l.kind = "" })
-	add("module", c.more.Module, func(l *listing) { l.more.Module = "" })
 	add("function", c.more.Function, func(l *listing) { l.more.Function = "" })
 	add("signature", c.more.Signature, func(l *listing) { l.more.Signature = "" })
 	add("text", c.filter, func(l *listing) { l.filter = "" })
