@@ -70,7 +70,8 @@ type Row struct {
 	// Series is bytes held at each snapshot of the report, of the whole run.
 	Series []int64 `json:"series,omitempty"`
 
-	first int // place in the report of the first of its sites
+	first int   // place in the report of the first of its sites
+	place int32 // of the signature in the report's findings, −1 for nowhere: behind all others
 }
 
 // A Part is what a signature has in one heap.
@@ -83,27 +84,20 @@ type Part struct {
 // Ranked are the signatures of a selection, most of a metric first. By growth they come as the report has them, or, of a part of the time,
 // those that leak or grow before the others.
 func (r *Result) Ranked(by Metric) []Row {
-	at := map[string]int{}
+	at := make([]int32, len(r.index.places)) // by number of a signature, one more than its place in list
 	var list []Row
 	for i := range r.Sites {
-		site, s := r.site(i), &r.Sites[i]
-		n, ok := at[site.Signature]
-		if !ok {
-			n = len(list)
-			at[site.Signature] = n
+		s := &r.Sites[i]
+		n := &at[r.index.numbers[s.Ordinal]]
+		if *n == 0 {
 			list = append(list, r.row(s.Ordinal))
+			*n = int32(len(list))
 		}
-		row := &list[n]
+		row := &list[*n-1]
 		row.Sites++
 		row.Class = s.Class
 		row.add(&s.Amounts)
-		row.part(site.Heap, s)
-		for k, point := range site.Series {
-			if k == len(row.Series) {
-				row.Series = append(row.Series, 0)
-			}
-			row.Series[k] += point.Bytes
-		}
+		row.part(r.site(i).Heap, s)
 	}
 	for i := range list {
 		if row := &list[i]; len(row.Parts) == 1 {
@@ -113,7 +107,7 @@ func (r *Result) Ranked(by Metric) []Row {
 	whole := !r.Selection.ofRows()
 	slices.SortFunc(list, func(a, b Row) int {
 		if by.Name == Metrics[0].Name && whole { // as the report has them
-			return cmp.Or(cmp.Compare(r.index.place(a.Signature), r.index.place(b.Signature)), cmp.Compare(a.first, b.first))
+			return cmp.Or(cmp.Compare(uint32(a.place), uint32(b.place)), cmp.Compare(a.first, b.first))
 		}
 		if by.Name == Metrics[0].Name && a.Class.IsSuspect() != b.Class.IsSuspect() {
 			return cmp.Compare(b.Class.Gravity(), a.Class.Gravity())
@@ -123,27 +117,40 @@ func (r *Result) Ranked(by Metric) []Row {
 	return list
 }
 
-// place is where the report has a signature: the gravest first, those that it judges not last.
-func (x *Index) place(signature string) int {
-	if i, ok := x.findings[signature]; ok {
-		return int(i)
+// WithSeries fills in the series of rows, a page of those that Ranked gave.
+func (r *Result) WithSeries(rows []Row) {
+	at := map[int32]*Row{}
+	for i := range rows {
+		at[r.index.numbers[rows[i].first]] = &rows[i]
 	}
-	return len(x.report.Findings)
+	for i := range r.Sites {
+		row := at[r.index.numbers[r.Sites[i].Ordinal]]
+		if row == nil {
+			continue
+		}
+		for k, point := range r.site(i).Series {
+			if k == len(row.Series) {
+				row.Series = append(row.Series, 0)
+			}
+			row.Series[k] += point.Bytes
+		}
+	}
 }
 
-// finding is what the report says of a signature; nil for nothing, as of what heaps took from the system.
-func (x *Index) finding(signature string) *analysis.Finding {
+// place is where the report has a signature, the gravest first; −1 for nowhere.
+func (x *Index) place(signature string) int32 {
 	if i, ok := x.findings[signature]; ok {
-		return &x.report.Findings[i]
+		return i
 	}
-	return nil
+	return -1
 }
 
 // row is a signature without numbers, by the first of its sites.
 func (r *Result) row(ordinal int) Row {
 	site, b := &r.index.report.Sites[ordinal], &r.index.blamed[ordinal]
-	row := Row{Signature: site.Signature, Kind: site.Kind, Function: b.name, Place: b.place, Title: b.name, Score: site.Score, first: ordinal}
-	if f := r.index.finding(site.Signature); f != nil {
+	row := Row{Signature: site.Signature, Kind: site.Kind, Function: b.name, Place: b.place, Title: b.name, Score: site.Score, first: ordinal, place: r.index.places[r.index.numbers[ordinal]]}
+	if row.place >= 0 {
+		f := &r.index.report.Findings[row.place]
 		row.Title, row.Score, row.Certain, row.Owner = f.Title, f.Score, f.Certain, f.Owner
 		if f.Blame != nil {
 			row.Function, row.Place = nameOf(f.Blame), placeOf(f.Blame)

@@ -18,6 +18,9 @@ type Index struct {
 	names    []string         // of frames, by number
 	lower    []string         // of frames, what text is looked for in
 	blamed   []blamed         // by site
+	compares bool             // there is growth to show
+	numbers  []int32          // by site, that of its signature
+	places   []int32          // by number of a signature, where in report.Findings; −1 for nowhere
 }
 
 // A blamed is the frame to blame of a site, as far as questions need it.
@@ -42,7 +45,19 @@ func New(r *analysis.Report) *Index {
 		x.names[i] = f.Name()
 		x.lower[i] = strings.ToLower(strings.Join(append(f.Names(), x.names[i]), "\n"))
 	}
+	numbered := map[string]int32{}
+	x.numbers = make([]int32, len(r.Sites))
 	for i := range r.Sites {
+		n, ok := numbered[r.Sites[i].Signature]
+		if !ok {
+			n = int32(len(x.places))
+			numbered[r.Sites[i].Signature] = n
+			x.places = append(x.places, x.place(r.Sites[i].Signature))
+		}
+		x.numbers[i] = n
+	}
+	for i := range r.Sites {
+		x.compares = x.compares || r.Sites[i].Growth != nil
 		if b := r.Sites[i].Blame; b != nil {
 			x.blamed[i] = blamed{b.Module, nameOf(b), placeOf(b)}
 		}
@@ -99,8 +114,8 @@ func (x *Index) Ask(ctx context.Context, s Selection, table *Table) (*Result, er
 	for i := range x.report.Sites {
 		if site := &x.report.Sites[i]; accepts(i) {
 			class := site.Verdict
-			if f := x.finding(site.Signature); f != nil {
-				class = f.Verdict
+			if at := x.places[x.numbers[i]]; at >= 0 {
+				class = x.report.Findings[at].Verdict
 			}
 			r.Sites = append(r.Sites, Site{i, site.Amounts, class, site.Verdict})
 		}
@@ -120,20 +135,19 @@ func (x *Index) AskIn(s Selection, windowed *analysis.Windowed, table *Table) *R
 func (r *Result) take(windowed *analysis.Windowed) {
 	r.Window = &windowed.Window
 	accepts := r.index.matcher(&r.Selection)
-	gravest := map[string]analysis.Class{}
+	gravest := make([]analysis.Class, len(r.index.places))
 	for i := range windowed.Sites {
 		w := &windowed.Sites[i]
 		if !hasAny(&w.Amounts) || !accepts(i) {
 			continue
 		}
 		r.Sites = append(r.Sites, Site{i, w.Amounts, w.Verdict, w.Verdict})
-		signature := r.index.report.Sites[i].Signature
-		if c, ok := gravest[signature]; !ok || w.Verdict.Gravity() > c.Gravity() {
-			gravest[signature] = w.Verdict
+		if n := r.index.numbers[i]; w.Verdict.Gravity() > gravest[n].Gravity() {
+			gravest[n] = w.Verdict
 		}
 	}
 	for i := range r.Sites {
-		r.Sites[i].Class = gravest[r.site(i).Signature]
+		r.Sites[i].Class = gravest[r.index.numbers[r.Sites[i].Ordinal]]
 	}
 	r.keep(r.Selection.Class)
 }

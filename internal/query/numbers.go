@@ -67,7 +67,7 @@ func valueOf(a *analysis.Amount) analysis.Amount {
 
 // Metric is the metric of a name; "" is growth, or what is held where the evidence shows no growth. Its error is an *analysis.Error.
 func (x *Index) Metric(name string) (Metric, error) {
-	compares := slices.ContainsFunc(x.report.Sites, func(s analysis.Site) bool { return s.Growth != nil })
+	compares := x.compares
 	switch {
 	case name == "" && !compares:
 		name = "held"
@@ -97,12 +97,14 @@ type Totals struct {
 // Totals adds up the selection.
 func (r *Result) Totals() *Totals {
 	t := &Totals{Sites: len(r.Sites), Window: r.Window}
-	signatures := map[string]bool{}
+	seen := make([]bool, len(r.index.places))
 	for i := range r.Sites {
 		t.add(&r.Sites[i].Amounts)
-		signatures[r.site(i).Signature] = true
+		if n := r.index.numbers[r.Sites[i].Ordinal]; !seen[n] {
+			seen[n] = true
+			t.Signatures++
+		}
 	}
-	t.Signatures = len(signatures)
 	t.Classes = r.groups(Metrics[1], func(i int) string { return string(r.Sites[i].Class) })
 	return t
 }

@@ -75,7 +75,7 @@ func (v View) Findings(ctx context.Context, q FindingQuery) (page []Finding, tot
 	}
 	args := []any{q.Run}
 	if q.Own != nil {
-		where += ` and f.signature_id in (select s.id from signatures s join runs r on r.id = f.run_id join builds b on b.id = r.build_id where s.project_id = b.project_id and s.text = any($2))`
+		where += ` and f.signature_id in (select s.id from signatures s where s.text = any($2) and s.project_id = (select b.project_id from runs r join builds b on b.id = r.build_id where r.id = $1))`
 		args = append(args, q.Own)
 	}
 	if total, err = value[int](ctx, v.q, `select count(*) from findings f where `+where, args...); err != nil {

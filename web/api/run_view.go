@@ -51,6 +51,7 @@ var views = map[string]func(ctx context.Context, q *viewRequest) (shownView, err
 	"totals": func(_ context.Context, q *viewRequest) (shownView, error) { return shownView{body: q.Totals()}, nil },
 	"ranked": func(_ context.Context, q *viewRequest) (shownView, error) {
 		rows := q.Ranked(q.metric)
+		q.WithSeries(rows[min(q.offset, len(rows)):min(q.offset+q.limit, len(rows))])
 		return shownView{page(q, len(rows), rows), query.CellsOfRows(rows)}, nil
 	},
 	"modules": func(_ context.Context, q *viewRequest) (shownView, error) {

@@ -17,11 +17,11 @@ import (
 
 // A tab is a page in headless Chromium. What it logs as an error fails the test.
 type tab struct {
-	t   *testing.T
+	t   testing.TB
 	ctx context.Context
 }
 
-func browse(t *testing.T) *tab {
+func browse(t testing.TB) *tab {
 	t.Helper()
 	binary, err := exec.LookPath("chromium")
 	if err != nil {

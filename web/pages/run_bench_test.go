@@ -47,10 +47,11 @@ func BenchmarkRunPage100k(b *testing.B) {
 	s := open(b)
 	run := addRun(b, s.store, target, largeCaptures(100_000))
 	for _, test := range []struct{ name, query string }{
-		{"first page", ""}, {"open row", "?open=3"}, {"page 2000", "?page=2000"}, {"by bytes", "?sort=bytes"}, {"by bytes, page 1000", "?sort=bytes&page=1000"}, {"by name", "?sort=name"},
-		{"growing", "?class=growing"}, {"heap", "?heap=0x1d147000000"},
-		{"function", "?q=Function1234"}, {"class in many frames", "?q=class12"}, {"in every frame", "?q=space"}, {"in no frame", "?q=NoSuchThing"}, {"id", "?q=BackTrace1F40"},
-		{"text and class by bytes", "?q=class12&class=growing&sort=bytes"},
+		{"first page before the report is read", ""}, {"first selection", "?q=Function1234"},
+		{"first page", ""}, {"page 1000", "?page=1000"}, {"by held", "?metric=held"}, {"growing", "?class=growing"}, {"heap", "?heap=0x1d147000000"},
+		{"function", "?q=Function1234"}, {"in every frame", "?q=space"}, {"modules", "?view=modules"}, {"sizes", "?view=sizes"},
+		{"sites", "?view=sites"}, {"sites, page 2000", "?view=sites&page=2000"}, {"sites by bytes, page 1000", "?view=sites&sort=bytes&page=1000"}, {"sites by name", "?view=sites&sort=name"},
+		{"sites of a class in many frames", "?view=sites&q=class12"}, {"sites in no frame", "?view=sites&q=NoSuchThing"},
 	} {
 		b.Run(test.name, func(b *testing.B) {
 			var wait time.Duration

@@ -44,10 +44,11 @@ func BenchmarkTracePage20k(b *testing.B) {
 	run := addTrace(b, s, target, large(20_000))
 	at := 0
 	for _, test := range []struct{ name, query, target string }{
-		{"whole trace", "", ""}, {"by size", "?sort=size", ""},
+		{"whole trace", "", ""}, {"by AIFI", "?metric=transient", ""},
 		{"new window", "?from=%d&to=400", ""}, {"new window, part of the page", "?from=%d&to=400", "totals"},
-		{"window again", "?from=100&to=400", ""}, {"window by transient", "?from=100&to=400&sort=transient", "sites"}, {"window by name, page 100", "?from=100&to=400&sort=name&page=100", "sites"},
-		{"window, text", "?from=100&to=400&q=class12", "sites"}, {"window, in every frame", "?from=100&to=400&q=space", "sites"}, {"window, open row", "?from=100&to=400&open=3", ""},
+		{"window again", "?from=100&to=400", ""}, {"window by AIFI", "?from=100&to=400&metric=transient", "view"}, {"window, sites by name, page 100", "?view=sites&from=100&to=400&sort=name&page=100", "sites"},
+		{"window, text", "?from=100&to=400&q=class12", "view"}, {"window, in every frame", "?from=100&to=400&q=space", "view"}, {"window, sizes of blocks", "?from=100&to=400&size=64-1024", "view"},
+		{"window, lifetimes", "?from=100&to=400&view=lifetimes", "view"},
 	} {
 		b.Run(test.name, func(b *testing.B) {
 			var wait time.Duration

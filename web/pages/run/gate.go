@@ -12,6 +12,8 @@ import (
 type gateView struct {
 	*leaks.Decision // nil while nothing is decided
 	told            []store.StoredDecision
+	// later says that the page asks for it when it is there: a run of many signatures takes long to decide.
+	later bool
 }
 
 // gate decides about a run by the policy alone.
@@ -21,7 +23,7 @@ func (r *reader) gate(ctx context.Context, run *store.Run) (gateView, error) {
 		return gateView{}, err
 	}
 	told, err := r.Decisions(ctx, run.ID)
-	return gateView{verdict.Decision, told}, err
+	return gateView{Decision: verdict.Decision, told: told}, err
 }
 
 // toldOtherwise are the last answers to each question that differ from what holds now.

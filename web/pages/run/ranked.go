@@ -58,6 +58,7 @@ func (r *reader) ranked(ctx context.Context, run store.Run, c *viewCard, result 
 		first = (last - 1) * pageSize
 	}
 	shown := all[min(first, len(all)):min(first+pageSize, len(all))]
+	result.WithSeries(shown)
 	own := make([]string, len(shown))
 	for i := range shown {
 		own[i] = shown[i].Signature

@@ -49,7 +49,9 @@ func run(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer,
 	if view.report, err = r.report(ctx, run, summary, l); err != nil {
 		return answer{}, err
 	}
-	if view.gate, err = r.gate(ctx, &run); err != nil {
+	if run.SiteCount > smallReport && c.QueryParam("gate") == "" {
+		view.gate.later = true
+	} else if view.gate, err = r.gate(ctx, &run); err != nil {
 		return answer{}, err
 	}
 	if view.processes, err = r.processPanel(ctx, run, summary); err != nil {
@@ -70,6 +72,9 @@ func fragment(ctx context.Context, c echo.Context, r *reader, run store.Run, sum
 	switch target := c.Request().Header.Get("HX-Target"); {
 	case target == "totals" && summary.Trace != nil:
 		return r.traceParts(ctx, c, run, summary, l)
+	case target == "gate":
+		gate, err := r.gate(ctx, &run)
+		return answer{page: gateCard(runView{run: run, gate: gate})}, err
 	case target == "view":
 		return r.viewAlone(ctx, c, run, summary, l)
 	}
