@@ -92,15 +92,50 @@ func (r *Result) Tree(ctx context.Context, q TreeQuestion) (*Tree, error) {
 	return b.close(), nil
 }
 
+// Union makes the tree of two runs together: each node has what it has by itself on each side. What shrank on a side counts as nothing there.
+func Union(ctx context.Context, base, head *Index, metric string) (*Tree, error) {
+	b := newTreeBuilder(base)
+	b.compares = true
+	b.tree.Unit = "bytes"
+	for side, x := range []*Index{base, head} {
+		b.read(x)
+		m, err := x.Metric(metric)
+		if err != nil {
+			return nil, err
+		}
+		b.tree.Metric = m.Name
+		r, err := x.Ask(ctx, Selection{}, nil)
+		if err != nil {
+			return nil, err
+		}
+		for i := range r.Sites {
+			if i%1024 == 0 && ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			var n Numbers
+			n.add(&r.Sites[i].Amounts)
+			path, _ := b.path(r.site(i), TreeQuestion{Metric: m})
+			if amount := m.of(&n); amount.Bytes > 0 {
+				leaf := b.add(path, amount.Bytes, max(0, amount.Count), r.Sites[i].Class)
+				b.nodes[leaf].sides[side] += amount.Bytes
+			} else {
+				b.tree.Left = plus(b.tree.Left, amount)
+			}
+		}
+	}
+	return b.close(), nil
+}
+
 // A treeBuilder makes a tree.
 type treeBuilder struct {
-	index   *Index
-	tree    *Tree
-	names   map[string]int32
-	ofFrame []int32 // by number of frame, its name; −1 for none yet
-	scratch []int32
-	nodes   []treeNode
-	child   map[edge]int32
+	index    *Index
+	tree     *Tree
+	names    map[string]int32
+	ofFrame  []int32 // by number of frame, its name; −1 for none yet
+	scratch  []int32
+	nodes    []treeNode
+	child    map[edge]int32
+	compares bool
 }
 
 type edge struct{ parent, name int32 }
@@ -109,21 +144,28 @@ type treeNode struct {
 	name, parent int32
 	depth        int32
 	self, blocks int64
+	sides        [2]int64 // before and after, of a comparison
 	total        int64
 	classes      []int64 // by Tree.Classes
 }
 
 func newTreeBuilder(x *Index) *treeBuilder {
-	b := &treeBuilder{index: x, tree: &Tree{Schema: TreeSchema}, names: map[string]int32{}, child: map[edge]int32{}, ofFrame: make([]int32, len(x.names))}
-	for i := range b.ofFrame {
-		b.ofFrame[i] = -1
-	}
+	b := &treeBuilder{tree: &Tree{Schema: TreeSchema}, names: map[string]int32{}, child: map[edge]int32{}}
+	b.read(x)
 	for _, c := range score.Classes {
 		b.tree.Classes = append(b.tree.Classes, string(c))
 	}
 	b.name("all", "", "")
 	b.nodes = append(b.nodes, treeNode{parent: -1, classes: make([]int64, len(score.Classes))})
 	return b
+}
+
+// read makes an Index the one whose stacks come.
+func (b *treeBuilder) read(x *Index) {
+	b.index, b.ofFrame = x, make([]int32, len(x.names))
+	for i := range b.ofFrame {
+		b.ofFrame[i] = -1
+	}
 }
 
 func (b *treeBuilder) name(text, layer, place string) int32 {
@@ -185,7 +227,8 @@ func lastOf(numbers []uint32, names []string, function string) int {
 	return -1
 }
 
-func (b *treeBuilder) add(path []int32, value, blocks int64, class analysis.Class) {
+// add counts a stack and returns the place of its leaf.
+func (b *treeBuilder) add(path []int32, value, blocks int64, class analysis.Class) int32 {
 	at, c := int32(0), max(0, class.Gravity())
 	b.nodes[0].count(value, c)
 	for _, name := range path {
@@ -200,6 +243,7 @@ func (b *treeBuilder) add(path []int32, value, blocks int64, class analysis.Clas
 	}
 	b.nodes[at].self += value
 	b.nodes[at].blocks += blocks
+	return at
 }
 
 func (n *treeNode) count(value int64, class int) {
@@ -227,7 +271,12 @@ func (b *treeBuilder) close() *Tree {
 			}
 		}
 		out.Depth, out.Name, out.Class = append(out.Depth, n.depth), append(out.Name, n.name), append(out.Class, int32(class))
-		out.Self, out.Blocks = append(out.Self, n.self), append(out.Blocks, n.blocks)
+		if b.compares {
+			out.Before, out.After = append(out.Before, n.sides[0]), append(out.After, n.sides[1])
+		} else {
+			out.Self = append(out.Self, n.self)
+		}
+		out.Blocks = append(out.Blocks, n.blocks)
 		kids := children[i]
 		slices.SortFunc(kids, func(a, c int32) int { // the last one is popped first
 			return cmp.Or(cmp.Compare(b.nodes[a].total, b.nodes[c].total), cmp.Compare(b.tree.Names[b.nodes[c].name], b.tree.Names[b.nodes[a].name]))

@@ -34,9 +34,15 @@ func (v View) Sides(ctx context.Context, q leaks.Question) (*leaks.Compared, err
 	if err != nil {
 		return nil, err
 	}
+	for _, side := range []*compare.Side{head, base} { // only now: to find that there is nothing to compare with takes no findings
+		if err := v.fillSide(ctx, side); err != nil {
+			return nil, err
+		}
+	}
 	return &leaks.Compared{Project: q.Project, Scenario: q.Scenario, Base: base, Head: head, Why: why}, leaks.CheckSides(base, head)
 }
 
+// head finds the side that a question is about, without its findings.
 func (v View) head(ctx context.Context, q *leaks.Question) (*compare.Side, error) {
 	if q.HeadRun != 0 {
 		return v.questionedRun(ctx, q, q.HeadRun)
@@ -54,17 +60,17 @@ func (v View) head(ctx context.Context, q *leaks.Question) (*compare.Side, error
 			return nil, leaks.NoResult(q.Scenario)
 		}
 	}
-	return v.SideOf(ctx, q.Project, q.Scenario, name)
+	return v.sideRuns(ctx, sideOfBuild, q.Project, q.Scenario, name)
 }
 
-// base finds what a build is compared with, and says how where the question does not name it.
+// base finds what a build is compared with, without its findings, and says how where the question does not name it.
 func (v View) base(ctx context.Context, q *leaks.Question, head string) (side *compare.Side, why string, err error) {
 	switch {
 	case q.BaseRun != 0:
 		side, err = v.questionedRun(ctx, q, q.BaseRun)
 		return side, "", err
 	case q.Base != "":
-		side, err = v.SideOf(ctx, q.Project, q.Scenario, q.Base)
+		side, err = v.sideRuns(ctx, sideOfBuild, q.Project, q.Scenario, q.Base)
 		return side, "", err
 	}
 	name, err := v.BaselineOf(ctx, q.Project, q.Scenario, head)
@@ -74,11 +80,11 @@ func (v View) base(ctx context.Context, q *leaks.Question, head string) (side *c
 	if err != nil {
 		return nil, "", err
 	}
-	side, err = v.SideOf(ctx, q.Project, q.Scenario, name)
+	side, err = v.sideRuns(ctx, sideOfBuild, q.Project, q.Scenario, name)
 	return side, leaks.WhyBaseline(head), err
 }
 
-// questionedRun is a run that a question names, as a side.
+// questionedRun is a run that a question names, as a side without its findings.
 func (v View) questionedRun(ctx context.Context, q *leaks.Question, id int64) (*compare.Side, error) {
 	run, err := v.Run(ctx, id)
 	if err != nil {
@@ -87,7 +93,7 @@ func (v View) questionedRun(ctx context.Context, q *leaks.Question, id int64) (*
 	if err := q.OfRun(id, run.Project, run.Scenario); err != nil {
 		return nil, err
 	}
-	return v.SideOfRun(ctx, id)
+	return v.sideRuns(ctx, sideOfRun, id)
 }
 
 // withBaseline compares the side of a run with its baseline; nil where there is none to take.
@@ -103,6 +109,9 @@ func (v View) withBaseline(ctx context.Context, run *Run, head *compare.Side, ba
 	case errors.As(err, &none) && none.Code == leaks.CodeNoBaseline:
 		return nil, nil
 	case err != nil:
+		return nil, err
+	}
+	if err := v.fillSide(ctx, base); err != nil {
 		return nil, err
 	}
 	return &leaks.Compared{

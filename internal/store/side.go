@@ -14,16 +14,37 @@ import (
 // SideOf returns what all runs of a build in a scenario have found, for a comparison; ErrNotFound for no such build or
 // scenario. Where several runs show a signature, figures are the largest of them.
 func (v View) SideOf(ctx context.Context, project, scenario, build string) (*compare.Side, error) {
-	return v.side(ctx, `p.name = $1 and sc.name = $2 and b.name = $3`, project, scenario, build)
+	return v.side(ctx, sideOfBuild, project, scenario, build)
 }
 
 // SideOfRun returns what one run has found, for a comparison, or ErrNotFound.
 func (v View) SideOfRun(ctx context.Context, run int64) (*compare.Side, error) {
-	return v.side(ctx, `r.id = $1`, run)
+	return v.side(ctx, sideOfRun, run)
 }
+
+// The runs of a side, as conditions.
+const (
+	sideOfBuild = `p.name = $1 and sc.name = $2 and b.name = $3`
+	sideOfRun   = `r.id = $1`
+)
 
 // side returns what the runs that a condition chooses have found, all of one build.
 func (v View) side(ctx context.Context, which string, args ...any) (*compare.Side, error) {
+	side, err := v.sideRuns(ctx, which, args...)
+	if err != nil {
+		return nil, err
+	}
+	return side, v.fillSide(ctx, side)
+}
+
+// fillSide reads what the runs of a side have found.
+func (v View) fillSide(ctx context.Context, side *compare.Side) (err error) {
+	side.Findings, err = suspectsOf(ctx, v.q, side.Runs)
+	return wrap("findings of a side", err)
+}
+
+// sideRuns returns the facts about the runs that a condition chooses, or ErrNotFound.
+func (v View) sideRuns(ctx context.Context, which string, args ...any) (*compare.Side, error) {
 	side := &compare.Side{}
 	if err := readRuns(ctx, v.q, side, which, args); err != nil {
 		return nil, err
@@ -31,9 +52,7 @@ func (v View) side(ctx context.Context, which string, args ...any) (*compare.Sid
 	if len(side.Runs) == 0 {
 		return nil, ErrNotFound
 	}
-	var err error
-	side.Findings, err = suspectsOf(ctx, v.q, side.Runs)
-	return side, wrap("findings of a side", err)
+	return side, nil
 }
 
 // readRuns reads the facts about the runs of a side.

@@ -52,6 +52,13 @@ func (a *API) compareTree(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	layout, err := oneOf(c, "layout", "nested", "columns")
+	if err != nil {
+		return err
+	}
+	if layout == "columns" {
+		return a.compareColumns(c, base.report, head.report, measure)
+	}
 	if err := enter(ctx, a.conversions); err != nil {
 		return err
 	}
@@ -78,6 +85,27 @@ func (a *API) compareTree(c echo.Context) error {
 		Head    treeSide      `json:"head"`
 		Root    *compare.Node `json:"root"`
 	}{measure, base, head, root})
+}
+
+// compareColumns answers with the tree in the columns of a view.
+func (a *API) compareColumns(c echo.Context, before, after, measure string) error {
+	ctx := c.Request().Context()
+	base, err := a.queries.Index(ctx, before)
+	if err != nil {
+		return err
+	}
+	head, err := a.queries.Index(ctx, after)
+	if err != nil {
+		return err
+	}
+	if measure == "outstanding" {
+		measure = "held"
+	}
+	tree, err := query.Union(ctx, base, head, measure)
+	if err != nil {
+		return err
+	}
+	return fresh(c, http.StatusOK, tree)
 }
 
 type treeSide struct {

@@ -8,6 +8,7 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/score"
+	"heapdrift/internal/query"
 	"heapdrift/internal/store/storetest"
 )
 
@@ -299,6 +300,10 @@ func TestCompare(t *testing.T) {
 	}](t, n.do("GET", "/api/v1/compare/tree?head_run=2&base_run=1", nil).want(t, 200, ""))
 	if tree.Measure != "growth" || tree.Root.Base.Bytes != 500 || tree.Root.Head.Bytes != 1500 || len(tree.Root.Children) != 1 || tree.Root.Children[0].Name != "shop!main" {
 		t.Errorf("%+v", tree)
+	}
+	columns := decode[query.Tree](t, n.do("GET", "/api/v1/compare/tree?head_run=2&base_run=1&layout=columns", nil).want(t, 200, ""))
+	if len(columns.Nodes.Before) != len(columns.Nodes.Depth) || len(columns.Nodes.After) != len(columns.Nodes.Depth) || len(columns.Names) < 2 {
+		t.Errorf("%+v", columns)
 	}
 	n.do("GET", "/api/v1/compare/tree?head_run=2&measure=x", nil).want(t, 422, "invalid-measure")
 	n.do("GET", "/api/v1/compare/tree?head_run=2&share=0", nil).want(t, 422, "invalid-share")

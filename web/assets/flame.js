@@ -44,10 +44,15 @@
     },
     button: function (name) { return this.box.querySelector('[data-flame-do="' + name + '"]'); },
     value: function (v) { return this.t.unit === "blocks" ? Math.round(v).toLocaleString("en-US") + " blocks" : T.bytes(v); },
+    // change is what a node of a comparison gained or lost, with a sign and a glyph.
+    change: function (i) {
+      var d = this.t.after0[i] - this.t.before0[i];
+      return d > 0 ? "▲ +" + this.value(d) : d < 0 ? "▼ " + this.value(d) : "= " + this.value(0);
+    },
     facts: function (i) {
       var t = this.t, lines = [t.names[t.name[i]]];
       if (t.places[t.name[i]]) lines.push(t.places[t.name[i]]);
-      if (t.before) lines.push("before " + this.value(t.before0[i]) + ", after " + this.value(t.after0[i]) + ", change " + (t.after0[i] > t.before0[i] ? "+" : "") + this.value(t.after0[i] - t.before0[i]));
+      if (t.before) lines.push("before " + this.value(t.before0[i]) + ", after " + this.value(t.after0[i]) + ", change " + this.change(i));
       else lines.push(this.value(t.total[i]) + ", " + (t.total[0] ? (t.total[i] / t.total[0] * 100).toFixed(1) : "0") + " % of all; by itself " + this.value(t.self[i]));
       if (i && t.classes.length) lines.push("most of it: " + t.classes[t.cls[i]]);
       return lines;
@@ -244,7 +249,7 @@
       var t = this.t, tr = document.createElement("tr"), leaf = t.end[i] === i + 1, self = this;
       tr.setAttribute("role", "row"); tr.setAttribute("aria-level", t.depth[i] + 1); tr.setAttribute("aria-selected", String(i === this.chosen)); tr.tabIndex = i === this.chosen ? 0 : -1; tr.dataset.node = i;
       if (!leaf) tr.setAttribute("aria-expanded", String(this.open.has(i)));
-      var cells = t.before ? [this.value(t.before0[i]), this.value(t.after0[i]), this.value(t.after0[i] - t.before0[i])] : [this.value(t.total[i]), this.value(t.self[i]), (t.total[0] ? (t.total[i] / t.total[0] * 100).toFixed(1) : "0") + " %"];
+      var cells = t.before ? [this.value(t.before0[i]), this.value(t.after0[i]), this.change(i)] : [this.value(t.total[i]), this.value(t.self[i]), (t.total[0] ? (t.total[i] / t.total[0] * 100).toFixed(1) : "0") + " %"];
       var td = document.createElement("td"), indent = document.createElementNS("http://www.w3.org/2000/svg", "svg");
       td.setAttribute("role", "gridcell"); indent.setAttribute("width", 10 * Math.min(24, t.depth[i]) + (leaf ? 24 : 0)); indent.setAttribute("height", 1); indent.setAttribute("aria-hidden", "true"); td.appendChild(indent);
       if (!leaf) {

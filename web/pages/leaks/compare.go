@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -35,6 +36,9 @@ func (p *pages) compare(c echo.Context) error {
 	ctx := c.Request().Context()
 	if err := p.store.View(ctx, func(from store.View) error { return v.read(ctx, from) }); err != nil {
 		return err
+	}
+	if v.comparison != nil {
+		v.Scripts = append(v.Scripts, ui.FlameScripts...)
 	}
 	return ui.Render(c, http.StatusOK, comparePage(v))
 }
@@ -100,6 +104,16 @@ func (v *compareView) read(ctx context.Context, from store.View) error {
 	v.comparison, v.base, v.head, v.why = compared.Comparison, compared.Base, compared.Head, compared.Why
 	v.titles = titlesOf(compared)
 	return nil
+}
+
+// treeURL is the tree of calls of both sides.
+func (v *compareView) treeURL() string {
+	return "/api/v1/compare/tree?" + url.Values{"layout": {"columns"}, "project": {v.project}, "scenario": {v.scenario}, "base": {v.base.Build}, "head": {v.head.Build}}.Encode()
+}
+
+// isEmpty reports whether no signature leaks or grows on either side.
+func (v *compareView) isEmpty() bool {
+	return !slices.ContainsFunc(changeGroups, func(g changeGroup) bool { return len(rowsOf(v.comparison, g.change)) > 0 })
 }
 
 // compareParam is a name in the address of a comparison.

@@ -59,7 +59,7 @@ func run(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer,
 	}
 	view.Scripts = append(view.Scripts, symbols.Scripts...)
 	if l.view == viewFlame {
-		view.Scripts = append(view.Scripts, "flame-tree.js", "flame.js")
+		view.Scripts = append(view.Scripts, ui.FlameScripts...)
 	}
 	if summary.Trace != nil {
 		view.Scripts = append(view.Scripts, "trace.js")

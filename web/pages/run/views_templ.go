@@ -1692,7 +1692,7 @@ func flamePart(c viewCard) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Flame(c.apiURL("tree", "json")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Flame(c.apiURL("tree", "json"), false).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

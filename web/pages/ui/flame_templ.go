@@ -8,8 +8,19 @@ package ui
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// Flame is a tree of calls as an icicle on a canvas, and the same tree as a table. url is the tree as JSON, heapdrift.tree/v1.
-func Flame(url string) templ.Component {
+// FlameScripts are what a page with an icicle loads.
+var FlameScripts = []string{"flame-tree.js", "flame.js"}
+
+func flameColumns(compares bool) []string {
+	if compares {
+		return []string{"Before", "After", "Change"}
+	}
+	return []string{"Total", "Self", "Of all"}
+}
+
+// Flame is a tree of calls as an icicle on a canvas, and the same tree as a table. url is the tree as JSON, heapdrift.tree/v1; compares says that it is of two
+// sides. A page that has one loads FlameScripts.
+func Flame(url string, compares bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -37,7 +48,7 @@ func Flame(url string) templ.Component {
 		var templ_7745c5c3_Var2 string
 		templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(url)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/ui/flame.templ`, Line: 5, Col: 40}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/ui/flame.templ`, Line: 16, Col: 40}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var2))
 		if templ_7745c5c3_Err != nil {
@@ -50,13 +61,36 @@ func Flame(url string) templ.Component {
 		var templ_7745c5c3_Var3 templ.SafeURL
 		templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(url))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/ui/flame.templ`, Line: 20, Col: 119}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/ui/flame.templ`, Line: 31, Col: 119}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\">JSON</a> or as folded stacks.</p><div class=\"scroll-x tall-tree\" tabindex=\"0\" role=\"group\" aria-label=\"The tree as a table\"><table class=\"tight flame-tree\" role=\"treegrid\" aria-label=\"Tree of calls\"><thead><tr role=\"row\"><th role=\"columnheader\">Function</th><th role=\"columnheader\" class=\"num\">Total</th><th role=\"columnheader\" class=\"num\">Self</th><th role=\"columnheader\" class=\"num\">Of all</th></tr></thead> <tbody></tbody></table></div></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\">JSON</a> or as folded stacks.</p><div class=\"scroll-x tall-tree\" tabindex=\"0\" role=\"group\" aria-label=\"The tree as a table\"><table class=\"tight flame-tree\" role=\"treegrid\" aria-label=\"Tree of calls\"><thead><tr role=\"row\"><th role=\"columnheader\">Function</th>")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		for _, name := range flameColumns(compares) {
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<th role=\"columnheader\" class=\"num\">")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			var templ_7745c5c3_Var4 string
+			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(name)
+			if templ_7745c5c3_Err != nil {
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/ui/flame.templ`, Line: 38, Col: 49}
+			}
+			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</th>")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "</tr></thead> <tbody></tbody></table></div></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
