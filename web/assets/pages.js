@@ -59,7 +59,9 @@
     if (/^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) || e.ctrlKey || e.metaKey || e.altKey) return;
     var rows = Array.prototype.slice.call(document.querySelectorAll("tr[data-row]"));
     var here = document.activeElement && document.activeElement.closest("tr[data-row]"), at = rows.indexOf(here);
-    if (e.key === "/") {
+    if (e.key === "?") {
+      document.getElementById("keys").showModal();
+    } else if (e.key === "/") {
       var search = document.querySelector("input[type=search]");
       if (search) { e.preventDefault(); search.focus(); search.select(); }
     } else if ((e.key === "j" || e.key === "k") && rows.length) {

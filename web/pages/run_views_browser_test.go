@@ -22,6 +22,14 @@ func TestViewsInBrowser(t *testing.T) {
 	b.see(`location.search.startsWith("?open=sig1") && document.querySelectorAll(".rt tr.detail").length === 1 && location.search.includes(document.querySelector(".rt tr.open").id.replaceAll(":", "%3A"))`)
 	b.do(cdp.Click(".rt tr.open .name"))
 	b.see(`!document.querySelector(".rt tr.detail") && location.search === "?open=none"`)
+	// j and k walk the rows, o opens, ? says so.
+	b.do(cdp.KeyEvent("j"), cdp.KeyEvent("j"), cdp.KeyEvent("o"))
+	b.see(`document.querySelectorAll(".rt tr[data-row]")[1].classList.contains("open")`)
+	b.do(cdp.KeyEvent("?"))
+	b.see(`document.querySelector("#keys").open && document.querySelector("#keys").innerText.includes("next row")`)
+	b.accessible("keys")
+	b.do(cdp.Click("#keys button"))
+	b.see(`!document.querySelector("#keys").open`)
 	b.do(cdp.Navigate(page + "?q=Function29"))
 	b.see(`document.querySelectorAll(".rt tr[data-row]").length === 11 && document.querySelector("#choices").innerText.includes("11 signatures")`)
 	for _, view := range []string{"modules", "heaps", "sizes", "sites"} {

@@ -3,13 +3,11 @@ package run
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"heapdrift/internal/analysis"
-	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
 )
 
@@ -61,8 +59,8 @@ type label struct {
 	class string
 }
 
-// newChart draws a report. top are its sites by growth, as many as chartSites.
-func newChart(r *analysis.Report, top []store.SiteRow) chart {
+// newChart draws a report, with bands of what its signatures are.
+func newChart(r *analysis.Report, bands []band) chart {
 	var c chart
 	totals := make([]float64, len(r.Snapshots))
 	highest := 1.0
@@ -73,7 +71,7 @@ func newChart(r *analysis.Report, top []store.SiteRow) chart {
 	x, timed := positions(r.Snapshots)
 	ceiling := c.drawGrid(highest)
 	y := func(bytes float64) float64 { return plotHeight * (1 - bytes/ceiling) }
-	c.drawLayers(r, top, totals, x, y)
+	c.drawLayers(r, bands, totals, x, y)
 	for i, s := range r.Snapshots {
 		c.marks = append(c.marks, mark{x: x[i], y: y(totals[i]), title: snapshotTitle(i, s), lowerBound: s.LowerBound})
 	}
@@ -85,68 +83,6 @@ func newChart(r *analysis.Report, top []store.SiteRow) chart {
 	}
 	c.name = chartName(r)
 	return c
-}
-
-// drawLayers tells the memory of leaking and of growing sites from the rest, which is what the totals have beyond them.
-func (c *chart) drawLayers(r *analysis.Report, top []store.SiteRow, totals, x []float64, y func(float64) float64) {
-	edges := func(values []float64) []point { return points(x, values, y) }
-	zero := make([]float64, len(totals))
-	c.line = outline(edges(totals))
-	leaking, leaks := sumOfClasses(top, len(totals), analysis.ClassLeak)
-	growing, grows := sumOfClasses(top, len(totals), analysis.ClassGrowing, analysis.ClassUnreferenced, analysis.ClassGrowingBlock)
-	switch {
-	case len(totals) == 1:
-		c.layers = []layer{{"unknown", "outstanding", area(edges(totals), edges(zero))}}
-	case leaks+grows == 0:
-		c.layers = []layer{{"stable", "outstanding", area(edges(totals), edges(zero))}}
-	default:
-		rest, upTo := make([]float64, len(totals)), make([]float64, len(totals))
-		for i := range totals {
-			leaking[i] = min(leaking[i], totals[i])
-			upTo[i] = totals[i] - leaking[i] // the leaks lie on top
-			rest[i] = max(0, upTo[i]-growing[i])
-		}
-		c.layers = []layer{{"stable", "other sites", area(edges(rest), edges(zero))}}
-		if grows > 0 {
-			c.layers = append(c.layers, layer{"growing", layerName(grows, "growing sites"), area(edges(upTo), edges(rest))})
-			c.noteGrowth(rest, upTo, x, y)
-		}
-		if leaks > 0 {
-			c.layers = append(c.layers, layer{"leak", layerName(leaks, "leaking sites"), area(edges(totals), edges(upTo))})
-			c.noteGrowth(upTo, totals, x, y)
-		}
-	}
-	last := len(totals) - 1
-	held := analysis.Bytes(r.Snapshots[last].Bytes) + " held"
-	if last == 0 {
-		beside := x[0] + barWidth/2 + 24
-		c.notes = append(c.notes, label{x: beside, y: 84, text: held + " at one instant", class: "strong"}, label{x: beside, y: 102, text: "growth takes a second snapshot"})
-		return
-	}
-	c.notes = append(c.notes, label{x: x[last] - 10, y: max(22, y(totals[last])-8), text: held, class: "strong y"})
-}
-
-// sumOfClasses is what the sites of some classes hold at each instant, and how many sites that are.
-func sumOfClasses(top []store.SiteRow, instants int, classes ...analysis.Class) (sum []float64, sites int) {
-	sum = make([]float64, instants)
-	for _, s := range top {
-		if !slices.Contains(classes, analysis.Class(s.Verdict)) {
-			continue
-		}
-		sites++
-		for k := range min(len(s.Series), instants) {
-			sum[k] += float64(max(0, s.Series[k]))
-		}
-	}
-	return sum, sites
-}
-
-// layerName says which sites a layer is of. The chart knows those that grew most only.
-func layerName(sites int, of string) string {
-	if sites == chartSites {
-		return fmt.Sprintf("the %d sites that grew most", sites)
-	}
-	return of
 }
 
 // noteGrowth says in a layer between two edges how much it grew, where it is thick enough to write on.

@@ -123,7 +123,11 @@ func (r *reader) report(ctx context.Context, run store.Run, report *analysis.Rep
 		view.top = &top[0]
 	}
 	if report.Trace == nil {
-		view.chart = newChart(report, top)
+		bands := bandsOfTop(top, len(report.Snapshots))
+		if x := r.asked.index; x != nil && r.asked.report == run.ReportKey {
+			bands = bandsOf(x, len(report.Snapshots))
+		}
+		view.chart = newChart(report, bands)
 	} else if view.trace, err = r.trace(ctx, run, report, &l); err != nil {
 		return nil, err
 	}

@@ -109,9 +109,7 @@ func (p *pages) index(ctx context.Context, run *store.Run, l listing) (x *query.
 	switch {
 	case p.queries == nil:
 		return nil, true, nil
-	case l.view == viewSites:
-		return nil, false, nil
-	case run.SiteCount > smallReport && l.isWhole():
+	case run.SiteCount > smallReport && (l.isWhole() || l.view == viewSites):
 		return p.queries.Peek(ctx, run.ReportKey), false, nil
 	}
 	x, err = p.queries.Index(ctx, run.ReportKey)
