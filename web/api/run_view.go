@@ -106,10 +106,10 @@ func treeView(d query.Direction) func(context.Context, *viewRequest) (shownView,
 }
 
 // exported are the formats of reports that a selection is written in whatever the view: they hold all its sites.
-var exported = []string{"folded", "pprof", "speedscope", "umdh"}
+var exported = []string{"folded", "pprof", "speedscope", "umdh-text"}
 
 // runView handles GET /api/v1/runs/:id/views/:view: a part of a run, as the parameters select it, in one of its views. format=csv writes
-// tables, and folded, pprof, speedscope and umdh write the sites that are selected for other tools.
+// tables, and folded, pprof, speedscope and umdh-text write the sites that are selected for other tools.
 func (a *API) runView(c echo.Context) error {
 	id, err := runID(c)
 	if err != nil {

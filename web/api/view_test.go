@@ -120,7 +120,7 @@ func TestExportsOfASelection(t *testing.T) {
 	}
 
 	// The reader of UMDH's own differences reads ours.
-	diff := n.do("GET", path("umdh"), nil).want(t, 200, "").body
+	diff := n.do("GET", path("umdh-text"), nil).want(t, 200, "").body
 	if !umdh.Sniff(diff) {
 		t.Errorf("it is not taken for UMDH's: %.300s", diff)
 	}

@@ -68,7 +68,7 @@ var Formats = []Format{
 	{"json", "application/json", ".json", false, nil, nil},
 	{"markdown", "text/markdown; charset=utf-8", ".md", true, markdown, nil},
 	{"folded", "text/plain; charset=utf-8", ".folded", false, folded, nil},
-	{"umdh", "text/plain; charset=utf-8", ".umdh.txt", false, umdh, nil},
+	{"umdh-text", "text/plain; charset=utf-8", ".umdh.txt", false, umdh, nil},
 	{"csv", "text/csv; charset=utf-8", ".csv", false, csv, nil},
 	{"pprof", "application/octet-stream", ".pb.gz", false, nil, pprof},
 	{"speedscope", "application/vnd.speedscope+json", ".speedscope.json", false, nil, speedscope},

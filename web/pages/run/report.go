@@ -182,7 +182,7 @@ func (v runView) failed() []store.Evidence {
 // downloadNotes say what each format is for.
 var downloadNotes = map[string]string{
 	"text": "to read", "json": "everything", "markdown": "for a pull request", "folded": "for flame graphs", "csv": "for a spreadsheet",
-	"umdh": "as UMDH prints a difference", "pprof": "for go tool pprof", "speedscope": "for speedscope.app", "sarif": "for code scanning", "junit": "for CI systems",
+	"umdh-text": "as UMDH prints a difference", "pprof": "for go tool pprof", "speedscope": "for speedscope.app", "sarif": "for code scanning", "junit": "for CI systems",
 }
 
 func downloads() []export.Format { return export.Formats }

@@ -156,7 +156,7 @@ func (c *viewCard) exports() []takeaway {
 	if view != "tree" {
 		list = append(list, takeaway{"csv", "this view, all rows", c.apiURL(view, "csv")})
 	}
-	for _, f := range []string{"folded", "pprof", "speedscope", "umdh"} {
+	for _, f := range []string{"folded", "pprof", "speedscope", "umdh-text"} {
 		list = append(list, takeaway{f, downloadNotes[f], c.apiURL("ranked", f)})
 	}
 	return list
