@@ -11,7 +11,7 @@
     this.box = box; this.canvas = box.querySelector(".flame-canvas"); this.mini = box.querySelector(".flame-mini");
     this.g = this.canvas.getContext("2d"); this.colours = {}; this.query = "";
     var q = new URLSearchParams(location.search);
-    this.o = { fold: q.get("fold") !== "0", invert: q.get("invert") === "1", hide: new Set((q.get("hide") || "").split("|").filter(Boolean)), focus: q.get("of") || "" };
+    this.o = { fold: q.get("fold") !== "0", invert: q.get("invert") === "1", hide: new Set(q.getAll("hide")), focus: q.get("of") || "" };
     this.listen();
   }
 
@@ -37,7 +37,8 @@
     // remember keeps in the address how the tree is looked at; defaults are left out.
     remember: function () {
       var url = new URL(location.href), o = this.o, set = function (k, v) { if (v) url.searchParams.set(k, v); else url.searchParams.delete(k); };
-      set("fold", o.fold ? "" : "0"); set("invert", o.invert ? "1" : ""); set("hide", Array.from(o.hide).join("|")); set("of", o.focus);
+      set("fold", o.fold ? "" : "0"); set("invert", o.invert ? "1" : ""); set("of", o.focus);
+      url.searchParams.delete("hide"); o.hide.forEach(function (name) { url.searchParams.append("hide", name); }); // one each: operator| is a name
       if (url.href !== location.href) history.replaceState(history.state, "", url);
       this.button("fold").setAttribute("aria-pressed", String(o.fold)); this.button("invert").setAttribute("aria-pressed", String(o.invert)); this.button("focus").setAttribute("aria-pressed", String(!!o.focus));
       this.box.querySelector(".flame-hidden").textContent = o.hide.size ? o.hide.size + " hidden: " + Array.from(o.hide).map(T.short).join(", ") : "";

@@ -72,7 +72,9 @@ func TestIcicleInBrowser(t *testing.T) {
 	b.do(cdp.KeyEvent(kb.Escape), cdp.KeyEvent("0"), cdp.KeyEvent(kb.ArrowDown), cdp.KeyEvent(kb.ArrowDown), cdp.KeyEvent("f"))
 	b.see(rows + ` === "all 3.00 KB|app!Serve 3.00 KB|app!Cache::Add 3.00 KB" && location.search === "?of=app%21Serve"`)
 	b.do(cdp.Click(`[data-flame-do="reset"]`), cdp.Focus(".flame-canvas"), cdp.KeyEvent(kb.ArrowDown), cdp.KeyEvent("h"))
-	b.see(rows + ` === "all 4.00 KB|app!Serve 3.00 KB|app!Cache::Add 3.00 KB|app!Warm 1.00 KB" && document.querySelector(".flame-hidden").innerText.includes("main")`)
+	b.see(rows + ` === "all 4.00 KB|app!Serve 3.00 KB|app!Cache::Add 3.00 KB|app!Warm 1.00 KB" && document.querySelector(".flame-hidden").innerText.includes("main") && new URLSearchParams(location.search).getAll("hide").join() === "app!main"`)
+	b.do(cdp.Reload())
+	b.see(rows + `.startsWith("all 4.00 KB|app!Serve 3.00 KB")`)
 	b.do(cdp.Click(`[data-flame-do="reset"]`), cdp.SendKeys(".flame-find", "warm"))
 	b.see(`document.querySelector(".flame-found").innerText === "1 found, 1.00 KB, 25.0 % of the width"`)
 	// The table moves by keys, and a row that is chosen is chosen in the picture.
