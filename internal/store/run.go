@@ -30,6 +30,7 @@ type Run struct {
 	Process     string // that was chosen for the report; "" for the one that holds most
 	Pending     int    // jobs queued or running
 	Failed      int    // pieces of evidence that could not be read
+	FailedCode  string // why: the code of all of them; "" where they differ
 	Evidence    int
 }
 
@@ -44,6 +45,7 @@ const runColumns = `r.id, p.name as project, b.name as build, b.branch, sc.name 
 	r.report_key, r.status, r.sentence, r.site_count, r.error_code, r.error, r.process,
 	(select count(*) from jobs j where j.run_id = r.id and j.state in ('queued', 'running')) as pending,
 	(select count(*) from evidence e where e.run_id = r.id and e.state = 'failed') as failed,
+	(select coalesce(case when min(e.error_code) = max(e.error_code) then min(e.error_code) end, '') from evidence e where e.run_id = r.id and e.state = 'failed') as failed_code,
 	(select count(*) from evidence e where e.run_id = r.id) as evidence`
 
 const runTables = ` from runs r join builds b on b.id = r.build_id join projects p on p.id = b.project_id join scenarios sc on sc.id = r.scenario_id`

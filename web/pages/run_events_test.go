@@ -110,8 +110,28 @@ func TestNothingCouldBeRead(t *testing.T) {
 	run := addEvidence(t, s.store, target, "photo.jpg").RunID
 	fail(t, s.store, run, store.Failure{Code: "unknown-format", Message: "this is a picture", Final: true})
 	page := s.page(fmt.Sprintf("/runs/%d", run))
-	has(t, page, "No report", "The file could not be read", "Upload others for the same run", "photo.jpg", "not read", "unknown-format", "this is a picture")
+	has(t, page, "No report", "The file is not evidence that heapdrift knows", "Upload others for the same run", "photo.jpg", "not read", "Upload the trace, the dump or the log of a tool",
+		"unknown-format", "this is a picture")
 	lacks(t, page, "sse-connect", "http-equiv")
+}
+
+// A file that was read and holds nothing is not said to be unreadable, on the page of the run and in the list.
+func TestFilesThatHoldNothing(t *testing.T) {
+	s := open(t)
+	empty := store.Failure{Code: "no-memory-events", Message: "the trace holds neither heap nor VirtualAlloc events", Final: true}
+	run := addEvidence(t, s.store, target, "quiet.etl").RunID
+	fail(t, s.store, run, empty)
+	page, list := fmt.Sprintf("/runs/%d", run), "/projects/"+target.Project
+	has(t, s.page(page), "The file was read; it holds no heap events", "read, nothing to use in it", "Record again with heap tracing", "no-memory-events", "neither heap nor VirtualAlloc events")
+	lacks(t, s.page(page), "could not be read", "not read")
+	has(t, s.page(list), "The file was read; it holds no heap events")
+	addEvidence(t, s.store, target, "quiet-2.etl")
+	fail(t, s.store, run, empty)
+	has(t, s.page(page), "Each of 2 files was read; it holds no heap events")
+	addEvidence(t, s.store, target, "cut.dmp")
+	fail(t, s.store, run, store.Failure{Code: "truncated", Message: "the file ends early", Final: true})
+	has(t, s.page(page), "3 files could not be used, not all for one reason", "It ends before what it says it holds")
+	has(t, s.page(list), "3 files could not be used")
 }
 
 func TestAnalysisFailed(t *testing.T) {

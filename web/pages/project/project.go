@@ -97,10 +97,10 @@ func summaryOf(r store.Run) string {
 	switch {
 	case r.Sentence != "":
 		return r.Sentence
-	case r.Error != "":
-		return r.Error
+	case r.ErrorCode != "" || r.Error != "":
+		return ui.AnalysisFailure(r.ErrorCode, r.Error)
 	case r.Failed > 0:
-		return ui.Counted(r.Failed, "file") + " could not be read"
+		return ui.FilesFailure(r.Failed, r.FailedCode)
 	}
 	return ""
 }

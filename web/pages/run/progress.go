@@ -13,6 +13,7 @@ import (
 type progress struct {
 	run   int64
 	state leaks.RunState
+	code  string // why the last analysis gave nothing
 	files []fileProgress
 	// naming is the last job that names frames, analysis the last that makes the report; nil before they are queued.
 	naming, analysis *store.Job
@@ -26,7 +27,7 @@ type fileProgress struct {
 }
 
 func progressOf(ctx context.Context, v store.View, run store.Run, evidence []store.Evidence) (progress, error) {
-	g := progress{run: run.ID, state: run.State()}
+	g := progress{run: run.ID, state: run.State(), code: run.ErrorCode}
 	if g.state == leaks.RunReady {
 		return g, nil // nobody looks at the stages any more
 	}
@@ -58,11 +59,9 @@ func progressOf(ctx context.Context, v store.View, run store.Run, evidence []sto
 func (g progress) headline() string {
 	switch {
 	case g.state == leaks.RunFailed && g.unread() < len(g.files):
-		return "What was read could not be analysed"
-	case g.state == leaks.RunFailed && len(g.files) == 1:
-		return "The file could not be read"
+		return ui.AnalysisFailure(g.code, "What was read could not be analysed")
 	case g.state == leaks.RunFailed:
-		return "No file could be read"
+		return ui.FilesFailure(len(g.files), g.fileCode())
 	case g.state == leaks.RunEmpty:
 		return "No evidence was uploaded for this run yet"
 	case g.isReading():
@@ -84,6 +83,17 @@ func (g progress) unread() int {
 	return n
 }
 
+// fileCode is why the files failed; "" where they did for several reasons.
+func (g progress) fileCode() string {
+	code := g.files[0].ErrorCode
+	for _, f := range g.files[1:] {
+		if f.ErrorCode != code {
+			return ""
+		}
+	}
+	return code
+}
+
 // A stage is one part of the way, with where it stands: done, now, failed, or "" for what is to come.
 type stage struct{ name, state string }
 
@@ -97,6 +107,8 @@ func (f fileProgress) stages() []stage {
 		if f.ReadWith != nil {
 			read.name = "read as one trace with others"
 		}
+	case f.State == "failed" && ui.IsFileRead(f.ErrorCode):
+		read.name, read.state = "read, nothing to use in it", "failed"
 	case f.State == "failed":
 		read.name, read.state = "not read", "failed"
 	case f.job == nil || f.job.State == "queued":
