@@ -81,22 +81,53 @@ func decideOwn(ctx context.Context, tx pgx.Tx, id int64) error {
 
 // Decisions lists what gates said of a run, newest first.
 func (v View) Decisions(ctx context.Context, run int64) ([]StoredDecision, error) {
-	type row struct {
-		ID               int64
-		FailOn, Baseline string
-		Decision         []byte
-		At               time.Time
-	}
-	rows, err := all[row](ctx, v.q, `select id, fail_on, baseline, decision, at from decisions where run_id = $1 order by id desc`, run)
+	rows, err := all[decisionRow](ctx, v.q, `select `+decisionColumns+` from decisions where run_id = $1 order by id desc`, run)
 	if err != nil {
 		return nil, wrap("decisions", err)
 	}
 	list := make([]StoredDecision, len(rows))
-	for i, r := range rows {
-		list[i] = StoredDecision{ID: r.ID, FailOn: r.FailOn, Baseline: r.Baseline, At: r.At}
-		if err := json.Unmarshal(r.Decision, &list[i].Decision); err != nil {
-			return nil, fmt.Errorf("store: decision %d: %w", r.ID, err)
+	for i := range rows {
+		if list[i], err = rows[i].stored(); err != nil {
+			return nil, err
 		}
 	}
 	return list, nil
+}
+
+const decisionColumns = `id, fail_on, baseline, decision, at`
+
+// decisionRow is decisionColumns.
+type decisionRow struct {
+	ID               int64
+	FailOn, Baseline string
+	Decision         []byte
+	At               time.Time
+}
+
+func (r *decisionRow) stored() (StoredDecision, error) {
+	d := StoredDecision{ID: r.ID, FailOn: r.FailOn, Baseline: r.Baseline, At: r.At}
+	if err := json.Unmarshal(r.Decision, &d.Decision); err != nil {
+		return d, fmt.Errorf("store: decision %d: %w", r.ID, err)
+	}
+	return d, nil
+}
+
+// LastDecisions are what gates answered last by the policy alone, by run; of those that have answered.
+func (v View) LastDecisions(ctx context.Context, runs []int64) (map[int64]StoredDecision, error) {
+	type row struct {
+		RunID int64
+		decisionRow
+	}
+	rows, err := all[row](ctx, v.q, `
+		select distinct on (run_id) run_id, `+decisionColumns+` from decisions where run_id = any($1) and fail_on = '' and baseline = '' order by run_id, id desc`, runs)
+	if err != nil {
+		return nil, wrap("last decisions", err)
+	}
+	last := make(map[int64]StoredDecision, len(rows))
+	for i := range rows {
+		if last[rows[i].RunID], err = rows[i].stored(); err != nil {
+			return nil, err
+		}
+	}
+	return last, nil
 }

@@ -1,0 +1,64 @@
+package leaks
+
+import (
+	"cmp"
+	"time"
+
+	"heapdrift/internal/analysis"
+)
+
+// A Total is how fast all that leaks or grows in a run does so together, in one unit. What the team tolerates does not count, as it does not
+// count against budgets of the whole run. Low and High add up the ends of the intervals: the whole is hardly ever as far out as that.
+type Total struct {
+	Unit             string // "hour", or a unit of work
+	Bytes, Low, High float64
+	Signatures       int
+}
+
+// A Cell is what the runs of one build in one scenario say together. The gravest of them speaks; of equals the newest.
+type Cell struct {
+	Build, Scenario string
+	Run             int64
+	Runs            int
+	Status          analysis.Status
+	Sentence        string // of its report
+	Sites           int64
+	At              time.Time // of the newest upload
+	Totals          []Total   // by unit; none where nothing grows that is not tolerated
+}
+
+// statusGravity orders what runs say, the gravest last.
+var statusGravity = map[analysis.Status]int{analysis.StatusInconclusive: 1, analysis.StatusNoLeak: 2, analysis.StatusLeak: 3}
+
+// Take adds a run to the cell. Where one run decides and another does not, the one that decides speaks.
+func (c *Cell) Take(run Cell) {
+	speaks := cmp.Or(cmp.Compare(statusGravity[run.Status], statusGravity[c.Status]), cmp.Compare(run.Run, c.Run)) > 0
+	at, runs := c.At, c.Runs+1
+	if run.At.After(at) {
+		at = run.At
+	}
+	if speaks {
+		*c = run
+	}
+	c.At, c.Runs = at, runs
+}
+
+// In is the total in a unit; nil for none.
+func (c *Cell) In(unit string) *Total {
+	for i := range c.Totals {
+		if c.Totals[i].Unit == unit {
+			return &c.Totals[i]
+		}
+	}
+	return nil
+}
+
+// TotalBudget is the limit of a policy on how many bytes all of a run may grow by per unit; nil for none.
+func (p *Policy) TotalBudget(unit string) *float64 {
+	for i := range p.Budgets {
+		if b := &p.Budgets[i]; b.Of == BudgetTotal && b.In == InBytes && b.Per == unit {
+			return &b.Limit
+		}
+	}
+	return nil
+}

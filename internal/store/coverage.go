@@ -1,0 +1,113 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
+)
+
+// A Coverage says what the newest builds of a project were run in, and what came of it.
+type Coverage struct {
+	Builds    []BuildRef   // that have a result, oldest first
+	Scenarios []string     // that any run of the project has, by name
+	Cells     []leaks.Cell // by build, oldest first, then by scenario; only of what has a result
+}
+
+// At is the cell of a build and a scenario; nil where it has no result.
+func (c *Coverage) At(build, scenario string) *leaks.Cell {
+	at := slices.IndexFunc(c.Cells, func(cell leaks.Cell) bool { return cell.Build == build && cell.Scenario == scenario })
+	if at < 0 {
+		return nil
+	}
+	return &c.Cells[at]
+}
+
+// Newest is the newest cell of a scenario; nil where none of the builds has one.
+func (c *Coverage) Newest(scenario string) *leaks.Cell {
+	for i := len(c.Cells) - 1; i >= 0; i-- {
+		if c.Cells[i].Scenario == scenario {
+			return &c.Cells[i]
+		}
+	}
+	return nil
+}
+
+// Coverage reads what the newest builds with results say, of no more builds than a limit. It returns ErrNotFound for a project that does not exist.
+func (v View) Coverage(ctx context.Context, project string, limit int) (*Coverage, error) {
+	id, err := projectID(ctx, v.q, project)
+	if err != nil {
+		return nil, err
+	}
+	c := &Coverage{}
+	if c.Builds, err = buildsWithResults(ctx, v.q, id, limit); err != nil {
+		return nil, wrap("builds of a coverage", err)
+	}
+	if c.Scenarios, err = v.Scenarios(ctx, project); err != nil {
+		return nil, err
+	}
+	names := make([]string, len(c.Builds))
+	for i, b := range c.Builds {
+		names[i] = b.Name
+	}
+	type row struct {
+		Run                               int64
+		Build, Scenario, Status, Sentence string
+		Sites                             int64
+		At                                time.Time
+	}
+	rows, err := all[row](ctx, v.q, `
+		select r.id as run, b.name as build, sc.name as scenario, r.status, r.sentence, r.site_count as sites, r.created_at as at
+		from runs r join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
+		where b.project_id = $1 and b.name = any($2) and r.analysed_at is not null order by `+oldestFirst+`, sc.name, r.id`, id, names)
+	if err != nil {
+		return nil, wrap("runs of a coverage", err)
+	}
+	for _, r := range rows {
+		if n := len(c.Cells); n == 0 || c.Cells[n-1].Build != r.Build || c.Cells[n-1].Scenario != r.Scenario {
+			c.Cells = append(c.Cells, leaks.Cell{})
+		}
+		c.Cells[len(c.Cells)-1].Take(leaks.Cell{
+			Build: r.Build, Scenario: r.Scenario, Run: r.Run, Status: analysis.Status(r.Status), Sentence: r.Sentence, Sites: r.Sites, At: r.At,
+		})
+	}
+	return c, wrap("growth of a coverage", fillTotals(ctx, v.q, c.Cells))
+}
+
+// fillTotals adds up what grows in the runs that speak.
+func fillTotals(ctx context.Context, q querier, cells []leaks.Cell) error {
+	of, runs := map[int64]*leaks.Cell{}, make([]int64, len(cells))
+	for i := range cells {
+		runs[i], of[cells[i].Run] = cells[i].Run, &cells[i]
+	}
+	type row struct {
+		Run int64
+		leaks.Total
+	}
+	rows, err := all[row](ctx, q, `
+		with grows as (
+			select f.run_id, f.rate from findings f join signatures own on own.id = f.signature_id join signatures s on s.id = own.root_id
+			where f.run_id = any($1) and f.class`+suspect+` and f.rate is not null and `+shownState+` <> 'known')
+		select run_id as run, rate->>'unit' as unit, sum(greatest(0, (rate->>'bytes')::double precision)) as bytes,
+			sum(greatest(0, (rate->>'bytes_low')::double precision)) as low, sum(greatest(0, (rate->>'bytes_high')::double precision)) as high,
+			count(*) as signatures
+		from grows group by 1, 2 order by 1, 2`, runs)
+	for _, r := range rows {
+		of[r.Run].Totals = append(of[r.Run].Totals, r.Total)
+	}
+	return err
+}
+
+// WorstFindings are the gravest findings of runs that leak or grow and are not tolerated, by run. A run without one is left out.
+func (v View) WorstFindings(ctx context.Context, runs []int64) (map[int64]Finding, error) {
+	rows, err := all[findingRow](ctx, v.q, `
+		select worst.* from unnest($1::bigint[]) run(id) cross join lateral (`+findingQuery+`
+			where f.run_id = run.id and f.class`+suspect+` and `+shownState+` <> 'known' order by f.ordinal limit 1) worst`, runs)
+	worst := make(map[int64]Finding, len(rows))
+	for i := range rows {
+		worst[rows[i].Run] = rows[i].finding()
+	}
+	return worst, wrap("worst findings", err)
+}
