@@ -29,43 +29,68 @@ func (r *triageRow) triage() leaks.Triage { return r.Triage(r.Now) }
 
 // ChangeTriage changes what the team says of a signature and records who did it. It returns ErrNotFound, ErrConflict, or a
 // *leaks.FieldError that says which field is wrong.
-func (s *Store) ChangeTriage(ctx context.Context, project, signature string, change leaks.Change) (leaks.Triage, error) {
-	var after leaks.Triage
+func (s *Store) ChangeTriage(ctx context.Context, project, signature string, change leaks.Change) (after leaks.Triage, err error) {
 	if err := change.Check(); err != nil {
 		return after, err
 	}
-	err := s.tx(ctx, "triage", func(tx pgx.Tx) error {
-		at, err := lockedRoot(ctx, tx, project, signature)
-		if err != nil {
-			return err
-		}
-		before, err := wordOf(ctx, tx, at.Root)
-		if err != nil {
-			return err
-		}
-		if change.Version >= 0 && change.Version != before.Version {
-			return ErrConflict
-		}
-		order := leaks.NewCalendar(nil)
-		if change.Fixed != nil { // it names a build
-			if order, err = readCalendar(ctx, tx, at.Project); err != nil {
-				return err
-			}
-		}
-		word, err := change.Apply(before.Word, order)
-		if err != nil {
-			return err
-		}
-		if !word.IsSame(&before.Word) {
-			if err := changeWord(ctx, tx, at, change.Actor, before.Word, word); err != nil {
-				return err
-			}
-		}
-		row, err := one[triageRow](ctx, tx, `select `+triageColumns+` from signatures s where s.id = $1`, at.Root)
-		after = row.triage()
+	err = s.tx(ctx, "triage", func(tx pgx.Tx) error {
+		after, err = changeTriage(ctx, tx, project, signature, change)
 		return err
 	})
 	return after, err
+}
+
+// A Pick is a signature as somebody picked it from a list: Version is that of the team's word which stood there, negative for any.
+type Pick struct {
+	Signature string
+	Version   int64
+}
+
+// ChangeTriages makes the same change of several signatures, of all or of none. Its errors are those of ChangeTriage.
+func (s *Store) ChangeTriages(ctx context.Context, project string, picks []Pick, change leaks.Change) error {
+	if err := change.Check(); err != nil {
+		return err
+	}
+	return s.tx(ctx, "triage of several", func(tx pgx.Tx) error {
+		for _, pick := range picks {
+			change.Version = pick.Version
+			if _, err := changeTriage(ctx, tx, project, pick.Signature, change); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func changeTriage(ctx context.Context, tx pgx.Tx, project, signature string, change leaks.Change) (leaks.Triage, error) {
+	at, err := lockedRoot(ctx, tx, project, signature)
+	if err != nil {
+		return leaks.Triage{}, err
+	}
+	before, err := wordOf(ctx, tx, at.Root)
+	if err != nil {
+		return leaks.Triage{}, err
+	}
+	if change.Version >= 0 && change.Version != before.Version {
+		return leaks.Triage{}, ErrConflict
+	}
+	order := leaks.NewCalendar(nil)
+	if change.Fixed != nil { // it names a build
+		if order, err = readCalendar(ctx, tx, at.Project); err != nil {
+			return leaks.Triage{}, err
+		}
+	}
+	word, err := change.Apply(before.Word, order)
+	if err != nil {
+		return leaks.Triage{}, err
+	}
+	if !word.IsSame(&before.Word) {
+		if err := changeWord(ctx, tx, at, change.Actor, before.Word, word); err != nil {
+			return leaks.Triage{}, err
+		}
+	}
+	row, err := one[triageRow](ctx, tx, `select `+triageColumns+` from signatures s where s.id = $1`, at.Root)
+	return row.triage(), err
 }
 
 // changeWord stores the team's new word, who said it, and what follows from it.

@@ -120,6 +120,7 @@ var table = map[string]need{
 	"POST /projects/:project/policy":         in(projectOfPath, accounts.Manage),
 	"POST /projects/:project/baseline":       in(projectOfPath, accounts.Change),
 
+	"POST /projects/:project/signatures":                     in(projectOfPath, accounts.Change),
 	"GET /projects/:project/signatures/:signature":           in(projectOfPath, accounts.Read),
 	"POST /projects/:project/signatures/:signature":          in(projectOfPath, accounts.Change),
 	"POST /projects/:project/signatures/:signature/comments": in(projectOfPath, accounts.Change),

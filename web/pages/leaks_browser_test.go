@@ -47,7 +47,7 @@ func TestLeaksInBrowser(t *testing.T) {
 	runs := history(t, s)
 	leak := signatureOf(t, s, appendLine)
 	b.do(cdp.Navigate(s.url+"/projects/shopd"), cdp.Click("#q"), cdp.KeyEvent("searchindex"))
-	b.see(`document.querySelectorAll("#leaks .who").length === 1 && document.querySelector("#leaks .who").innerText.includes("SearchIndex") && document.activeElement.id === "q"`)
+	b.see(`document.querySelectorAll("#leaks .name").length === 1 && document.querySelector("#leaks .name").innerText.includes("SearchIndex") && document.activeElement.id === "q"`)
 	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, runs[1])), cdp.Click(".rt tr.open .name"))
 	b.see(`!document.querySelector(".rt .clauses") && location.search === "?open=none"`)
 	b.do(cdp.Click(".rt .name"))

@@ -77,8 +77,8 @@ func (l Listing) isFiltered() bool {
 	return l.filter != "" || l.owner != "" || l.scenario != "" || l.class != ""
 }
 
-// fields are the choices of a listing. Defaults are left out, so that equal listings have equal addresses.
-func (l Listing) fields() []ui.Field {
+// Fields are the choices of a listing. Defaults are left out, so that equal listings have equal addresses.
+func (l Listing) Fields() []ui.Field {
 	var list []ui.Field
 	set := func(name, value string) {
 		if value != "" {
@@ -98,7 +98,7 @@ func (l Listing) fields() []ui.Field {
 }
 
 func (l Listing) url() templ.SafeURL {
-	return ui.WithFields(ui.ProjectURL(l.project), l.fields())
+	return ui.WithFields(ui.ProjectURL(l.project), l.Fields())
 }
 
 // A Table is a page of a project's signatures.
@@ -106,6 +106,9 @@ type Table struct {
 	Listing
 	*store.SignaturePage
 	Scenarios []string // that the list may be filtered by
+	Frame     ui.Frame
+	Changes   bool   // the reader may change what the team says
+	Actor     string // whom forms remember, where nobody logs in
 }
 
 // TableOf reads the page of a project's signatures that a listing chooses. A page behind a signature that has gone is the first one.

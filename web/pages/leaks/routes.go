@@ -26,6 +26,7 @@ func Register(e *echo.Echo, s *store.Store, use echo.MiddlewareFunc) {
 		e.GET(path, handle, use)
 		e.HEAD(path, handle, use)
 	}
+	e.POST("/projects/:project/signatures", p.signaturesPost, use)
 	e.POST("/projects/:project/signatures/:signature", p.signaturePost, use)
 	e.POST("/projects/:project/signatures/:signature/comments", p.signatureComment, use)
 	e.POST("/projects/:project/signatures/:signature/merge", p.signatureMerge, use)

@@ -1,27 +1,58 @@
 package leaks
 
 import (
+	"slices"
 	"strings"
 
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/web/pages/ui"
 )
 
-// cleanElsewhere names the scenarios in which a leak is clean while it is open in others; "" for none.
-func cleanElsewhere(states []leaks.ScenarioState) string {
-	var clean []string
-	open := false
-	for i := range states {
-		if states[i].IsOpen() {
-			open = true
+// standsIn says in a line how a leak stands: where it leaks in the newest build, where it is clean, and why it is not fixed yet where newer
+// builds do not decide. newest is the build that lists end with.
+func standsIn(list []leaks.ScenarioState, fixed, newest string) string {
+	var bad []string
+	var rest []leaks.ScenarioState
+	for i := range list {
+		if list[i].IsOpen() && list[i].LastBad == newest {
+			bad = append(bad, list[i].Scenario)
 		} else {
-			clean = append(clean, states[i].Scenario)
+			rest = append(rest, list[i])
 		}
 	}
-	if !open || clean == nil {
-		return ""
+	var parts []string
+	if bad != nil {
+		parts = append(parts, "bad in "+strings.Join(bad, ", "))
 	}
-	return "clean in " + strings.Join(clean, ", ")
+	if says := leaks.SayStates(rest, fixed); says != "" {
+		parts = append(parts, says)
+	}
+	text := strings.Join(parts, "; ")
+	if bad == nil && slices.ContainsFunc(rest, func(s leaks.ScenarioState) bool { return s.IsOpen() }) {
+		return "not fixed yet: " + text
+	}
+	return text
+}
+
+// shownGrowth is how fast a leak grows in the newest build that shows it. Of one that is fixed or tolerated it is what it was, and not in red.
+func shownGrowth(s *store.SignatureRow) ui.Change {
+	figure := &s.Latest
+	if s.State == leaks.StateFixed {
+		for i := range s.States {
+			if then := s.States[i].Bad; then != nil && (figure == &s.Latest || leaks.CompareGravity(then, figure) < 0) {
+				figure = then
+			}
+		}
+	}
+	c := ui.GrowthRate(figure)
+	if s.State == leaks.StateFixed && figure != &s.Latest {
+		c.Text = "was " + c.Text
+	}
+	if !s.Latest.Class.IsSuspect() || s.State == leaks.StateFixed || s.State == leaks.StateKnown {
+		c.Class = "flat"
+	}
+	return c
 }
 
 // measuredIn says where the figures of a row were measured.

@@ -33,18 +33,28 @@ func (p *pages) signaturePost(c echo.Context) error {
 
 // triageOf reads the form of a change.
 func triageOf(c echo.Context) (leaks.Change, error) {
-	value := func(name string) string { return strings.TrimSpace(ui.Printable(c.FormValue(name))) }
-	var change leaks.Change
 	version, err := strconv.ParseInt(c.FormValue("version"), 10, 64)
 	if err != nil || version < 0 {
-		return change, &leaks.FieldError{Field: "version", Message: "the form says not what it was made of; reload the page"}
+		return leaks.Change{}, &leaks.FieldError{Field: "version", Message: "the form says not what it was made of; reload the page"}
 	}
+	change, err := changeOf(c)
 	change.Version = version
+	return change, err
+}
+
+// changeOf reads the change that the buttons of a form name. A field that the form does not have stays as it is.
+func changeOf(c echo.Context) (change leaks.Change, err error) {
+	value := func(name string) string { return strings.TrimSpace(ui.Printable(c.FormValue(name))) }
 	yes := true
 	switch c.FormValue("do") {
 	case "assign":
-		assignee, ticket := value("assignee"), value("ticket")
-		change.Assignee, change.Ticket = &assignee, &ticket
+		assignee := value("assignee")
+		change.Assignee = &assignee
+		if c.Request().Form.Has("ticket") {
+			ticket := value("ticket")
+			change.Ticket = &ticket
+		}
+	case "mine": // the caller knows who that is
 	case "known":
 		change.Known, err = leaks.KnownOf(value("reason"), value("until"), value("until_build"))
 	case "fixed":

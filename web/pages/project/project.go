@@ -16,8 +16,12 @@ import (
 	"heapdrift/web/pages/ui"
 )
 
-// buildsPage is how many builds a page of a project has.
-const buildsPage = 40
+const (
+	// buildsPage is how many builds a page of a project has.
+	buildsPage = 40
+	// trendBuilds is how many builds, the newest ones with results, say how a project stands.
+	trendBuilds = 24
+)
 
 // project handles GET /projects/:project: its leaks, and the builds with their runs, newest first; scenario= keeps one
 // scenario of both, after= names the build that the page of builds stands behind.
@@ -30,6 +34,7 @@ func (p *pages) project(c echo.Context) error {
 	view.Crumbs = []ui.Crumb{{Text: name}}
 	view.Upload = ui.Target{Project: name, Scenario: view.scenario}
 	ctx := c.Request().Context()
+	changes := false
 	err = p.store.View(ctx, func(v store.View) error {
 		query := store.BuildQuery{Project: name, Scenario: view.scenario, After: ui.Printable(c.QueryParam("after")), Limit: buildsPage}
 		var gone *domain.FieldError
@@ -44,17 +49,23 @@ func (p *pages) project(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		view.manages = accounts.From(ctx).May(accounts.Manage, id)
+		view.manages, changes = accounts.From(ctx).May(accounts.Manage, id), accounts.From(ctx).May(accounts.Change, id)
 		if view.leaks, err = leaks.TableOf(ctx, v, leaks.ListingOf(name, c)); err != nil {
 			return err
 		}
-		view.scenarios, err = v.Scenarios(ctx, name)
+		if view.standing, err = standingOf(ctx, v, name, trendBuilds); err != nil {
+			return err
+		}
+		policy, err := v.Policy(ctx, name)
+		view.trend = trendOf(view.standing, ui.Printable(c.QueryParam("per")), c.QueryParam("scale") == "linear", &policy.Policies)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	view.leaks.Scenarios = view.scenarios
+	view.scenarios = view.standing.coverage.Scenarios
+	view.leaks.Frame, view.leaks.Changes, view.leaks.Actor = view.Frame, changes, ui.RememberedActor(c)
+	view.standing.open, view.leaks.Scenarios = view.leaks.Counts, view.scenarios
 	return ui.Render(c, http.StatusOK, projectPage(view))
 }
 
@@ -66,6 +77,20 @@ type projectView struct {
 	scenarios []string
 	manages   bool // the reader may change its settings
 	leaks     leaks.Table
+	standing  *standing
+	trend     *trend // nil where there is nothing to draw
+}
+
+// trendURL is the page with the chart in a unit and on a scale; the rest of the address stays.
+func (v projectView) trendURL(unit string, linear bool) templ.SafeURL {
+	fields := v.leaks.Fields()
+	if len(v.trend.units) > 1 && unit != v.trend.units[0] {
+		fields = append(fields, ui.Field{Name: "per", Value: unit})
+	}
+	if linear {
+		fields = append(fields, ui.Field{Name: "scale", Value: "linear"})
+	}
+	return ui.WithFields(ui.ProjectURL(v.name), fields)
 }
 
 // url is the address of a page of the list: that behind a build, or the first one.

@@ -55,7 +55,8 @@ func rateOf(r *score.Rate) Change {
 // A LeakTitle is the title of a signature cut for a table: whose memory it is, and by what it came there.
 type LeakTitle struct {
 	Whole string
-	Name  FunctionName // the frame to blame
+	Blame string       // the frame to blame, with its module
+	Name  FunctionName // the same cut
 	via   string       // what stands before it in the title: origin and plumbing
 }
 
@@ -66,7 +67,7 @@ func TitleOf(title string) LeakTitle {
 	if at := strings.LastIndex(title, " | "); at >= 0 {
 		t.via, blame = title[:at], title[at+len(" | "):]
 	}
-	t.Name = CutName(blame)
+	t.Blame, t.Name = blame, CutName(blame)
 	if module, offset, found := strings.Cut(blame, "!<unknown>+"); found { // offset and, behind @, the build
 		offset, _, _ = strings.Cut(offset, "@")
 		t.Name = FunctionName{Name: module + "+" + offset, Unresolved: true}

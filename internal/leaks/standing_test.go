@@ -1,0 +1,52 @@
+package leaks_test
+
+import (
+	"testing"
+
+	"heapdrift/internal/leaks"
+)
+
+func TestSayStanding(t *testing.T) {
+	for _, test := range []struct {
+		counts map[leaks.State]int
+		want   string
+	}{
+		{nil, "No leak is open."},
+		{map[leaks.State]int{leaks.StateKnown: 3, leaks.StateFixed: 1}, "No leak is open."},
+		{map[leaks.State]int{leaks.StateOngoing: 1}, "1 leak goes on; none is new."},
+		{map[leaks.State]int{leaks.StateOngoing: 4, leaks.StateRegressed: 2}, "2 leaks came back, 4 go on; none is new."},
+		{map[leaks.State]int{leaks.StateOngoing: 4}, "4 leaks go on; none is new."},
+		{map[leaks.State]int{leaks.StateNew: 1}, "1 leak is new."},
+		{map[leaks.State]int{leaks.StateNew: 2, leaks.StateRegressed: 1, leaks.StateOngoing: 3}, "2 leaks are new, 1 came back, 3 go on."},
+	} {
+		if got := leaks.SayStanding(test.counts); got != test.want {
+			t.Errorf("%v: %q, want %q", test.counts, got, test.want)
+		}
+	}
+}
+
+func TestGravestGate(t *testing.T) {
+	if got := leaks.GravestGate(); got != "" {
+		t.Error(got)
+	}
+	if got := leaks.GravestGate(leaks.GatePassed, leaks.GateInconclusive, leaks.GatePassed); got != leaks.GateInconclusive {
+		t.Error(got)
+	}
+	if got := leaks.GravestGate(leaks.GateFailed, leaks.GateError); got != leaks.GateFailed {
+		t.Error(got)
+	}
+}
+
+func TestCellTakesTheRunThatSpeaks(t *testing.T) {
+	var c leaks.Cell
+	c.Take(leaks.Cell{Run: 1, Status: "inconclusive"})
+	c.Take(leaks.Cell{Run: 2, Status: "leak"})
+	c.Take(leaks.Cell{Run: 3, Status: "no-leak"})
+	if c.Run != 2 || c.Runs != 3 {
+		t.Errorf("%+v", c)
+	}
+	c.Take(leaks.Cell{Run: 4, Status: "leak"})
+	if c.Run != 4 || c.Runs != 4 {
+		t.Errorf("%+v", c)
+	}
+}

@@ -1,0 +1,63 @@
+package leaks
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/store"
+	"heapdrift/web/pages/ui"
+)
+
+// mostPicked is how many signatures may be changed at once: more than a page of the list has.
+const mostPicked = 200
+
+// pickOf names a signature and the version of the team's word that stands in the list.
+func pickOf(s *store.SignatureRow) string { return s.Text + "@" + strconv.FormatInt(s.Version, 10) }
+
+// picksOf reads what was picked. Its error is a *leaks.FieldError.
+func picksOf(values []string) ([]store.Pick, error) {
+	if len(values) == 0 || len(values) > mostPicked {
+		return nil, &leaks.FieldError{Field: "pick", Message: "pick between 1 and " + strconv.Itoa(mostPicked) + " signatures of the list"}
+	}
+	picks := make([]store.Pick, len(values))
+	for i, value := range values {
+		signature, at, _ := strings.Cut(value, "@")
+		version, err := strconv.ParseInt(at, 10, 64)
+		if err != nil || version < 0 {
+			return nil, &leaks.FieldError{Field: "pick", Message: "the form says not what it was made of; reload the page"}
+		}
+		picks[i] = store.Pick{Signature: signature, Version: version}
+	}
+	return picks, nil
+}
+
+// signaturesPost handles POST /projects/:project/signatures: one change of all signatures that were picked from the list, whose address the query has.
+func (p *pages) signaturesPost(c echo.Context) error {
+	project, err := ui.NameInPath(c, "project")
+	if err != nil {
+		return err
+	}
+	if err := ui.ParseForm(c, ui.MaxForm); err != nil {
+		return err
+	}
+	picks, err := picksOf(c.Request().Form["pick"])
+	if err != nil {
+		return err
+	}
+	change, err := changeOf(c)
+	if err != nil {
+		return err
+	}
+	change.Actor = ui.ActorOfForm(c)
+	if c.FormValue("do") == "mine" {
+		change.Assignee = &change.Actor
+	}
+	if err := p.store.ChangeTriages(c.Request().Context(), project, picks, change); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, string(ListingOf(project, c).url())+"#leaks-card")
+}

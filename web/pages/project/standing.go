@@ -1,0 +1,142 @@
+package project
+
+import (
+	"context"
+	"time"
+
+	domain "heapdrift/internal/leaks"
+	"heapdrift/internal/store"
+)
+
+// decidedSites is up to how many sites in all of a build's runs its gates are asked while the page waits. Of more, what they answered last is
+// shown, with its time.
+const decidedSites = 2000
+
+// A standing is what the newest builds say of a project.
+type standing struct {
+	project  string
+	coverage *store.Coverage
+	newest   []*domain.Cell          // of each scenario, by name; what its newest run says
+	worst    map[int64]store.Finding // by run, of those cells
+	gates    map[int64]domain.Gate   // by run, of the newest build's cells
+	why      map[int64]string        // by run: why its gate says so
+	told     *time.Time              // when the gates answered; nil for just now
+	open     map[domain.State]int    // signatures by state
+	gravest  *store.Finding          // of all cells; nil where nothing leaks or grows that is not tolerated
+	of       *domain.Cell            // whose that is
+	spread   store.Spread            // of it
+}
+
+// standingOf reads how a project stands by its newest builds.
+func standingOf(ctx context.Context, v store.View, project string, builds int) (*standing, error) {
+	s := &standing{project: project, gates: map[int64]domain.Gate{}, why: map[int64]string{}}
+	var err error
+	if s.coverage, err = v.Coverage(ctx, project, builds); err != nil {
+		return nil, err
+	}
+	var runs []int64
+	for _, scenario := range s.coverage.Scenarios {
+		if cell := s.coverage.Newest(scenario); cell != nil {
+			s.newest, runs = append(s.newest, cell), append(runs, cell.Run)
+		}
+	}
+	if s.worst, err = v.WorstFindings(ctx, runs); err != nil {
+		return nil, err
+	}
+	for _, cell := range s.newest {
+		if f, leaks := s.worst[cell.Run]; leaks && (s.gravest == nil || domain.CompareGravity(&f.Figure, &s.gravest.Figure) < 0) {
+			s.gravest, s.of = &f, cell
+		}
+	}
+	if s.gravest != nil {
+		worst, err := v.Signature(ctx, project, s.gravest.Signature)
+		if err != nil {
+			return nil, err
+		}
+		s.spread = worst.Spread
+	}
+	return s, s.decide(ctx, v)
+}
+
+// build is the newest build with a result; "" for none.
+func (s *standing) build() string {
+	if n := len(s.coverage.Builds); n > 0 {
+		return s.coverage.Builds[n-1].Name
+	}
+	return ""
+}
+
+// cells are those of the newest build.
+func (s *standing) cells() []*domain.Cell {
+	var list []*domain.Cell
+	for _, cell := range s.newest {
+		if cell.Build == s.build() {
+			list = append(list, cell)
+		}
+	}
+	return list
+}
+
+// decide asks the gates of the newest build's runs, or reads what they answered last.
+func (s *standing) decide(ctx context.Context, v store.View) error {
+	var sites int64
+	var runs []int64
+	for _, cell := range s.cells() {
+		sites += cell.Sites
+		runs = append(runs, cell.Run)
+	}
+	if sites > decidedSites {
+		told, err := v.LastDecisions(ctx, runs)
+		for run := range told {
+			d := told[run]
+			s.gates[run], s.why[run] = d.Gate, d.Why
+			if s.told == nil || d.At.Before(*s.told) {
+				s.told = &d.At
+			}
+		}
+		return err
+	}
+	for _, id := range runs {
+		run, err := v.Run(ctx, id)
+		if err != nil {
+			return err
+		}
+		verdict, err := v.Verdict(ctx, &run, store.GateQuestion{})
+		if err != nil {
+			return err
+		}
+		s.gates[id], s.why[id] = verdict.Gate, verdict.Why
+	}
+	return nil
+}
+
+// gate is what the gates of the newest build say together; "" where none was asked.
+func (s *standing) gate() domain.Gate {
+	var list []domain.Gate
+	for _, g := range s.gates {
+		list = append(list, g)
+	}
+	return domain.GravestGate(list...)
+}
+
+// reason is why the gravest of those gates says so.
+func (s *standing) reason() string {
+	for _, cell := range s.cells() {
+		if s.gates[cell.Run] == s.gate() {
+			return s.why[cell.Run]
+		}
+	}
+	return ""
+}
+
+// A gateWord is how a page says what a gate says.
+type gateWord struct{ word, class, shape string }
+
+var gateWords = map[domain.Gate]gateWord{
+	domain.GatePassed:       {"Gate passes", "no-leak", "M2 6.5 5 9.5 10 3"},
+	domain.GateFailed:       {"Gate fails", "leak", "M3 3l6 6M9 3l-6 6"},
+	domain.GateInconclusive: {"Gate undecided", "inconclusive", "M2 6h1.5 M5.5 6h1.5 M9 6h1.5"},
+	domain.GatePending:      {"Gate waits", "processing", "M6 1.5a4.5 4.5 0 1 0 4.5 4.5 M6 3.5v2.5l2 1"},
+	domain.GateError:        {"Gate cannot tell", "failed", "M3 3l6 6 M9 3l-6 6"},
+	"":                      {"No gate yet", "empty", "M3 6h6"},
+}
