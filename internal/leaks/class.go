@@ -46,6 +46,20 @@ func CompareGravity(a, b *Figure) int {
 		cmp.Compare(growthOf(b), growthOf(a)), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes))
 }
 
+// CompareUrgency puts the figure first that is to be dealt with first: what is certain, then leaks, then by how fast it grows, as far as both count
+// by one unit, then the graver.
+func CompareUrgency(a, b *Figure) int {
+	if order := cmp.Or(compareBools(b.Certain, a.Certain), compareBools(b.Class == analysis.ClassLeak, a.Class == analysis.ClassLeak)); order != 0 {
+		return order
+	}
+	if a.Rate != nil && b.Rate != nil && a.Rate.Unit == b.Rate.Unit {
+		if order := cmp.Compare(b.Rate.Bytes, a.Rate.Bytes); order != 0 {
+			return order
+		}
+	}
+	return CompareGravity(a, b)
+}
+
 // noGrowth is less than every growth: a finding that cannot be compared stands behind one that shrank.
 const noGrowth = -1 << 63
 

@@ -3,6 +3,8 @@ package leaks_test
 import (
 	"testing"
 
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
 	"heapdrift/internal/leaks"
 )
 
@@ -48,5 +50,22 @@ func TestCellTakesTheRunThatSpeaks(t *testing.T) {
 	c.Take(leaks.Cell{Run: 4, Status: "leak"})
 	if c.Run != 4 || c.Runs != 4 {
 		t.Errorf("%+v", c)
+	}
+}
+
+func TestCompareUrgency(t *testing.T) {
+	surely, rather := 0.99, 0.98
+	of := func(p *float64, certain bool, bytes float64, unit string) *leaks.Figure {
+		return &leaks.Figure{Class: analysis.ClassLeak, Score: p, Certain: certain, Rate: &score.Rate{Unit: unit, Bytes: bytes}}
+	}
+	slow, fast := of(&surely, true, 10, "hour"), of(&rather, true, 1000, "hour")
+	if leaks.CompareUrgency(fast, slow) >= 0 || leaks.CompareUrgency(slow, fast) <= 0 {
+		t.Error("of two that are certain the faster one is not first")
+	}
+	if leaks.CompareUrgency(of(&surely, false, 1e9, "hour"), slow) <= 0 {
+		t.Error("what is not certain is before what is")
+	}
+	if leaks.CompareUrgency(slow, of(&rather, true, 1000, "document")) >= 0 {
+		t.Error("units that differ were compared")
 	}
 }

@@ -100,11 +100,12 @@ func fillTotals(ctx context.Context, q querier, cells []leaks.Cell) error {
 	return err
 }
 
-// WorstFindings are the gravest findings of runs that leak or grow and are not tolerated, by run. A run without one is left out.
+// WorstFindings are, by run, the worst of what leaks or grows and is not tolerated, as leaks.CompareUrgency has it. A run without one is left out.
 func (v View) WorstFindings(ctx context.Context, runs []int64) (map[int64]Finding, error) {
 	rows, err := all[findingRow](ctx, v.q, `
 		select worst.* from unnest($1::bigint[]) run(id) cross join lateral (`+findingQuery+`
-			where f.run_id = run.id and f.class`+suspect+` and `+shownState+` <> 'known' order by f.ordinal limit 1) worst`, runs)
+			where f.run_id = run.id and f.class`+suspect+` and `+shownState+` <> 'known'
+			order by f.certain desc, f.class = 'leak' desc, (f.rate->>'bytes')::double precision desc nulls last, f.ordinal limit 1) worst`, runs)
 	worst := make(map[int64]Finding, len(rows))
 	for i := range rows {
 		worst[rows[i].Run] = rows[i].finding()

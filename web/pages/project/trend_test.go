@@ -1,0 +1,66 @@
+package project
+
+import (
+	"testing"
+
+	"heapdrift/internal/analysis"
+	domain "heapdrift/internal/leaks"
+	"heapdrift/internal/store"
+)
+
+func TestScale(t *testing.T) {
+	log := scaleFor(false, 3<<10, 3<<20)
+	if log.y(0) != trendHeight || log.y(10<<20) != 0 || log.y(3<<20) <= 0 || log.y(3<<10) >= trendHeight {
+		t.Errorf("%+v: %g %g", log, log.y(3<<20), log.y(3<<10))
+	}
+	for _, bytes := range []float64{0, 1, 1000, 1 << 20, 1 << 50} {
+		for _, s := range []scale{log, scaleFor(true, 1, 1<<20), scaleFor(false, 0.001, 0.01), scaleFor(false, 1, 1<<50)} {
+			if y := s.y(bytes); y < 0 || y > trendHeight {
+				t.Errorf("%+v puts %g at %g", s, bytes, y)
+			}
+		}
+	}
+	if half := scaleFor(true, 0, 100); half.y(55) != trendHeight/2 {
+		t.Error(half.y(55))
+	}
+	if got := levelText(10 << 20); got != "10 MB" {
+		t.Error(got)
+	}
+}
+
+// What was not run is not clean, and what says nothing of how fast it grows is no point.
+func TestTrendOf(t *testing.T) {
+	grows := func(bytes float64) []domain.Total {
+		return []domain.Total{{Unit: "hour", Bytes: bytes, Low: bytes / 2, High: bytes * 2, Signatures: 1}}
+	}
+	s := &standing{project: "p", coverage: &store.Coverage{
+		Builds: []store.BuildRef{{Name: "1"}, {Name: "2"}, {Name: "3"}, {Name: "4"}}, Scenarios: []string{"a", "b", "c"},
+		Cells: []domain.Cell{
+			{Build: "1", Scenario: "a", Run: 1, Status: analysis.StatusNoLeak},
+			{Build: "1", Scenario: "b", Run: 2, Status: analysis.StatusLeak, Totals: grows(1 << 20)},
+			{Build: "2", Scenario: "a", Run: 3, Status: analysis.StatusLeak, Totals: grows(2 << 20)},
+			{Build: "3", Scenario: "a", Run: 4, Status: analysis.StatusInconclusive},
+			{Build: "4", Scenario: "b", Run: 5, Status: analysis.StatusLeak, Totals: grows(1 << 20)},
+			{Build: "4", Scenario: "c", Run: 6, Status: analysis.StatusLeak, Totals: []domain.Total{{Unit: "document", Bytes: 5}}},
+		},
+	}}
+	limit := domain.Policies{Default: domain.Policy{Budgets: []domain.Budget{{Of: domain.BudgetTotal, In: domain.InBytes, Per: "hour", Limit: 65536}}}}
+	tr := trendOf(s, "", false, &limit)
+	if tr.unit != "hour" || len(tr.units) != 2 || len(tr.lines) != 2 || len(tr.budgets) != 1 || tr.budgets[0].text != "budget 64.0 KB/hour" {
+		t.Fatalf("%+v", tr)
+	}
+	a, b := tr.lines[0], tr.lines[1]
+	if len(a.points) != 2 || a.path == "" || a.gap != "" || a.points[0].y != "150.0" || a.points[1].low == "" {
+		t.Errorf("%+v", a)
+	}
+	if len(b.points) != 2 || b.path != "" || b.gap == "" {
+		t.Errorf("builds 2 and 3 were not run in b, and the line is %+v", b)
+	}
+	if other := trendOf(s, "document", true, &domain.Policies{}); other.unit != "document" || len(other.lines) != 1 || len(other.budgets) != 0 {
+		t.Errorf("%+v", other)
+	}
+	s.coverage.Builds = s.coverage.Builds[:1]
+	if trendOf(s, "", false, &limit) != nil {
+		t.Error("one build is no course")
+	}
+}

@@ -1,0 +1,63 @@
+package pages_test
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/store"
+	"heapdrift/internal/store/storetest"
+)
+
+func TestProjectStanding(t *testing.T) {
+	s := open(t)
+	history(t, s)
+	text := words(s.page("/projects/shopd"))
+	has(t, text, "Gate fails", "build 4813", "The worst,", "2.48 MB/hour", "in Receipt::AppendLine", "came between 4811 and 4812", "soak-60min leaks", "Compare 4811 → 4812",
+		"Growth of all leaks, by build", "log linear", "first bad: 4811 → 4812", "What was run")
+	page := s.page("/projects/shopd")
+	if n := strings.Count(page, `<circle class="dot is-`); n != 3 {
+		t.Errorf("the chart has %d builds, want 3", n)
+	}
+	has(t, page, `title="soak-60min, 4811: leaks"`, `title="soak-60min, 4813: leaks"`)
+	has(t, s.page("/projects/shopd?scale=linear&q=a"), `href="/projects/shopd?q=a"`)
+}
+
+func TestSeveralLeaksAtOnce(t *testing.T) {
+	s := open(t)
+	history(t, s)
+	all := must[*store.SignaturePage](t)(storetest.Now(t, s.store).Signatures(t.Context(), store.SignatureQuery{Project: "shopd", Limit: 100}))
+	if len(all.Rows) < 2 {
+		t.Fatalf("%d signatures", len(all.Rows))
+	}
+	pick := func(i int) string { return all.Rows[i].Text + "@" + strconv.FormatInt(all.Rows[i].Version, 10) }
+	states := func() (list []string) {
+		for i := range 2 {
+			now := must[store.Signature](t)(storetest.Now(t, s.store).Signature(t.Context(), "shopd", all.Rows[i].Text))
+			list = append(list, string(now.State)+" "+now.Assignee)
+		}
+		return list
+	}
+	has(t, s.page("/projects/shopd"), `action="/projects/shopd/signatures"`, `value="`+pick(0)+`"`)
+	const path = "/projects/shopd/signatures?sort=growth"
+	if code, _ := s.fill(path, "pick", pick(0), "pick", pick(1), "do", "assign", "assignee", "cara", "actor", "ada"); code != http.StatusSeeOther {
+		t.Fatal(code)
+	}
+	if got := states(); !strings.HasSuffix(got[0], " cara") || !strings.HasSuffix(got[1], " cara") {
+		t.Errorf("%q", got)
+	}
+	// What somebody else changed meanwhile is refused, and nothing of the rest is done either.
+	if code, _ := s.fill(path, "pick", all.Rows[1].Text+"@"+strconv.FormatInt(all.Rows[1].Version+1, 10), "pick", pick(0), "do", "known", "reason", "by design"); code != http.StatusConflict {
+		t.Errorf("a change of what had changed: %d", code)
+	}
+	if got := states(); got[0] == string(leaks.StateKnown)+" cara" || got[1] == string(leaks.StateKnown)+" cara" {
+		t.Errorf("half of it was done: %q", got)
+	}
+	for _, form := range [][]string{{"do", "known", "reason", "x"}, {"pick", "sig1:x", "do", "open"}, {"pick", pick(0), "do", "nothing"}} {
+		if code, _ := s.fill(path, form...); code < 400 || code >= 500 {
+			t.Errorf("%v: %d", form, code)
+		}
+	}
+}
