@@ -219,6 +219,17 @@ func countSignatures(ctx context.Context, q querier, page *SignaturePage, state 
 	return err
 }
 
+// StateCounts counts the signatures of a project that ever leaked or grew, by state. It returns ErrNotFound for no project.
+func (v View) StateCounts(ctx context.Context, project string) (map[leaks.State]int, error) {
+	id, err := projectID(ctx, v.q, project)
+	if err != nil {
+		return nil, err
+	}
+	page := &SignaturePage{Counts: map[leaks.State]int{}}
+	where, args := SignatureQuery{}.where(id)
+	return page.Counts, wrap("count signatures", countSignatures(ctx, v.q, page, "", where, args))
+}
+
 func ownersOf(ctx context.Context, q querier, project int64) ([]string, error) {
 	return values[string](ctx, q, `
 		select owner from signatures where project_id = $1 and bad and alias_of is null and owner <> ''

@@ -45,7 +45,7 @@ func TestAccountsInBrowser(t *testing.T) {
 	if err := s.store.AddProject(t.Context(), "shopd", 0, "somebody"); err != nil {
 		t.Fatal(err)
 	}
-	b.do(cdp.Navigate(s.url+"/"), cdp.SendKeys("#new-project", "audit"), cdp.Click(`//button[text()="Make it"]`))
+	b.do(cdp.Navigate(s.url+"/"), cdp.Click(`//summary[text()="New project"]`), cdp.SendKeys("#new-project", "audit"), cdp.Click(`//button[text()="Make it"]`))
 	b.see(`location.pathname === "/projects/audit/settings" && document.querySelector("#members td").innerText === "Ada Kirsch"`)
 	b.do(cdp.Navigate(s.url+"/accounts"), cdp.SendKeys("#name", "Bo Olsen"), cdp.SendKeys("#email", "bo@shop.example"), cdp.Click(`//button[text()="Make the account"]`))
 	b.see(`document.querySelector("#new-link").innerText.startsWith(location.origin + "/setup/")`)

@@ -61,3 +61,15 @@ func TestSeveralLeaksAtOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestReleaseBoard(t *testing.T) {
+	s := open(t)
+	history(t, s)
+	clean := target
+	clean.Project = "aaa"
+	addRun(t, s.store, clean, capturesOf(shop[4:7], 11))
+	page := s.page("/")
+	// What fails stands first, whatever it is called.
+	has(t, words(page), "1 of 2 projects fail their gate", "failing 1", "shopd Gate fails", "soak-60min Leaking", "Receipt:: AppendLine", "2.48 MB/hour", "aaa")
+	lacks(t, words(s.page("/?show=failing")), "aaa")
+}

@@ -16,7 +16,11 @@ func TestProjects(t *testing.T) {
 	other.Project = "résumé + co@home"
 	addEvidence(t, s.store, other, "a.log")
 	page := s.page("/")
-	has(t, page, `href="/projects/r%C3%A9sum%C3%A9%20+%20co@home"`, "résumé + co@home", `href="/projects/shopd"`, "UTC")
+	// What has a verdict stands before what has none.
+	has(t, words(page), "Release board", "0 of 2 projects fail their gate", "all 2", "undecided 2", "shopd", "Gate undecided", "4812", "soak-60min", "Inconclusive", "UTC", "résumé + co@home", "No gate yet", "1 run, none with a result yet")
+	has(t, page, `href="/projects/shopd"`, `href="/projects/r%C3%A9sum%C3%A9%20+%20co@home"`)
+	has(t, words(s.page("/?show=failing")), "failing 0", "No project stands so.")
+	has(t, words(s.page("/?show=nonsense")), "résumé + co@home")
 	lacks(t, page, "Find what leaks")
 	has(t, s.page("/projects/r%C3%A9sum%C3%A9%20+%20co@home"), "<h1>résumé + co@home</h1>")
 }

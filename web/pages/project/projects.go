@@ -1,23 +1,53 @@
 package project
 
 import (
+	"cmp"
+	"context"
 	"net/http"
+	"slices"
+	"time"
 
+	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/accounts"
+	"heapdrift/internal/analysis"
+	domain "heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
 )
 
-// projects handles GET /: all projects, or how to begin where there is none.
+const (
+	// boardBuilds is how many builds, the newest ones, the strip of a scenario has.
+	boardBuilds = 6
+	// staleAfter is when a scenario counts as not run lately.
+	staleAfter = 7 * 24 * time.Hour
+)
+
+// projects handles GET /: all projects with how they stand, those that fail first, or how to begin where there is none; show= keeps those that
+// stand so.
 func (p *pages) projects(c echo.Context) error {
 	ctx := c.Request().Context()
-	list, err := store.Read(ctx, p.store, func(v store.View) ([]store.Project, error) { return v.Projects(ctx, accounts.From(ctx)) })
+	view := projectsView{Frame: ui.FrameOf(c, "Projects"), curl: ui.Target{}.Curl(c)}
+	err := p.store.View(ctx, func(v store.View) error {
+		list, err := v.Projects(ctx, accounts.From(ctx))
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			row, err := boardRowOf(ctx, v, &list[i])
+			if err != nil {
+				return err
+			}
+			view.all = append(view.all, row)
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	view := projectsView{Frame: ui.FrameOf(c, "Projects"), list: list, curl: ui.Target{}.Curl(c)}
+	slices.SortStableFunc(view.all, compareBoardRows)
+	view.show = shownOf(c.QueryParam("show"))
 	view.makes, view.uploads = accounts.From(ctx).MayEverywhere(), accounts.From(ctx).MaySomewhere(accounts.Upload)
 	view.Tab = "projects"
 	return ui.Render(c, http.StatusOK, projectsPage(view))
@@ -25,8 +55,117 @@ func (p *pages) projects(c echo.Context) error {
 
 type projectsView struct {
 	ui.Frame
-	list []store.Project
+	all  []boardRow
+	show shown
 	curl string
 	// makes and uploads say what the reader may do somewhere.
 	makes, uploads bool
+}
+
+// A boardRow is one project on the board.
+type boardRow struct {
+	store.Project
+	*standing
+}
+
+// boardRowOf reads how a project stands.
+func boardRowOf(ctx context.Context, v store.View, p *store.Project) (boardRow, error) {
+	s, err := standingOf(ctx, v, p.Name, boardBuilds)
+	if err != nil {
+		return boardRow{}, err
+	}
+	s.open, err = v.StateCounts(ctx, p.Name)
+	return boardRow{*p, s}, err
+}
+
+// boardOrder puts first what fails, then what cannot be told.
+var boardOrder = map[domain.Gate]int{domain.GateFailed: 0, domain.GateError: 1, domain.GateInconclusive: 2, domain.GatePending: 3, domain.GatePassed: 4, "": 5}
+
+func compareBoardRows(a, b boardRow) int {
+	return cmp.Or(cmp.Compare(boardOrder[a.gate()], boardOrder[b.gate()]), cmp.Compare(a.Name, b.Name))
+}
+
+// isStale reports whether one of the project's scenarios was not run lately.
+func (r boardRow) isStale() bool { return r.stale(time.Now()) > 0 }
+
+// stale counts the scenarios that were not run lately.
+func (r boardRow) stale(now time.Time) int {
+	n := len(r.coverage.Scenarios) - len(r.newest) // older than all builds of the strip
+	for _, cell := range r.newest {
+		if now.Sub(cell.At) > staleAfter {
+			n++
+		}
+	}
+	return n
+}
+
+// A shown is a part of the board.
+type shown struct {
+	name, text string
+	has        func(boardRow) bool
+}
+
+var showns = []shown{
+	{"", "all", func(boardRow) bool { return true }},
+	{"failing", "failing", func(r boardRow) bool { return r.gate() == domain.GateFailed }},
+	{"undecided", "undecided", func(r boardRow) bool { return r.gate() != domain.GateFailed && r.gate() != domain.GatePassed }},
+	{"passing", "passing", func(r boardRow) bool { return r.gate() == domain.GatePassed }},
+	{"stale", "not run for 7 days", boardRow.isStale},
+}
+
+// shownOf is the part that an address asks for; all of it where it names none.
+func shownOf(name string) shown {
+	at := slices.IndexFunc(showns, func(s shown) bool { return s.name == name })
+	return showns[max(at, 0)]
+}
+
+// rows are the projects of a part.
+func (v projectsView) rows(s shown) []boardRow {
+	var list []boardRow
+	for _, r := range v.all {
+		if s.has(r) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+func (s shown) url() templ.SafeURL {
+	if s.name == "" {
+		return "/"
+	}
+	return templ.SafeURL("/?show=" + s.name)
+}
+
+// A figure is a number above the board.
+type figure struct {
+	n, of string
+	says  string
+	bad   bool
+}
+
+// figures sum the board up.
+func (v projectsView) figures() []figure {
+	var failing, fresh, back, stale, undecided int
+	now := time.Now()
+	for _, r := range v.all {
+		if r.gate() == domain.GateFailed {
+			failing++
+		}
+		fresh, back = fresh+r.open[domain.StateNew], back+r.open[domain.StateRegressed]
+		stale += r.stale(now)
+		for _, cell := range r.newest {
+			if cell.Status == analysis.StatusInconclusive {
+				undecided++
+			}
+		}
+	}
+	count := func(n int) string { return analysis.Count(int64(n)) }
+	return []figure{
+		{count(failing), " of " + count(len(v.all)), "projects fail their gate", failing > 0},
+		{count(fresh), "", "new leaks", fresh > 0},
+		{count(back), "", "came back", back > 0},
+		{count(stale), "", "scenarios not run for 7 days", false},
+		{count(undecided), "", "scenarios undecided: they ask for more evidence", false},
+	}
 }
