@@ -136,7 +136,7 @@ var wanted = map[string]string{
 	"public": `
 		GET /healthz, GET /readyz, GET /favicon.ico, GET /static/*, GET /api/v1/openapi.yaml, OPTIONS /api/v1/evidence, GET /login, POST /login, POST /logout,
 		GET /login/issuer, GET /login/issuer/return, GET /setup/:code, POST /setup/:code`,
-	"known":   `GET /, GET /account`,
+	"known":   `GET /, GET /account, GET /search`,
 	"server":  `GET /operators, GET /accounts, POST /accounts, POST /accounts/:user, POST /accounts/:user/link, POST /projects, GET /api/v1/audit`,
 	"uploads": `GET /upload, POST /upload, POST /symbols, PUT /api/v1/symbols`,
 	"symbols": `GET /symbols/*, GET /symbols/:name/:key/:file, GET /symbols/:name/:key/msfz0/:file`,

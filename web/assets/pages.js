@@ -28,8 +28,10 @@
   });
 
   // ---- rows that open in place ----
+  function opener(row) { return row.querySelector("[aria-expanded]"); }
   function toggle(row) {
-    var link = row.querySelector("[aria-expanded]");
+    var link = opener(row);
+    if (!link) { row.querySelector("a").click(); return; } // it has a page of its own
     if (link.hasAttribute("hx-get")) { link.click(); return; } // the server opens it, and closes the others
     var open = link.getAttribute("aria-expanded") === "true";
     var detail = document.getElementById(link.getAttribute("aria-controls"));
@@ -47,7 +49,7 @@
   }
   document.addEventListener("click", function (e) {
     var row = e.target.closest("tr[data-row]");
-    if (!row || !window.htmx || e.button !== 0 || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
+    if (!row || !opener(row) || !window.htmx || e.button !== 0 || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
     if (!e.target.closest("[aria-expanded]") && (e.target.closest("a, button") || String(getSelection()))) return;
     if (e.target.closest("[hx-get]")) return; // htmx takes it
     e.preventDefault();
@@ -66,7 +68,7 @@
       if (search) { e.preventDefault(); search.focus(); search.select(); }
     } else if ((e.key === "j" || e.key === "k") && rows.length) {
       at = Math.max(0, Math.min(rows.length - 1, at + (e.key === "j" ? 1 : -1)));
-      rows[at].querySelector("[aria-expanded]").focus();
+      (opener(rows[at]) || rows[at].querySelector("a")).focus();
     } else if (e.key === "o" && here) {
       toggle(here);
     }

@@ -61,6 +61,7 @@ var table = map[string]need{
 	// They show what the actor may see of all projects.
 	"GET /":        known,
 	"GET /account": known,
+	"GET /search":  known,
 
 	"GET /operators":            ofServer,
 	"GET /accounts":             ofServer,

@@ -18,6 +18,7 @@ import (
 	"heapdrift/web/pages/operators"
 	"heapdrift/web/pages/project"
 	"heapdrift/web/pages/run"
+	"heapdrift/web/pages/search"
 	"heapdrift/web/pages/settings"
 	"heapdrift/web/pages/symbols"
 	"heapdrift/web/pages/ui"
@@ -48,6 +49,7 @@ func Register(e *echo.Echo, opt Options) {
 	use := ui.WithVersion(opt.Version)
 	project.Register(e, opt.Store, use)
 	leaks.Register(e, opt.Store, use)
+	search.Register(e, opt.Store, use)
 	run.Register(e, run.Options{Store: opt.Store, Hub: opt.Hub, Windows: opt.Windows, Queries: opt.Queries, Closing: opt.Closing}, use)
 	symbols.Register(e, opt.Store, opt.Intake, use)
 	upload.Register(e, opt.Store, opt.Intake, use)

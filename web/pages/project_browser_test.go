@@ -1,0 +1,30 @@
+package pages_test
+
+import (
+	"testing"
+	"time"
+
+	cdp "github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// Several leaks change at once with a browser, and the search of all pages leads to one by the keyboard alone.
+func TestProjectInBrowser(t *testing.T) {
+	s := open(t)
+	history(t, s)
+	b := browse(t)
+	b.do(cdp.Navigate(s.url + "/projects/shopd"))
+	b.see(`getComputedStyle(document.querySelector(".bulk")).display === "none"`)
+	b.do(cdp.Click("#leaks tbody tr:nth-child(1) .check"), cdp.Click("#leaks tbody tr:nth-child(2) .check"))
+	b.see(`getComputedStyle(document.querySelector(".bulk")).display === "flex"`)
+	b.keep("project-picked")
+	b.do(cdp.SendKeys(`.bulk [name="reason"]`, "by design"), cdp.Click(`//button[text()="Known"]`))
+	b.see(`document.querySelectorAll("#leaks .s-known").length === 2`)
+	b.do(cdp.KeyEvent("k", cdp.KeyModifiers(2)), cdp.Sleep(50*time.Millisecond))
+	b.see(`document.getElementById("palette").open`)
+	b.do(cdp.KeyEvent("appendline"))
+	b.see(`document.querySelectorAll("#found a").length > 0`)
+	b.keep("palette")
+	b.do(cdp.KeyEvent(kb.ArrowDown), cdp.KeyEvent(kb.Enter))
+	b.see(`location.pathname.startsWith("/projects/shopd/signatures/")`)
+}
