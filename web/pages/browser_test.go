@@ -84,7 +84,7 @@ func (b *tab) accessible(what string) {
 	script := must[[]byte](b.t)(os.ReadFile(filepath.Join("..", "testdata", "axe.min.js")))
 	must[int](b.t)(cdp.Run(b.ctx, cdp.Evaluate[int](string(script)+"\n;0")))
 	found := must[string](b.t)(cdp.Run(b.ctx, cdp.Evaluate[string](
-		`axe.run().then(r => JSON.stringify(r.violations.flatMap(v => v.nodes.map(n => v.id + " at " + n.target.join(" ") + ": " + n.failureSummary))))`, cdp.EvalAwaitPromise)))
+		`axe.run({rules: {"target-size": {enabled: true}}}).then(r => JSON.stringify(r.violations.flatMap(v => v.nodes.map(n => v.id + " at " + n.target.join(" ") + ": " + n.failureSummary))))`, cdp.EvalAwaitPromise)))
 	var violations []string
 	if err := json.Unmarshal([]byte(found), &violations); err != nil {
 		b.t.Fatal(err)

@@ -1,0 +1,51 @@
+package pages_test
+
+import (
+	"fmt"
+	"testing"
+
+	cdp "github.com/chromedp/chromedp"
+)
+
+// Every page at three widths, light and dark: nothing is logged, nothing keeps people from using it, nothing is wider than the window, and no text is
+// cut without a title.
+func TestEveryPageInBrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it walks all pages with a browser")
+	}
+	s, b := open(t), browse(t)
+	runs := history(t, s)
+	leak := signatureOf(t, s, appendLine)
+	newest := fmt.Sprintf("/runs/%d", runs[len(runs)-1])
+	for _, page := range []struct{ name, path string }{
+		{"board", "/"}, {"project", "/projects/shopd"}, {"signature", "/projects/shopd/signatures/" + leak.Text}, {"compare", "/projects/shopd/compare?base=4811&head=4812"},
+		{"run", newest}, {"run-modules", newest + "?view=modules"}, {"run-flame", newest + "?view=flame"}, {"run-sites", newest + "?view=sites"},
+		{"upload", "/upload?project=shopd"}, {"search", "/search?q=shop"}, {"rules", "/projects/shopd/rules"}, {"policy", "/projects/shopd/policy"},
+		{"symbols", "/projects/shopd/symbols"}, {"settings", "/projects/shopd/settings"}, {"operators", "/operators"},
+	} {
+		for _, size := range [][2]int64{{1440, 900}, {1024, 768}, {390, 844}} {
+			b.do(cdp.EmulateViewport(size[0], size[1]), cdp.Navigate(s.url+page.path))
+			for _, theme := range []string{"light", "dark"} {
+				what := fmt.Sprintf("%s-%d-%s", page.name, size[0], theme)
+				b.see(fmt.Sprintf(`document.documentElement.dataset.theme = %q`, theme))
+				b.accessible(what)
+				b.keep("walk-" + what)
+			}
+			b.fits(fmt.Sprintf("%s at %d", page.name, size[0]))
+			b.uncut(fmt.Sprintf("%s at %d", page.name, size[0]))
+		}
+	}
+}
+
+// uncut looks for text that is cut off and whose whole no title has.
+func (b *tab) uncut(what string) {
+	b.t.Helper()
+	cut := must[string](b.t)(cdp.Run(b.ctx, cdp.Evaluate[string](`[...document.querySelectorAll("main *")].filter(e => {
+		const style = getComputedStyle(e);
+		return style.overflowX === "hidden" && style.textOverflow === "ellipsis" && e.scrollWidth > e.clientWidth + 1 && e.innerText.trim() !== "" &&
+			!e.closest("[title]") && !e.querySelector("[title]");
+	}).map(e => e.tagName + "." + e.className + ": " + e.innerText.slice(0, 60)).join("\n")`)))
+	if cut != "" {
+		b.t.Errorf("%s: text is cut without a title: %s", what, cut)
+	}
+}
