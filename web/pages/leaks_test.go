@@ -249,10 +249,20 @@ func TestCompareBuilds(t *testing.T) {
 	s := open(t)
 	history(t, s)
 	page := words(s.page("/projects/shopd/compare?base=4811&head=4812&scenario=soak-60min"))
-	has(t, page, "Compare builds of shopd", "1 new", "Base: build 4811", "Head: build 4812", "New 1", "Receipt::AppendLine", "stable", "leak", "2.48 MB/hour", "certain", "Same 4", "Calls of both sides")
-	lacks(t, page, "Worse 0", "Not exercised 0") // a group without a row takes no room
+	has(t, page, "Compare builds of shopd", "1 new", "What changed", "all 5 new 1", "same 4", "new", "Receipt:: AppendLine", "stable", "leak", "certain", "2.48 MB/hour", "Calls of both sides",
+		"By module", "shopd", "Base: build 4811", "Head: build 4812")
+	lacks(t, page, "worse 0", "not exercised 0") // a group without a row takes no room
+	const pair = "/projects/shopd/compare?base=4811&head=4812&scenario=soak-60min"
+	for query, rows := range map[string]int{"": 5, "&group=new": 1, "&group=persisting": 4, "&group=fixed": 0, "&group=nonsense": 5, "&q=appendline": 1, "&q=shopd&group=persisting": 2, "&q=nosuch": 0} {
+		page := s.page(pair + query)
+		if n := strings.Count(page, "<tr data-row="); n != rows {
+			t.Errorf("%s: %d rows, want %d", query, n, rows)
+		}
+	}
+	has(t, s.page(pair+"&group=new&q=a"), `base=4811&amp;group=persisting&amp;head=4812&amp;q=a&amp;scenario=soak-60min#changes`, `name="group" value="new"`, `value="a"`)
+	has(t, words(s.page(pair+"&q=nosuch")), "Nothing matches. Show all")
 	page = words(s.page("/projects/shopd/compare"))
-	has(t, page, "Base: build 4812", "the baseline of build 4813", "Head: build 4813", "Fixed 1", "AuditLog::Note")
+	has(t, page, "fixed 1", "AuditLog:: Note", "Base: build 4812", "the baseline of build 4813", "Head: build 4813")
 	has(t, words(s.page("/projects/shopd/compare?head=4811")), "There is no older build on the branch of 4811")
 	has(t, words(s.page("/projects/shopd/compare?head=nosuch&base=4811")), "One of the builds has no run of this scenario.")
 	has(t, words(s.page("/projects/shopd/compare?scenario=%3Cb%3E")), "No build of the project has a result in the scenario &lt;b&gt;")

@@ -38,6 +38,9 @@ func (p *pages) compare(c echo.Context) error {
 		return err
 	}
 	if v.comparison != nil {
+		v.group, v.filter = groupNamed(c.QueryParam("group")), compareParam(c, "q")
+		v.filter = strings.ToValidUTF8(v.filter[:min(len(v.filter), ui.MaxFilter)], "")
+		v.shown = matching(v.comparison, v.group, v.filter)
 		v.Scripts = append(v.Scripts, ui.FlameScripts...)
 	}
 	return ui.Render(c, http.StatusOK, comparePage(v))
@@ -56,6 +59,9 @@ type compareView struct {
 	base, head             *compare.Side
 	comparison             *compare.Comparison
 	titles                 map[string]string // of the signatures of suggestions
+	group                  compare.Change    // that the table is filtered by; "" for all
+	filter                 string            // text in the titles of rows
+	shown                  []compare.Row
 }
 
 // read reads what may be compared, and compares what is chosen.
@@ -109,11 +115,6 @@ func (v *compareView) read(ctx context.Context, from store.View) error {
 // treeURL is the tree of calls of both sides.
 func (v *compareView) treeURL() string {
 	return "/api/v1/compare/tree?" + url.Values{"layout": {"columns"}, "project": {v.project}, "scenario": {v.scenario}, "base": {v.base.Build}, "head": {v.head.Build}}.Encode()
-}
-
-// isEmpty reports whether no signature leaks or grows on either side.
-func (v *compareView) isEmpty() bool {
-	return !slices.ContainsFunc(changeGroups, func(g changeGroup) bool { return len(rowsOf(v.comparison, g.change)) > 0 })
 }
 
 // compareParam is a name in the address of a comparison.

@@ -1,28 +1,130 @@
 package leaks
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/a-h/templ"
+
 	"heapdrift/internal/analysis/compare"
 	"heapdrift/web/pages/ui"
 )
 
-// A changeGroup is one table of a comparison.
+// A changeGroup is what became of some of the rows of a comparison.
 type changeGroup struct {
 	change compare.Change
-	name   string // as a heading
-	word   string // as a count
+	word   string
 	note   string
 }
 
-// changeGroups are the tables of a comparison in their order.
+// changeGroups are the groups of a comparison in their order.
 var changeGroups = []changeGroup{
-	{compare.New, "New", "new", "leaks or grows in the head, and the base was clean or did not have it"},
-	{compare.Grown, "Worse", "worse", "grows faster than in the base, beyond chance"},
-	{compare.Shrunk, "Better", "better", "grows slower than in the base, beyond chance"},
-	{compare.Clean, "Clean here", "clean here", "leaked in the base and is clean in the head; another scenario, or a newer build, says that it is not fixed"},
-	{compare.Fixed, "Fixed", "fixed", "leaked in the base; the head exercised it and is clean, or ran its callers and holds none of it"},
-	{compare.Persisting, "Same", "same", "leaks or grows on both sides, with no difference beyond chance"},
-	{compare.NotExercised, "Not exercised", "not exercised", "nothing says that the head would have shown it: neither fixed nor persisting"},
+	{compare.New, "new", "leaks or grows in the head, and the base was clean or did not have it"},
+	{compare.Grown, "worse", "grows faster than in the base, beyond chance"},
+	{compare.Shrunk, "better", "grows slower than in the base, beyond chance"},
+	{compare.Clean, "clean here", "leaked in the base and is clean in the head; another scenario, or a newer build, says that it is not fixed"},
+	{compare.Fixed, "fixed", "leaked in the base; the head exercised it and is clean, or ran its callers and holds none of it"},
+	{compare.Persisting, "same", "leaks or grows on both sides, with no difference beyond chance"},
+	{compare.NotExercised, "not exercised", "nothing says that the head would have shown it: neither fixed nor persisting"},
 }
+
+// groupOf is the group of a change.
+func groupOf(change compare.Change) changeGroup {
+	return changeGroups[slices.IndexFunc(changeGroups, func(g changeGroup) bool { return g.change == change })]
+}
+
+// groupNamed is the group that an address asks for; "" for all of them where it names none.
+func groupNamed(name string) compare.Change {
+	if slices.ContainsFunc(changeGroups, func(g changeGroup) bool { return string(g.change) == name }) {
+		return compare.Change(name)
+	}
+	return ""
+}
+
+// matching are the rows of a group, "" for all, whose title has a text, in the order of the groups.
+func matching(c *compare.Comparison, group compare.Change, text string) []compare.Row {
+	var rows []compare.Row
+	text = strings.ToLower(text)
+	for _, g := range changeGroups {
+		if group != "" && group != g.change {
+			continue
+		}
+		for _, r := range rowsOf(c, g.change) {
+			if strings.Contains(strings.ToLower(anySide(r).Title), text) {
+				rows = append(rows, r)
+			}
+		}
+	}
+	return rows
+}
+
+// fields are what the address of the comparison says, with another group.
+func (v *compareView) fields(group compare.Change) []ui.Field {
+	var list []ui.Field
+	for _, f := range []ui.Field{{Name: "scenario", Value: v.scenario}, {Name: "base", Value: v.chosenBase}, {Name: "head", Value: v.chosenHead}, {Name: "group", Value: string(group)}, {Name: "q", Value: v.filter}} {
+		if f.Value != "" {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+func (v *compareView) groupURL(group compare.Change) templ.SafeURL {
+	return ui.WithFields(ui.CompareURL(v.project, "", "", ""), v.fields(group)) + "#changes"
+}
+
+// allURL is the comparison without filters.
+func (v *compareView) allURL() templ.SafeURL { return v.moduleURL("") }
+
+// moduleURL is the comparison with what a module is to blame for.
+func (v *compareView) moduleURL(module string) templ.SafeURL {
+	all := *v
+	all.filter = module
+	return all.groupURL("")
+}
+
+// A moduleChange is what the leaks of one module hold on each side.
+type moduleChange struct {
+	name       string
+	base, head int64
+}
+
+func (m moduleChange) change() ui.Change {
+	grown := m.head - m.base
+	return ui.BytesChange(&grown)
+}
+
+// modulesOf adds the rows of a comparison up by the module to blame, those that changed most first. What nothing is known of on a side holds
+// nothing there.
+func modulesOf(c *compare.Comparison) []moduleChange {
+	at := map[string]int{}
+	var list []moduleChange
+	for _, r := range c.Rows {
+		if r.Change == compare.NotExercised {
+			continue
+		}
+		name, _, named := strings.Cut(ui.TitleOf(anySide(r).Title).Blame, "!")
+		if !named {
+			continue
+		}
+		k, known := at[name]
+		if !known {
+			k, at[name] = len(list), len(list)
+			list = append(list, moduleChange{name: name})
+		}
+		if r.Base != nil {
+			list[k].base += r.Base.Outstanding.Bytes
+		}
+		if r.Head != nil {
+			list[k].head += r.Head.Outstanding.Bytes
+		}
+	}
+	slices.SortStableFunc(list, func(a, b moduleChange) int { return cmp.Compare(abs(b.head-b.base), abs(a.head-a.base)) })
+	return list
+}
+
+func abs(n int64) int64 { return max(n, -n) }
 
 // rowsOf are the rows of a change.
 func rowsOf(c *compare.Comparison, change compare.Change) []compare.Row {
