@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"math"
 	"strconv"
 
 	"heapdrift/ingest/capture"
@@ -61,6 +62,14 @@ func Count(n int64) string {
 		digits = digits[:i] + "," + digits[i:]
 	}
 	return sign + digits
+}
+
+// Number prints what is no whole count, such as blocks per hour: with three significant digits, and whole from 100 on, never with an exponent.
+func Number(x float64) string {
+	if math.Abs(x) >= 99.95 && math.Abs(x) < 1e15 {
+		return Count(int64(math.Round(x)))
+	}
+	return strconv.FormatFloat(x, 'g', 3, 64)
 }
 
 // Bytes prints a size with three significant digits, 1 KB = 1,024 bytes as Windows tools count.

@@ -172,7 +172,7 @@ func speed(base, head *Finding) (change Change, why string, chance float64) {
 		return Persisting, "it leaks or grows on both sides; how fast is not known on both", 1
 	}
 	b, h := exposure(base), exposure(head)
-	rates := fmt.Sprintf("%.3g blocks per %s, before %.3g", head.RateCount, head.RateUnit, base.RateCount)
+	rates := fmt.Sprintf("%s blocks per %s, before %s", analysis.Number(head.RateCount), head.RateUnit, analysis.Number(base.RateCount))
 	grown, shrunk := score.Worse(b, h), score.Worse(h, b)
 	switch {
 	case grown >= sureness && head.RateCount >= score.Noticeable*base.RateCount:

@@ -47,8 +47,8 @@ func rateOf(r *score.Rate) Change {
 		return NoChange("no growth to speak of")
 	}
 	c := RateChange(r.Bytes, r.Unit)
-	c.Exact = fmt.Sprintf("%s; 95 %% between %s and %s, %.4g blocks (%.4g to %.4g) per %s", c.Exact,
-		analysis.Bytes(int64(math.Round(r.BytesLow))), analysis.Bytes(int64(math.Round(r.BytesHigh))), r.Count, r.CountLow, r.CountHigh, r.Unit)
+	c.Exact = fmt.Sprintf("%s; 95 %% between %s and %s, %s blocks (%s to %s) per %s", c.Exact,
+		analysis.Bytes(int64(math.Round(r.BytesLow))), analysis.Bytes(int64(math.Round(r.BytesHigh))), analysis.Number(r.Count), analysis.Number(r.CountLow), analysis.Number(r.CountHigh), r.Unit)
 	return c
 }
 
