@@ -12,6 +12,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
+	"heapdrift/internal/accounts"
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 	"heapdrift/web/pages/ui"
@@ -51,6 +52,7 @@ func (p *pages) sendSignature(c echo.Context, status int, project, text string, 
 	}
 	view.Frame = ui.FrameOf(c, view.title.Whole)
 	view.Crumbs = []ui.Crumb{{Text: project, URL: ui.ProjectURL(project)}, {Text: "Leaks", URL: ui.ProjectURL(project)}, {Text: view.title.Name.Name}}
+	view.trend = view.courseOf(c)
 	view.actor, view.wrong = ui.RememberedActor(c), wrong
 	return ui.Render(c, status, signaturePage(view))
 }
@@ -69,6 +71,8 @@ type signatureView struct {
 	comments []store.Comment
 	audit    []store.AuditRow
 	stack    *ui.LayeredStack // that explains the signature; nil without one
+	trend    *ui.Trend        // nil where there is nothing to draw
+	changes  bool             // the reader may change what the team says
 	actor    string
 	wrong    *refusal
 }
@@ -79,6 +83,11 @@ func readSignature(ctx context.Context, from store.View, project, text string) (
 	if v.history, err = from.SignatureHistory(ctx, project, text); err != nil {
 		return v, err
 	}
+	id, err := from.ProjectID(ctx, project)
+	if err != nil {
+		return v, err
+	}
+	v.changes = accounts.From(ctx).May(accounts.Change, id)
 	v.Signature = v.history.Signature
 	v.title = ui.TitleOf(v.Title)
 	if v.aliases, err = from.Aliases(ctx, project, v.Text); err != nil {

@@ -57,7 +57,7 @@ func (p *pages) project(c echo.Context) error {
 			return err
 		}
 		policy, err := v.Policy(ctx, name)
-		view.trend = trendOf(view.standing, ui.Printable(c.QueryParam("per")), c.QueryParam("scale") == "linear", &policy.Policies)
+		view.trend = view.trendOf(c, &policy.Policies)
 		return err
 	})
 	if err != nil {
@@ -78,19 +78,23 @@ type projectView struct {
 	manages   bool // the reader may change its settings
 	leaks     leaks.Table
 	standing  *standing
-	trend     *trend // nil where there is nothing to draw
+	trend     *ui.Trend // nil where there is nothing to draw
 }
 
-// trendURL is the page with the chart in a unit and on a scale; the rest of the address stays.
-func (v projectView) trendURL(unit string, linear bool) templ.SafeURL {
-	fields := v.leaks.Fields()
-	if len(v.trend.units) > 1 && unit != v.trend.units[0] {
-		fields = append(fields, ui.Field{Name: "per", Value: unit})
+// trendOf draws the growth of a project by its newest builds.
+func (v projectView) trendOf(c echo.Context, policies *domain.Policies) *ui.Trend {
+	q := ui.TrendQuery{
+		Title: "Growth of all leaks", Note: "What the team tolerates is left out.", Coverage: v.standing.coverage, Policies: policies,
+		Unit: ui.Printable(c.QueryParam("per")), Linear: c.QueryParam("scale") == "linear",
+		Address: func(fields ...ui.Field) templ.SafeURL {
+			return ui.WithFields(ui.ProjectURL(v.name), append(v.leaks.Fields(), fields...))
+		},
 	}
-	if linear {
-		fields = append(fields, ui.Field{Name: "scale", Value: "linear"})
+	if v.standing.gravest != nil {
+		q.LastClean, q.FirstBad = v.standing.spread.LastClean, v.standing.spread.FirstBad
+		q.Between = ui.CompareURL(v.name, v.standing.of.Scenario, q.LastClean, q.FirstBad)
 	}
-	return ui.WithFields(ui.ProjectURL(v.name), fields)
+	return ui.TrendOf(q)
 }
 
 // url is the address of a page of the list: that behind a build, or the first one.

@@ -168,7 +168,7 @@ func projectPage(v projectView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.trend != nil {
-				templ_7745c5c3_Err = trendCard(v, v.trend).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.TrendCard(v.trend).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -1,10 +1,10 @@
-package project
+package ui
 
 import (
 	"testing"
 
 	"heapdrift/internal/analysis"
-	domain "heapdrift/internal/leaks"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
 )
 
@@ -30,23 +30,31 @@ func TestScale(t *testing.T) {
 
 // What was not run is not clean, and what says nothing of how fast it grows is no point.
 func TestTrendOf(t *testing.T) {
-	grows := func(bytes float64) []domain.Total {
-		return []domain.Total{{Unit: "hour", Bytes: bytes, Low: bytes / 2, High: bytes * 2, Signatures: 1}}
+	grows := func(bytes float64) []leaks.Total {
+		return []leaks.Total{{Unit: "hour", Bytes: bytes, Low: bytes / 2, High: bytes * 2, Signatures: 1}}
 	}
-	s := &standing{project: "p", coverage: &store.Coverage{
+	s := TrendQuery{Coverage: &store.Coverage{
 		Builds: []store.BuildRef{{Name: "1"}, {Name: "2"}, {Name: "3"}, {Name: "4"}}, Scenarios: []string{"a", "b", "c"},
-		Cells: []domain.Cell{
+		Cells: []leaks.Cell{
 			{Build: "1", Scenario: "a", Run: 1, Status: analysis.StatusNoLeak},
 			{Build: "1", Scenario: "b", Run: 2, Status: analysis.StatusLeak, Totals: grows(1 << 20)},
 			{Build: "2", Scenario: "a", Run: 3, Status: analysis.StatusLeak, Totals: grows(2 << 20)},
 			{Build: "3", Scenario: "a", Run: 4, Status: analysis.StatusInconclusive},
 			{Build: "4", Scenario: "b", Run: 5, Status: analysis.StatusLeak, Totals: grows(1 << 20)},
-			{Build: "4", Scenario: "c", Run: 6, Status: analysis.StatusLeak, Totals: []domain.Total{{Unit: "document", Bytes: 5}}},
+			{Build: "4", Scenario: "c", Run: 6, Status: analysis.StatusLeak, Totals: []leaks.Total{{Unit: "document", Bytes: 5}}},
 		},
 	}}
-	limit := domain.Policies{Default: domain.Policy{Budgets: []domain.Budget{{Of: domain.BudgetTotal, In: domain.InBytes, Per: "hour", Limit: 65536}}}}
-	tr := trendOf(s, "", false, &limit)
-	if tr.unit != "hour" || len(tr.units) != 2 || len(tr.lines) != 2 || len(tr.budgets) != 1 || tr.budgets[0].text != "budget 64.0 KB/hour" {
+	limit := leaks.Policies{Default: leaks.Policy{Budgets: []leaks.Budget{{Of: leaks.BudgetTotal, In: leaks.InBytes, Per: "hour", Limit: 65536}}}}
+	s.Policies = &limit
+	tr := TrendOf(s)
+	if tr.since != nil {
+		t.Errorf("nothing says where it came in, and the chart has %+v", tr.since)
+	}
+	s.LastClean, s.FirstBad = "1", "3"
+	if since := TrendOf(s).since; since == nil || since.x != "12.5%" || since.width != "50.0%" {
+		t.Errorf("it came between 1 and 3, and the chart has %+v", since)
+	}
+	if tr.Unit != "hour" || len(tr.units) != 2 || len(tr.lines) != 2 || len(tr.budgets) != 1 || tr.budgets[0].text != "budget 64.0 KB/hour" {
 		t.Fatalf("%+v", tr)
 	}
 	a, b := tr.lines[0], tr.lines[1]
@@ -56,11 +64,11 @@ func TestTrendOf(t *testing.T) {
 	if len(b.points) != 2 || b.path != "" || b.gap == "" {
 		t.Errorf("builds 2 and 3 were not run in b, and the line is %+v", b)
 	}
-	if other := trendOf(s, "document", true, &domain.Policies{}); other.unit != "document" || len(other.lines) != 1 || len(other.budgets) != 0 {
+	if other := TrendOf(TrendQuery{Coverage: s.Coverage, Unit: "document", Linear: true}); other.Unit != "document" || len(other.lines) != 1 || len(other.budgets) != 0 {
 		t.Errorf("%+v", other)
 	}
-	s.coverage.Builds = s.coverage.Builds[:1]
-	if trendOf(s, "", false, &limit) != nil {
+	s.Coverage.Builds = s.Coverage.Builds[:1]
+	if TrendOf(s) != nil {
 		t.Error("one build is no course")
 	}
 }

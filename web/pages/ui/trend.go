@@ -1,4 +1,4 @@
-package project
+package ui
 
 import (
 	"fmt"
@@ -10,9 +10,8 @@ import (
 	"github.com/a-h/templ"
 
 	"heapdrift/internal/analysis"
-	domain "heapdrift/internal/leaks"
+	"heapdrift/internal/leaks"
 	"heapdrift/internal/store"
-	"heapdrift/web/pages/ui"
 )
 
 const (
@@ -23,11 +22,25 @@ const (
 	trendLabels = 12
 )
 
-// A trend is the growth of all that leaks or grows, by build and scenario, in one unit.
-type trend struct {
-	unit    string
+// A TrendQuery says what a chart of growth by build shows.
+type TrendQuery struct {
+	Title    string // "Growth of all leaks"
+	Note     string // below the chart
+	Coverage *store.Coverage
+	Policies *leaks.Policies // whose budgets of whole runs are drawn; nil for none
+	Unit     string          // "" for the one that most builds were measured in
+	Linear   bool            // else logarithmic
+	// LastClean and FirstBad are the builds between which the leak came, "" where they are not known; Between compares them.
+	LastClean, FirstBad string
+	Between             templ.SafeURL
+	// Address is the page with another unit or scale.
+	Address func(fields ...Field) templ.SafeURL
+}
+
+// A Trend is growth by build and scenario, in one unit.
+type Trend struct {
+	TrendQuery
 	units   []string // that the builds were measured in, the one that most were first
-	linear  bool
 	grid    []trendLevel
 	ticks   []trendTick
 	lines   []trendLine
@@ -130,33 +143,33 @@ func (s scale) grid() []trendLevel {
 // point is a coordinate of a drawing.
 func point(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 
-// trendOf draws the growth of a project in a unit: the one that most builds were measured in, unless another one is asked for.
-func trendOf(s *standing, unit string, linear bool, policies *domain.Policies) *trend {
-	c := s.coverage
-	t := &trend{units: unitsOf(c), linear: linear}
+// TrendOf draws growth by build; nil where there are less than two builds or nothing was measured.
+func TrendOf(q TrendQuery) *Trend {
+	c := q.Coverage
+	t := &Trend{TrendQuery: q, units: unitsOf(c)}
 	if len(c.Builds) < 2 || len(t.units) == 0 {
 		return nil
 	}
-	if t.unit = unit; !slices.Contains(t.units, unit) {
-		t.unit = t.units[0]
+	if !slices.Contains(t.units, t.Unit) {
+		t.Unit = t.units[0]
 	}
 	lowest, highest := math.Inf(1), 0.0
 	for i := range c.Cells {
-		if total := c.Cells[i].In(t.unit); total != nil && total.Bytes > 0 {
+		if total := c.Cells[i].In(t.Unit); total != nil && total.Bytes > 0 {
 			lowest, highest = min(lowest, total.Bytes), max(highest, total.Bytes)
 		}
 	}
 	scenarios := t.scenarios(c)
 	limits := map[float64]bool{}
 	for _, name := range scenarios {
-		if limit := policies.For(name).TotalBudget(t.unit); limit != nil {
+		if limit := q.budget(name, t.Unit); limit != nil {
 			limits[*limit], lowest, highest = true, min(lowest, *limit), max(highest, *limit)
 		}
 	}
-	on := scaleFor(linear, lowest, highest)
+	on := scaleFor(q.Linear, lowest, highest)
 	t.grid = on.grid()
 	for limit := range limits {
-		t.budgets = append(t.budgets, trendLevel{point(on.y(limit)), "budget " + analysis.Bytes(int64(limit)) + "/" + t.unit})
+		t.budgets = append(t.budgets, trendLevel{point(on.y(limit)), "budget " + analysis.Bytes(int64(limit)) + "/" + t.Unit})
 	}
 	slices.SortFunc(t.budgets, func(a, b trendLevel) int { return len(a.text) - len(b.text) })
 	every := (len(c.Builds) + trendLabels - 1) / trendLabels
@@ -168,8 +181,8 @@ func trendOf(s *standing, unit string, linear bool, policies *domain.Policies) *
 	for i, name := range scenarios {
 		t.lines = append(t.lines, t.line(c, name, "t-"+strconv.Itoa(i), on))
 	}
-	t.since = t.band(s)
-	t.says = t.sentence(s, scenarios)
+	t.since = t.band()
+	t.says = t.sentence(scenarios)
 	return t
 }
 
@@ -189,10 +202,10 @@ func unitsOf(c *store.Coverage) []string {
 }
 
 // scenarios are those that grow most in any build, by name.
-func (t *trend) scenarios(c *store.Coverage) []string {
+func (t *Trend) scenarios(c *store.Coverage) []string {
 	most := map[string]float64{}
 	for i := range c.Cells {
-		if total := c.Cells[i].In(t.unit); total != nil {
+		if total := c.Cells[i].In(t.Unit); total != nil {
 			most[c.Cells[i].Scenario] = max(most[c.Cells[i].Scenario], total.Bytes)
 		}
 	}
@@ -205,12 +218,12 @@ func (t *trend) scenarios(c *store.Coverage) []string {
 }
 
 // x is where a build stands, by its place among those shown.
-func (t *trend) x(c *store.Coverage, at int) string {
+func (t *Trend) x(c *store.Coverage, at int) string {
 	return point((float64(at)+0.5)/float64(len(c.Builds))*100) + "%"
 }
 
 // line draws one scenario.
-func (t *trend) line(c *store.Coverage, scenario, class string, on scale) trendLine {
+func (t *Trend) line(c *store.Coverage, scenario, class string, on scale) trendLine {
 	l := trendLine{scenario: scenario, class: class}
 	last, lastY := -1, 0.0
 	for i, b := range c.Builds {
@@ -218,8 +231,8 @@ func (t *trend) line(c *store.Coverage, scenario, class string, on scale) trendL
 		if cell == nil {
 			continue
 		}
-		total := cell.In(t.unit)
-		p := trendPoint{x: t.x(c, i), url: ui.RunURL(cell.Run), class: "is-" + string(cell.Status)}
+		total := cell.In(t.Unit)
+		p := trendPoint{x: t.x(c, i), url: RunURL(cell.Run), class: "is-" + string(cell.Status)}
 		switch {
 		case total != nil:
 			p.y, p.title = point(on.y(total.Bytes)), growthText(total)
@@ -252,7 +265,7 @@ func inThousand(at int, c *store.Coverage) string {
 	return point((float64(at) + 0.5) / float64(len(c.Builds)) * 1000)
 }
 
-func bytesOf(t *domain.Total) float64 {
+func bytesOf(t *leaks.Total) float64 {
 	if t == nil {
 		return 0
 	}
@@ -260,37 +273,52 @@ func bytesOf(t *domain.Total) float64 {
 }
 
 // growthText is a total in words.
-func growthText(t *domain.Total) string {
+func growthText(t *leaks.Total) string {
 	return fmt.Sprintf("%s per %s, between %s and %s, of %s", analysis.Bytes(int64(math.Round(t.Bytes))), t.Unit,
-		analysis.Bytes(int64(math.Round(t.Low))), analysis.Bytes(int64(math.Round(t.High))), ui.Counted(t.Signatures, "signature"))
+		analysis.Bytes(int64(math.Round(t.Low))), analysis.Bytes(int64(math.Round(t.High))), Counted(t.Signatures, "signature"))
 }
 
-// band is where the gravest leak came in; nil where the builds shown do not tell.
-func (t *trend) band(s *standing) *trendBand {
-	if s.gravest == nil || s.spread.LastClean == "" {
+// budget is the limit of a scenario; nil for none.
+func (q *TrendQuery) budget(scenario, unit string) *float64 {
+	if q.Policies == nil {
 		return nil
 	}
+	return q.Policies.For(scenario).TotalBudget(unit)
+}
+
+// band is where the leak came in; nil where the builds shown do not tell.
+func (t *Trend) band() *trendBand {
 	named := func(name string) int {
-		return slices.IndexFunc(s.coverage.Builds, func(b store.BuildRef) bool { return b.Name == name })
+		return slices.IndexFunc(t.Coverage.Builds, func(b store.BuildRef) bool { return b.Name == name })
 	}
-	from, to := named(s.spread.LastClean), named(s.spread.FirstBad)
+	from, to := named(t.LastClean), named(t.FirstBad)
 	if from < 0 || to < 0 {
 		return nil
 	}
-	n := float64(len(s.coverage.Builds))
+	n := float64(len(t.Coverage.Builds))
 	return &trendBand{
-		x: t.x(s.coverage, from), width: point(float64(to-from)/n*100) + "%", at: t.x(s.coverage, to),
-		text: "first bad: " + s.spread.LastClean + " → " + s.spread.FirstBad,
-		url:  ui.CompareURL(s.project, s.of.Scenario, s.spread.LastClean, s.spread.FirstBad),
+		x: t.x(t.Coverage, from), width: point(float64(to-from)/n*100) + "%", at: t.x(t.Coverage, to), text: "first bad: " + t.LastClean + " → " + t.FirstBad, url: t.Between,
 	}
 }
 
+// url is the page with the chart in a unit and on a scale; defaults are left out.
+func (t *Trend) url(unit string, linear bool) templ.SafeURL {
+	var fields []Field
+	if unit != t.units[0] {
+		fields = append(fields, Field{"per", unit})
+	}
+	if linear {
+		fields = append(fields, Field{"scale", "linear"})
+	}
+	return t.Address(fields...)
+}
+
 // sentence says what the chart shows, for those who do not see it.
-func (t *trend) sentence(s *standing, scenarios []string) string {
-	text := fmt.Sprintf("Growth of all leaks per %s over %s.", t.unit, ui.Counted(len(s.coverage.Builds), "build"))
+func (t *Trend) sentence(scenarios []string) string {
+	text := fmt.Sprintf("%s per %s over %s.", t.Title, t.Unit, Counted(len(t.Coverage.Builds), "build"))
 	for _, name := range scenarios {
-		if cell := s.coverage.Newest(name); cell != nil {
-			text += fmt.Sprintf(" %s in %s: %s per %s.", name, cell.Build, analysis.Bytes(int64(math.Round(bytesOf(cell.In(t.unit))))), t.unit)
+		if cell := t.Coverage.Newest(name); cell != nil {
+			text += fmt.Sprintf(" %s in %s: %s per %s.", name, cell.Build, analysis.Bytes(int64(math.Round(bytesOf(cell.In(t.Unit))))), t.Unit)
 		}
 	}
 	return text
