@@ -24,8 +24,8 @@ type Unreached struct {
 	Outstanding Amount `json:"outstanding"`
 }
 
-// mostUnreached is how many findings a report lists so.
-const mostUnreached = 100
+// MostUnreached is how many findings a report lists so, those with most.
+const MostUnreached = 100
 
 // unreached lists the findings with most bytes that nothing points to.
 func unreached(findings []Finding) []Unreached {
@@ -38,7 +38,7 @@ func unreached(findings []Finding) []Unreached {
 	slices.SortStableFunc(list, func(a, b Unreached) int {
 		return cmp.Or(cmp.Compare(b.Unreachable.Bytes, a.Unreachable.Bytes), cmp.Compare(a.Signature, b.Signature))
 	})
-	return list[:min(len(list), mostUnreached)]
+	return list[:min(len(list), MostUnreached)]
 }
 
 // pointerless are the blocks that any of the evidence found no pointer to, by address.

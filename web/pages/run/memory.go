@@ -320,3 +320,25 @@ func withStacks(samples []analysis.Sample) (list []analysis.Sample) {
 	}
 	return list
 }
+
+// proofOf is what a search for pointers shows, in a sentence: all that nothing points to, and the place with most of it.
+func proofOf(list []analysis.Unreached) string {
+	var all analysis.Amount
+	most := &list[0]
+	for i := range list {
+		u := &list[i]
+		all.Count, all.Bytes = all.Count+u.Unreachable.Count, all.Bytes+u.Unreachable.Bytes
+		if u.Unreachable.Bytes > most.Unreachable.Bytes {
+			most = u
+		}
+	}
+	begin := "Nothing in the dump points to"
+	if len(list) == analysis.MostUnreached {
+		begin = fmt.Sprintf("At the %d places with most, nothing in the dump points to", len(list))
+	}
+	text := fmt.Sprintf("%s %s with %s", begin, ui.Counted(all.Count, "block"), analysis.Bytes(all.Bytes))
+	if len(list) == 1 {
+		return text + ", all from " + most.Where + "."
+	}
+	return fmt.Sprintf("%s; the most, %s, is from %s.", text, analysis.Bytes(most.Unreachable.Bytes), most.Where)
+}

@@ -109,6 +109,12 @@ func runPage(v runView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
+				if len(v.report.Unreachable) > 0 {
+					templ_7745c5c3_Err = unreachedCard(v.report.Unreachable, v.run.Project).Render(ctx, templ_7745c5c3_Buffer)
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+				}
 				if len(v.report.Reported) > 0 {
 					templ_7745c5c3_Err = reportedCard(v.report.Reported, v.report.Stacks).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
@@ -166,12 +172,6 @@ func runPage(v runView) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					templ_7745c5c3_Err = memoryTables(v.report.memory).Render(ctx, templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err != nil {
-						return templ_7745c5c3_Err
-					}
-				}
-				if len(v.report.Unreachable) > 0 {
-					templ_7745c5c3_Err = unreachedCard(v.report.Unreachable, v.run.Project).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
