@@ -17,11 +17,15 @@ import (
 
 // TestOneDownload has many goroutines want the same file.
 func TestOneDownload(t *testing.T) {
-	release := make(chan struct{})
+	asked, release := make(chan struct{}, 1), make(chan struct{})
 	w := serve(t, nil, func(rw http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "index2.txt") {
 			http.NotFound(rw, r)
 			return
+		}
+		select {
+		case asked <- struct{}{}:
+		default: // a second download is counted below
 		}
 		<-release
 		_, _ = rw.Write([]byte(right))
@@ -29,11 +33,14 @@ func TestOneDownload(t *testing.T) {
 	opt := online(t, w)
 	p := parse(t, "srv*"+w.URL, opt)
 	var wg sync.WaitGroup
+	// One waits to the end and began the download: whoever gives up later must not end it. Where all who wait give up, it may end, and begin anew.
+	wg.Go(func() { find(t, p, app) })
+	<-asked
 	for i := range 50 {
 		wg.Go(func() {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			if i%5 == 0 { // some give up, the first among them perhaps
+			if i%5 == 0 {
 				time.AfterFunc(time.Millisecond, cancel)
 			}
 			found, attempts, err := p.Find(ctx, app)
