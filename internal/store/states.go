@@ -68,13 +68,15 @@ func figuresIn(ctx context.Context, q querier, ids []int64, column string) (map[
 		stateKey
 		figureRow
 	}
+	// "offset 0" keeps the order of the joins: by the few names of a leak, and not through all findings of the run for each leak.
 	rows, err := all[row](ctx, q, `
 		select st.signature_id, st.scenario_id, g.*
 		from signature_states st, lateral (
 			select `+figureColumns("f")+`
-			from runs r join signatures own on own.root_id = st.signature_id join findings f on f.run_id = r.id and f.signature_id = own.id
-			where r.build_id = st.`+column+` and r.scenario_id = st.scenario_id
-			order by `+gravestFirst+`, f.signature_id, r.name limit 1) g
+			from (select id from signatures where root_id = st.signature_id offset 0) own cross join lateral (
+				select f.*, r.name as run_name from runs r join findings f on f.run_id = r.id
+				where f.signature_id = own.id and r.build_id = st.`+column+` and r.scenario_id = st.scenario_id offset 0) f
+			order by `+gravestFirst+`, f.signature_id, f.run_name limit 1) g
 		where st.signature_id = any($1)`, ids)
 	figures := make(map[stateKey]*leaks.Figure, len(rows))
 	for i := range rows {

@@ -53,23 +53,39 @@ func BenchmarkRunPage100k(b *testing.B) {
 		{"sites", "?view=sites"}, {"sites, page 2000", "?view=sites&page=2000"}, {"sites by bytes, page 1000", "?view=sites&sort=bytes&page=1000"}, {"sites by name", "?view=sites&sort=name"},
 		{"sites of a class in many frames", "?view=sites&q=class12"}, {"sites in no frame", "?view=sites&q=NoSuchThing"},
 	} {
-		b.Run(test.name, func(b *testing.B) {
-			var wait time.Duration
-			var size int64
-			for b.Loop() {
-				start := time.Now()
-				req := must[*http.Request](b)(http.NewRequestWithContext(b.Context(), http.MethodGet, fmt.Sprintf("%s/runs/%d%s", s.url, run, test.query), nil))
-				res := must[*http.Response](b)(http.DefaultClient.Do(req))
-				wait += time.Since(start) // the headers and the first byte of the page come together
-				size = must[int64](b)(io.Copy(io.Discard, res.Body))
-				_ = res.Body.Close()
-				if res.StatusCode != http.StatusOK {
-					b.Fatalf("status %d", res.StatusCode)
-				}
-			}
-			b.ReportMetric(float64(wait.Microseconds())/1000/float64(b.N), "ms/first-byte")
-			b.ReportMetric(float64(size)/1024, "KB/page")
-			b.ReportMetric(0, "ns/op")
-		})
+		b.Run(test.name, func(b *testing.B) { s.firstByte(b, fmt.Sprintf("/runs/%d%s", run, test.query)) })
 	}
+}
+
+// BenchmarkProjectPages100k measures the same of the pages that sum such runs up: of two builds with 100,000 sites each.
+func BenchmarkProjectPages100k(b *testing.B) {
+	s := open(b)
+	for _, build := range []string{"4811", "4812"} {
+		to := target
+		to.Build = build
+		addRun(b, s.store, to, largeCaptures(100_000))
+	}
+	for name, path := range map[string]string{"board": "/", "project": "/projects/shopd", "search": "/search?q=function1234"} {
+		b.Run(name, func(b *testing.B) { s.firstByte(b, path) })
+	}
+}
+
+// firstByte measures how long a browser waits for the first byte of a page.
+func (s *site) firstByte(b *testing.B, path string) {
+	var wait time.Duration
+	var size int64
+	for b.Loop() {
+		start := time.Now()
+		req := must[*http.Request](b)(http.NewRequestWithContext(b.Context(), http.MethodGet, s.url+path, nil))
+		res := must[*http.Response](b)(http.DefaultClient.Do(req))
+		wait += time.Since(start) // the headers and the first byte of the page come together
+		size = must[int64](b)(io.Copy(io.Discard, res.Body))
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusOK {
+			b.Fatalf("status %d", res.StatusCode)
+		}
+	}
+	b.ReportMetric(float64(wait.Microseconds())/1000/float64(b.N), "ms/first-byte")
+	b.ReportMetric(float64(size)/1024, "KB/page")
+	b.ReportMetric(0, "ns/op")
 }
