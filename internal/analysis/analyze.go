@@ -187,9 +187,9 @@ func (s *series) fillTotals(r *Report) {
 	}
 	for _, m := range s.order {
 		for i, u := range m.usage {
-			kinds[m.key.Kind][i] = kinds[m.key.Kind][i].Add(u)
-			if m.key.Heap != capture.NoHeap {
-				heaps[m.key.Heap][i] = heaps[m.key.Heap][i].Add(u)
+			kinds[m.key.kind][i] = kinds[m.key.kind][i].Add(u)
+			if m.key.heap != capture.NoHeap {
+				heaps[m.key.heap][i] = heaps[m.key.heap][i].Add(u)
 			}
 		}
 	}

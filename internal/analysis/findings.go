@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"heapdrift/ingest/capture"
@@ -35,16 +36,20 @@ func groupsOf(sites []*judgedSite) [][]*judgedSite {
 	at, of, counts := make(map[string]int32, len(sites)/4), make([]int32, len(sites)), []int(nil)
 	for i, site := range sites {
 		of[i] = -1
-		if site.key.Kind == capture.KindHeapVirtual {
+		if site.key.kind == capture.KindHeapVirtual {
 			continue
 		}
-		n, ok := at[site.signature]
-		if !ok {
-			n = int32(len(counts))
-			at[site.signature], counts = n, append(counts, 0)
+		group := &site.frames.placed[site.stack].groups[site.key.kind] // several sites may have one stack
+		if *group == 0 {
+			n, ok := at[site.signature]
+			if !ok {
+				n = int32(len(counts))
+				at[site.signature], counts = n, append(counts, 0)
+			}
+			*group = n + 1
 		}
-		of[i] = n
-		counts[n]++
+		of[i] = *group - 1
+		counts[of[i]]++
 	}
 	all, groups := make([]*judgedSite, len(sites)), make([][]*judgedSite, len(counts))
 	for n, count := range counts {
@@ -64,7 +69,13 @@ func sortedFindings(list []Finding) []Finding {
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortFunc(order, func(a, b int32) int { return CompareFindings(&list[a], &list[b]) })
+	byNumbers := ranking[int32]{rest: func(equals []int32) {
+		slices.SortFunc(equals, func(a, b int32) int { return cmp.Compare(list[a].Signature, list[b].Signature) })
+	}}
+	for _, number := range findingNumbers {
+		byNumbers.numbers = append(byNumbers.numbers, func(i int32) int64 { return number(&list[i]) })
+	}
+	byNumbers.sort(order)
 	for first := range list { // each round of places that change with each other
 		if order[first] < 0 {
 			continue
@@ -102,7 +113,7 @@ func (f *Finding) tell(scratch *scratch) {
 	if f.from == nil {
 		return
 	}
-	t := f.from.frames.tell(scratch, f.from.stack, f.from.key.Kind)
+	t := f.from.frames.tell(scratch, f.from.stack, f.from.key.kind)
 	f.Title, f.Blame, f.Origin, f.Frames, f.Fine, f.Leaf, f.Provisional, f.Outline = t.Title, f.from.frames.blamed(f.from.stack), t.origin, t.Frames, t.Fine, t.Leaf, t.Provisional, t.outline
 	f.Owner, f.Known, f.Group = t.Owner, t.Known, t.Group
 	f.from = nil
@@ -113,7 +124,7 @@ func (f *Finding) tell(scratch *scratch) {
 func findingOf(j *judge, evidence string, sites []*judgedSite) Finding {
 	first := sites[0]
 	f := Finding{
-		Signature: first.signature, Kind: first.key.Kind.String(), Sites: len(sites), Amounts: first.Amounts, from: first,
+		Signature: first.signature, Kind: first.key.kind.String(), Sites: len(sites), Amounts: first.Amounts, from: first,
 	}
 	var agreed Amount
 	for _, site := range sites {
@@ -161,11 +172,34 @@ func graver(a, b *score.Result) bool {
 	return cmp.Or(cmp.Compare(a.Class.Gravity(), b.Class.Gravity()), cmp.Compare(a.Score, b.Score)) > 0
 }
 
+// findingNumbers are what findings are ordered by, the largest first: the gravest, and of one class the surest and fastest.
+var findingNumbers = []func(*Finding) int64{
+	func(f *Finding) int64 { return int64(f.Verdict.Gravity()) },
+	func(f *Finding) int64 { return scoreNumber(f.Score) },
+	func(f *Finding) int64 { return f.BeforeExit().Bytes },
+	func(f *Finding) int64 { return f.BeforeExit().Count },
+	func(f *Finding) int64 { return f.Outstanding.Bytes },
+}
+
+// scoreNumber is a number that is ordered as CompareScores orders scores, none of which is below 0.
+func scoreNumber(score *float64) int64 {
+	switch {
+	case score == nil:
+		return -2
+	case math.IsNaN(*score):
+		return -1
+	}
+	return int64(math.Float64bits(*score + 0)) // + 0 makes −0 0
+}
+
 // CompareFindings puts the gravest first, the surest and fastest of one class before others.
 func CompareFindings(a, b *Finding) int {
-	x, y := a.BeforeExit(), b.BeforeExit()
-	return cmp.Or(cmp.Compare(b.Verdict.Gravity(), a.Verdict.Gravity()), CompareScores(b.Score, a.Score), cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(y.Count, x.Count),
-		cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes), cmp.Compare(a.Signature, b.Signature))
+	for _, number := range findingNumbers {
+		if order := cmp.Compare(number(b), number(a)); order != 0 {
+			return order
+		}
+	}
+	return cmp.Compare(a.Signature, b.Signature)
 }
 
 // CompareScores orders scores ascending, with none below every score.

@@ -3,6 +3,7 @@ package analysis
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis/blame"
@@ -11,6 +12,7 @@ import (
 // A frameTable makes the stacks of a report. What builds it knows more of its frames than the report says.
 type frameTable struct {
 	*Stacks
+	marking  sync.Mutex         // while several goroutines number marks
 	classes  []blame.Class      // by row
 	modules  []int32            // by row: place of the frame's module in the report, −1 for none
 	variants map[variant]uint32 // rows of frames that are in several layers
@@ -63,7 +65,9 @@ type placed struct {
 	ref        StackRef
 	prepared   bool                                // its rows are there
 	blame      int32                               // place of the frame to blame in the stack plus one; 0 until placed, −1 for none
+	marks      []uint16                            // by row: what it is marked as in this stack, once signed; gone once it is numbered
 	signatures [capture.KindHeapVirtual + 1]string // by kind, once needed
+	groups     [capture.KindHeapVirtual + 1]int32  // by kind: 1 + which group of sites of one signature it is of, once they are grouped
 }
 
 // scratch is memory for one stack at a time.
@@ -71,6 +75,7 @@ type scratch struct {
 	rows    []uint32
 	classes []*blame.Class
 	marks   []blame.Mark
+	numbers []uint16 // room for marks of stacks to come
 	signer  blame.Signer
 }
 
@@ -284,17 +289,20 @@ func (f *frames) sign(s *scratch, id capture.StackID, kind capture.SiteKind) {
 	if p.Blame < 0 {
 		at.blame = -1
 	}
+	if at.ref == 0 && at.marks == nil {
+		at.marks = f.table.numbersOf(s, p.Marks)
+	}
 	at.signatures[kind] = s.signer.ID(kind.String(), s.classes, p)
 }
 
-// number adds a stack to the table.
+// number adds a stack that is signed to the table.
 func (f *frames) number(id capture.StackID) {
 	at := &f.placed[id]
 	if at.ref != 0 || id == capture.NoStack {
 		return
 	}
-	p := f.place(&f.scratch, id)
-	at.ref = f.table.addPlaced(f.scratch.rows, p.Marks)
+	at.ref = f.table.addPlaced(f, f.keys.capture.Stacks.Stack(id), at.marks)
+	at.marks = nil
 }
 
 // of makes a stack and gives it the signature that it has for a kind of memory.
@@ -363,17 +371,43 @@ func (s *Stacks) blame(number uint32) *Blame {
 	return b
 }
 
-// addPlaced adds a stack of rows, each in its layer.
-func (t *frameTable) addPlaced(rows []uint32, marks []blame.Mark) StackRef {
-	last, number := blame.Mark{}, uint16(0)
-	for i, row := range rows {
-		if marks[i] != last {
-			last, number = marks[i], t.mark(marks[i])
-		}
-		t.list = append(t.list, t.inLayer(row, number))
+// numbersOf are the numbers of marks, for any goroutine.
+func (t *frameTable) numbersOf(s *scratch, marks []blame.Mark) []uint16 {
+	const atOnce = 1 << 12
+	if len(s.numbers) < len(marks) {
+		s.numbers = make([]uint16, max(atOnce, len(marks)))
 	}
-	if len(rows) == 0 {
+	numbers := s.numbers[:0:len(marks)]
+	s.numbers = s.numbers[len(marks):]
+	last, number := blame.Mark{}, uint16(0)
+	for _, mark := range marks {
+		if mark != last {
+			last, number = mark, t.markOf(mark)
+		}
+		numbers = append(numbers, number)
+	}
+	return numbers
+}
+
+// markOf is the number of a mark, for any goroutine.
+func (t *frameTable) markOf(m blame.Mark) uint16 {
+	t.marking.Lock()
+	defer t.marking.Unlock()
+	return t.mark(m)
+}
+
+// addPlaced adds a stack whose rows are there, each in its layer.
+func (t *frameTable) addPlaced(f *frames, stack []capture.FrameID, marks []uint16) StackRef {
+	if len(marks) == 0 {
 		return 0
+	}
+	at := 0
+	for _, id := range stack {
+		c := f.calls[id]
+		for row := c.first; row < c.first+c.count; row++ {
+			t.list = append(t.list, t.inLayer(row, marks[at]))
+			at++
+		}
 	}
 	t.ends = append(t.ends, uint32(len(t.list)))
 	return StackRef(len(t.ends))

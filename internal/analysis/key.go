@@ -17,13 +17,6 @@ type Key [16]byte
 
 func (k Key) String() string { return hex.EncodeToString(k[:]) }
 
-// A SiteKey tells sites apart: their stack by content, their heap by its place in the report, their kind.
-type SiteKey struct {
-	Stack Key // zero where there is none
-	Heap  int32
-	Kind  capture.SiteKind
-}
-
 // hasher builds a Key from fields; each field is closed by its length, so that no two lists of fields collide.
 type hasher struct{ b []byte }
 
@@ -38,8 +31,9 @@ func (h *hasher) key() Key {
 	return Key(sum[:16])
 }
 
-// stackKeys computes the keys of a capture's stacks. Addresses count as module and offset in it, so equal
-// stacks have equal keys wherever the modules were loaded; an address outside every module counts as it is.
+// stackKeys says which stacks of a capture are equal, and to which of other captures: by numbers while sites are merged, and by Keys, which
+// cost more and outlast the program, for whoever stores them. Addresses count as module and offset in it, so equal stacks are equal
+// wherever the modules were loaded; an address outside every module counts as it is.
 type stackKeys struct {
 	capture *capture.Capture
 	modules []capture.Module // the capture's, behind them those that lend gave
@@ -47,28 +41,28 @@ type stackKeys struct {
 	lend    func(address uint64) *capture.Module // of addresses outside the capture's modules; nil where nobody knows more
 	lent    map[uint64]int                       // what it gave, by address: index into modules, or −1
 	within  []int32                              // by FrameID: index into modules, −1 for none; nil until located
-	frames  []Key                                // by FrameID; made when a stack asks, gone once the stacks have their keys
-	stacks  []Key                                // by StackID; zero until asked for
-	// Of each of modules, in lower case.
+	numbers *stackNumbers
+	stacks  []stackNumber // by StackID; 0 until asked for
+	// Of each of modules: its number among numbers, its name and its path in lower case.
+	moduleNumbers          []uint64
 	lowerNames, lowerPaths []string
-	h                      hasher
 }
 
-func newStackKeys(c *capture.Capture, lend func(address uint64) *capture.Module) *stackKeys {
-	k := &stackKeys{capture: c, places: capture.NewModuleMap(c.Modules), lend: lend, lent: map[uint64]int{}, stacks: make([]Key, c.Stacks.Count())}
+func newStackKeys(c *capture.Capture, numbers *stackNumbers, lend func(address uint64) *capture.Module) *stackKeys {
+	k := &stackKeys{capture: c, places: capture.NewModuleMap(c.Modules), lend: lend, lent: map[uint64]int{}, numbers: numbers, stacks: make([]stackNumber, c.Stacks.Count())}
 	for i := range c.Modules {
 		k.list(&c.Modules[i])
 	}
-	k.hash()
+	k.locate()
 	return k
 }
 
-// next makes the keys of a capture of the same modules. Stacks that have their id and their addresses in both have one key, so it is not
-// made twice.
+// next makes the keys of a capture of the same modules. Stacks that have their id and their addresses in both have one number, so it is
+// not looked for twice.
 func (k *stackKeys) next(c *capture.Capture) *stackKeys {
 	n := &stackKeys{
-		capture: c, modules: slices.Clip(k.modules), places: k.places, lend: k.lend, lent: map[uint64]int{}, stacks: make([]Key, c.Stacks.Count()),
-		lowerNames: slices.Clip(k.lowerNames), lowerPaths: slices.Clip(k.lowerPaths),
+		capture: c, modules: slices.Clip(k.modules), places: k.places, lend: k.lend, lent: map[uint64]int{}, numbers: k.numbers, stacks: make([]stackNumber, c.Stacks.Count()),
+		moduleNumbers: slices.Clip(k.moduleNumbers), lowerNames: slices.Clip(k.lowerNames), lowerPaths: slices.Clip(k.lowerPaths),
 	}
 	if c.Process.Bits != k.capture.Process.Bits {
 		return n
@@ -81,8 +75,8 @@ func (k *stackKeys) next(c *capture.Capture) *stackKeys {
 	}
 	for i := range c.Sites {
 		s := &c.Sites[i]
-		if id := before[s.Trace]; id != capture.NoStack && n.stacks[s.Stack] == (Key{}) && s.Stack != capture.NoStack && hasSameAddresses(&c.Stacks, s.Stack, &k.capture.Stacks, id) {
-			n.stacks[s.Stack] = k.stack(id)
+		if id := before[s.Trace]; id != capture.NoStack && n.stacks[s.Stack] == 0 && s.Stack != capture.NoStack && hasSameAddresses(&c.Stacks, s.Stack, &k.capture.Stacks, id) {
+			n.stacks[s.Stack] = k.number(id)
 		}
 	}
 	return n
@@ -118,24 +112,11 @@ func (k *stackKeys) locate() {
 	}
 }
 
-// hash makes the keys of all frames, unless they are there.
-func (k *stackKeys) hash() {
-	if k.frames != nil {
-		return
-	}
-	k.locate()
-	k.frames = make([]Key, k.capture.Stacks.FrameCount())
-	inParts(len(k.frames), func(from, to int) {
-		var h hasher
-		for id := from; id < to; id++ {
-			k.frames[id] = k.frame(&h, capture.FrameID(id))
-		}
-	})
-}
-
 func (k *stackKeys) list(m *capture.Module) {
+	name := strings.ToLower(m.Name())
 	k.modules = append(k.modules, *m)
-	k.lowerNames = append(k.lowerNames, strings.ToLower(m.Name()))
+	k.moduleNumbers = append(k.moduleNumbers, k.numbers.module(name, m.Size))
+	k.lowerNames = append(k.lowerNames, name)
 	k.lowerPaths = append(k.lowerPaths, strings.ToLower(m.Path))
 }
 
@@ -162,12 +143,55 @@ func (k *stackKeys) borrow(address uint64) int {
 	return at
 }
 
+// number is that of a stack; NoStack has 0.
+func (k *stackKeys) number(id capture.StackID) stackNumber {
+	if id == capture.NoStack || k.stacks[id] != 0 {
+		return k.stacks[id]
+	}
+	k.locate()
+	k.numbers.begin()
+	for _, at := range k.own(k.capture.Stacks.Stack(id)) {
+		f := k.capture.Stacks.Frame(at)
+		switch text, module := k.text(f), k.within[at]; {
+		case text != nil:
+			k.numbers.text(textFrame{strings.ToLower(text.Module), text.Function, text.Offset})
+		case module >= 0:
+			k.numbers.offset(k.moduleNumbers[module], f.Address-k.modules[module].Base)
+		default:
+			k.numbers.address(f.Address)
+		}
+	}
+	k.stacks[id] = k.numbers.end()
+	return k.stacks[id]
+}
+
+// text is what a frame is told by instead of its address; nil where the address tells it.
+func (k *stackKeys) text(f capture.Frame) *capture.Text {
+	if text := k.capture.Stacks.Text(f); text != nil && (text.Function != "" || f.Address == 0) {
+		return text
+	}
+	return nil
+}
+
+// key is the Key of a stack; NoStack has the zero Key.
+func (k *stackKeys) key(h *hasher, id capture.StackID) Key {
+	if id == capture.NoStack {
+		return Key{}
+	}
+	own := k.own(k.capture.Stacks.Stack(id))
+	frames := make([]byte, 0, len(own)*len(Key{}))
+	for _, at := range own {
+		key := k.frame(h, at)
+		frames = append(frames, key[:]...)
+	}
+	sum := sha256.Sum256(frames)
+	return Key(sum[:16])
+}
+
 func (k *stackKeys) frame(h *hasher, id capture.FrameID) Key {
 	f := k.capture.Stacks.Frame(id)
-	text := k.capture.Stacks.Text(f)
-	module := k.within[id]
-	switch {
-	case text != nil && (text.Function != "" || f.Address == 0):
+	switch text, module := k.text(f), k.within[id]; {
+	case text != nil:
 		h.string("text")
 		h.string(strings.ToLower(text.Module))
 		h.string(text.Function)
@@ -182,19 +206,6 @@ func (k *stackKeys) frame(h *hasher, id capture.FrameID) Key {
 		h.uint(f.Address)
 	}
 	return h.key()
-}
-
-// stack returns the key of a stack; NoStack has the zero key.
-func (k *stackKeys) stack(id capture.StackID) Key {
-	if id == capture.NoStack || k.stacks[id] != (Key{}) {
-		return k.stacks[id]
-	}
-	k.hash()
-	for _, f := range k.own(k.capture.Stacks.Stack(id)) {
-		k.h.b = append(k.h.b, k.frames[f][:]...)
-	}
-	k.stacks[id] = k.h.key()
-	return k.stacks[id]
 }
 
 // own is a stack without the frames at its outer end that are not the program's: whether Windows records those of the emulation
@@ -227,24 +238,24 @@ func (k *stackKeys) moduleName(id capture.FrameID) string {
 	return ""
 }
 
-// candidates returns the keys of all stacks that a site may stem from, sorted, each once.
-func (k *stackKeys) candidates(s *capture.Site) []Key {
+// candidates returns the numbers of all stacks that a site may stem from, sorted, each once.
+func (k *stackKeys) candidates(s *capture.Site) []stackNumber {
 	if s.Stack == capture.NoStack {
 		return nil
 	}
-	k.stack(s.Stack)
-	keys := k.stacks[s.Stack : s.Stack+1 : s.Stack+1]
+	k.number(s.Stack)
+	numbers := k.stacks[s.Stack : s.Stack+1 : s.Stack+1]
 	for _, alias := range s.Aliases {
-		keys = append(keys, k.stack(alias))
+		numbers = append(numbers, k.number(alias))
 	}
-	if len(keys) > 1 {
-		slices.SortFunc(keys, func(a, b Key) int { return slices.Compare(a[:], b[:]) })
-		keys = slices.Compact(keys)
+	if len(numbers) > 1 {
+		slices.Sort(numbers)
+		numbers = slices.Compact(numbers)
 	}
-	return keys
+	return numbers
 }
 
-// joint is the key of a set of candidate stacks: that of the only one, or one of their own.
+// joint is the Key of a set of candidate stacks, sorted and each once: that of the only one, or one of their own.
 func joint(h *hasher, candidates []Key) Key {
 	switch len(candidates) {
 	case 0:

@@ -96,7 +96,7 @@ func memoryOf(p part, opt *Options, table *frameTable) Memory {
 			return &placed{blame: -1}
 		}
 		if f == nil {
-			f = newFrames(table, newStackKeys(p.Capture, nil), opt, p.Process)
+			f = newFrames(table, newStackKeys(p.Capture, newStackNumbers(), nil), opt, p.Process)
 		}
 		return f.of(id, kind)
 	}

@@ -98,8 +98,12 @@ func countFrames(r *Report, t *frameTable) {
 		seen = newReturnSet(0)
 	}
 	used, unnamed := make([]bool, len(t.rows)), make([]bool, len(t.rows)) // by row
-	for i := range r.Sites {
-		for _, row := range t.Numbers(r.Sites[i].Stack) {
+	sites := sitesByStack(r, t) // many sites may have one stack
+	for i, at := range sites {
+		if at.count == 0 {
+			continue
+		}
+		for _, row := range t.Numbers(StackRef(i)) {
 			used[row] = true
 		}
 	}
@@ -121,15 +125,15 @@ func countFrames(r *Report, t *frameTable) {
 			m.Unnamed++
 		}
 	}
-	staked := make([]int, len(r.Modules)) // by module: 1 + the last site that counts for it
-	for i := range r.Sites {
-		site := &r.Sites[i]
-		for _, row := range t.Numbers(site.Stack) {
-			if at := t.modules[row]; unnamed[row] && staked[at] != i+1 {
-				staked[at] = i + 1
-				m := &r.Modules[at]
-				m.Stake.Count += site.Outstanding.Count
-				m.Stake.Bytes += site.Outstanding.Bytes
+	staked := make([]int, len(r.Modules)) // by module: the last stack that counts for it
+	for i, site := range sites {
+		if site.count == 0 {
+			continue
+		}
+		for _, row := range t.Numbers(StackRef(i)) {
+			if at := t.modules[row]; unnamed[row] && staked[at] != i {
+				staked[at] = i
+				r.Modules[at].Stake = sum(r.Modules[at].Stake, site.outstanding)
 			}
 		}
 	}
@@ -138,6 +142,23 @@ func countFrames(r *Report, t *frameTable) {
 			m.Symbols = capture.SymbolsText
 		}
 	}
+}
+
+// stackSites are the sites of one stack.
+type stackSites struct {
+	count       int
+	outstanding Amount
+}
+
+// sitesByStack sums the sites of each stack, by its StackRef.
+func sitesByStack(r *Report, t *frameTable) []stackSites {
+	list := make([]stackSites, t.Count()+1)
+	for i := range r.Sites {
+		at := &list[r.Sites[i].Stack]
+		at.count++
+		at.outstanding = sum(at.outstanding, r.Sites[i].Outstanding)
+	}
+	return list
 }
 
 // A returnSet holds return addresses as any evidence tells them: by module, function and offset. Most have no function, and are

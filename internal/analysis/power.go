@@ -40,7 +40,7 @@ func (j *judge) power(r *Report, sites []*judgedSite) *Power {
 func (j *judge) noise(sites []*judgedSite) float64 {
 	var list []float64
 	for _, s := range sites {
-		if s.key.Kind == capture.KindHeapVirtual || s.result.Class != ClassStable && s.result.Class != ClassTransient {
+		if s.key.kind == capture.KindHeapVirtual || s.result.Class != ClassStable && s.result.Class != ClassTransient {
 			continue
 		}
 		list = append(list, score.Noise(j.series(&s.sample), &j.axis))

@@ -46,6 +46,7 @@ type Report struct {
 	table        *frameTable            // while the report is made
 	unnamed      Amount                 // sites whose frame to blame has no function, and what they hold
 	write        func(i int, out *Site) // adds the text of a site, unless it has it
+	identify     func()                 // gives sites their Keys; nil where they have them, and of a report that was read from JSON
 	listsNothing bool                   // the evidence has no sites, and says so
 	listsChanged bool                   // the evidence lists only stacks that changed
 	judged       []Snapshot             // those that findings are judged by: of the longest life of the process
@@ -55,6 +56,15 @@ type Report struct {
 // ListsAll reports whether the evidence lists all that was outstanding, or all that was allocated in its time. Of a report that was read from JSON that is
 // not known.
 func (r *Report) ListsAll() bool { return !r.listsNothing && !r.listsChanged }
+
+// Identify gives all sites the Keys of their stacks, which takes a hash for each frame: for those who find them again in another report
+// on the same evidence. Sites of a report that was read from JSON have none.
+func (r *Report) Identify() {
+	if r.identify != nil {
+		r.identify()
+		r.identify = nil
+	}
+}
 
 // Work is a counter of what the program did, such as documents or requests.
 type Work struct {
@@ -255,8 +265,8 @@ type Site struct {
 	// Rows are the numbers that the site has in the allocation table of the trace.
 	Rows []uint32 `json:"table_sites,omitempty"`
 
-	// Key identifies the site within the report and its stack everywhere.
-	Key SiteKey `json:"-"`
+	// StackKey identifies the stack everywhere; zero where there is none, and in reports until Identify makes it.
+	StackKey Key `json:"-"`
 }
 
 // Blame names the frame that a site's memory is counted against.

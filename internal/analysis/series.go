@@ -15,12 +15,11 @@ type series struct {
 	keys     []*stackKeys        // by part
 	lives    []int               // by part: which process life it shows
 	heaps    []uint64            // handle of each heap slot, as in the last part that has it
-	sites    map[SiteKey]*merged // until all are merged
+	sites    map[siteKey]*merged // until all are merged
 	order    []*merged           // by first appearance
 	room     []merged            // for those that come
 	places   [][]int32           // by part and site of its capture: place in order
 	warnings []Warning
-	h        hasher
 	looked   bool     // somebody looked for pointers to the blocks of the last part
 	doubted  *Warning // why the process or the order is not certain; nil where both are
 }
@@ -28,10 +27,18 @@ type series struct {
 // An instant is one snapshot of one part.
 type instant struct{ part, snapshot int }
 
+// A siteKey tells the sites of a series apart: by stack, place of the heap in the report, and kind.
+type siteKey struct {
+	stack stackNumber
+	heap  int32
+	kind  capture.SiteKind
+}
+
 // merged is one site over the whole series.
 type merged struct {
-	key      SiteKey
+	key      siteKey
 	place    int32 // in series.order
+	life     int   // of the process, which the first part that has it shows
 	part     int   // the last part that has it, for addresses and ids
 	site     *capture.Site
 	stack    capture.StackID // in the part stackOf
@@ -49,7 +56,7 @@ type merged struct {
 
 // merge builds the series. The parts are in the order given, which is the order in time.
 func merge(ctx context.Context, parts []part) (*series, error) {
-	s := &series{parts: parts, sites: make(map[SiteKey]*merged, len(parts[0].Sites)), order: make([]*merged, 0, len(parts[0].Sites))}
+	s := &series{parts: parts, sites: make(map[siteKey]*merged, len(parts[0].Sites)), order: make([]*merged, 0, len(parts[0].Sites))}
 	for p := range parts {
 		for snapshot := range parts[p].Snapshots {
 			s.instants = append(s.instants, instant{p, snapshot})
@@ -74,15 +81,12 @@ func merge(ctx context.Context, parts []part) (*series, error) {
 		first += len(parts[p].Snapshots)
 	}
 	s.sites = nil // from here on sites go by their place
-	for _, k := range s.keys {
-		k.frames = nil
-	}
 	return s, nil
 }
 
 // makeKeys makes the keys of each part's stacks by the modules of the whole life that it shows.
 func (s *series) makeKeys() {
-	histories := s.histories()
+	histories, numbers := s.histories(), newStackNumbers()
 	for p := range s.parts {
 		var lend func(uint64) *capture.Module
 		if h := histories[p]; h != nil {
@@ -92,7 +96,7 @@ func (s *series) makeKeys() {
 			s.keys = append(s.keys, s.keys[p-1].next(s.parts[p].Capture))
 			continue
 		}
-		s.keys = append(s.keys, newStackKeys(s.parts[p].Capture, lend))
+		s.keys = append(s.keys, newStackKeys(s.parts[p].Capture, numbers, lend))
 	}
 	s.sayContested(histories)
 }
@@ -103,20 +107,17 @@ func (s *series) add(p int, site *capture.Site, first int, ids map[uint64]origin
 	if known, ok := ids[site.Trace]; ok && site.Trace != 0 && (covers(known.candidates, from.candidates) || s.isSameStack(known, from)) {
 		from = known
 	}
-	key := SiteKey{Stack: joint(&s.h, from.candidates), Heap: capture.NoHeap, Kind: site.Kind}
-	if key.Stack == (Key{}) && site.Trace != 0 { // the id is all there is to tell it by
-		s.h.string("id")
-		s.h.uint(uint64(s.lives[p]))
-		s.h.uint(site.Trace)
-		key.Stack = s.h.key()
+	key := siteKey{stack: s.keys[p].numbers.joint(from.candidates), heap: capture.NoHeap, kind: site.Kind}
+	if key.stack == 0 && site.Trace != 0 { // the id is all there is to tell it by
+		key.stack = s.keys[p].numbers.id(s.lives[p], site.Trace)
 	}
 	if site.Heap != capture.NoHeap {
-		key.Heap = slots[site.Heap]
+		key.heap = slots[site.Heap]
 	}
 	m := s.sites[key]
 	if m == nil {
 		m = s.newMerged()
-		*m = merged{key: key, place: int32(len(s.order)), part: -1}
+		*m = merged{key: key, place: int32(len(s.order)), life: s.lives[p], part: -1}
 		s.sites[key] = m
 		s.order = append(s.order, m)
 	}
@@ -176,7 +177,7 @@ func (m *merged) addUsage(usage []capture.Usage, first, instants int) {
 type origin struct {
 	part       int
 	site       *capture.Site
-	candidates []Key
+	candidates []stackNumber
 }
 
 // resolveIDs says for each process life which stacks an id stands for. Within a life an id keeps its meaning,
@@ -224,8 +225,8 @@ func (s *series) isSameStack(a, b origin) bool {
 	})
 }
 
-// covers reports whether the sorted set all holds every key of part.
-func covers(all, part []Key) bool {
+// covers reports whether all holds every number of part.
+func covers(all, part []stackNumber) bool {
 	for _, k := range part {
 		if !slices.Contains(all, k) {
 			return false

@@ -7,67 +7,101 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// A siteRank is what sites are ordered by, as far as numbers tell: a list of them is sorted without a look at the sites.
-type siteRank struct {
-	below                       bool   // what heaps took from the system comes last: the heaps' own sites say where it went
-	grown                       Amount // where a process ended, as of the instant before
-	outstanding                 int64  // bytes
-	allocatedBytes, allocations int64  // of traces
-	site                        *judgedSite
-}
-
-func rankOf(s *judgedSite) siteRank {
-	r := siteRank{below: s.key.Kind == capture.KindHeapVirtual, grown: s.BeforeExit(), outstanding: s.Outstanding.Bytes, site: s}
-	if s.Lifetimes != nil {
-		r.allocatedBytes, r.allocations = s.Allocated.Bytes, s.Allocated.Count
-	}
-	return r
-}
-
-// compareRanks orders sites as a report does: most growth first. No two sites are equal.
-func compareRanks(a, b siteRank) int {
-	switch {
-	case a.below != b.below:
-		if a.below {
-			return 1
-		}
-		return -1
-	case a.grown.Bytes != b.grown.Bytes:
-		return cmp.Compare(b.grown.Bytes, a.grown.Bytes)
-	case a.grown.Count != b.grown.Count:
-		return cmp.Compare(b.grown.Count, a.grown.Count)
-	case a.outstanding != b.outstanding:
-		return cmp.Compare(b.outstanding, a.outstanding)
-	}
-	x, y := a.site, b.site
-	return cmp.Or(cmp.Compare(b.allocatedBytes, a.allocatedBytes), cmp.Compare(b.allocations, a.allocations),
-		cmp.Compare(x.signature, y.signature), slices.Compare(x.key.Stack[:], y.key.Stack[:]), cmp.Compare(x.heapHandle, y.heapHandle), cmp.Compare(x.place, y.place))
-}
-
-// inOrderOfSites is sites as a report lists them. Each core sorts a part.
-func inOrderOfSites(sites []*judgedSite) []*judgedSite {
-	ranks := make([]siteRank, len(sites))
-	half := len(sites) / 2
-	var both crew
-	for _, part := range [][2]int{{0, half}, {half, len(sites)}} {
-		both.Go(func() {
-			for i := part[0]; i < part[1]; i++ {
-				ranks[i] = rankOf(sites[i])
+// siteRanking orders sites as a report does: most growth first, where a process ended as of the instant before. What heaps took from the
+// system comes last: the heaps' own sites say where it went.
+var siteRanking = ranking[*judgedSite]{
+	numbers: []func(*judgedSite) int64{
+		func(s *judgedSite) int64 {
+			if s.key.kind == capture.KindHeapVirtual {
+				return 0
 			}
-			slices.SortFunc(ranks[part[0]:part[1]], compareRanks)
-		})
+			return 1
+		},
+		func(s *judgedSite) int64 { return s.BeforeExit().Bytes },
+		func(s *judgedSite) int64 { return s.BeforeExit().Count },
+		func(s *judgedSite) int64 { return s.Outstanding.Bytes },
+		func(s *judgedSite) int64 { return s.allocated().Bytes },
+		func(s *judgedSite) int64 { return s.allocated().Count },
+	},
+	rest: sortByStack,
+}
+
+// allocated is what a trace shows of a site.
+func (s *judgedSite) allocated() Amount {
+	if s.Lifetimes == nil {
+		return Amount{}
 	}
-	both.Wait()
-	out, low, high := sites[:0], ranks[:half], ranks[half:]
-	for len(low) > 0 && len(high) > 0 {
-		if compareRanks(low[0], high[0]) <= 0 {
-			out, low = append(out, low[0].site), low[1:]
-		} else {
-			out, high = append(out, high[0].site), high[1:]
+	return s.Allocated
+}
+
+// sortByStack orders sites of equal figures by signature, stack and heap. No two are equal.
+func sortByStack(sites []*judgedSite) {
+	slices.SortFunc(sites, func(a, b *judgedSite) int { return cmp.Compare(a.signature, b.signature) })
+	for from := 0; from < len(sites); {
+		to := from + 1
+		oneStack := true
+		for to < len(sites) && sites[to].signature == sites[from].signature {
+			oneStack = oneStack && sites[to].key.stack == sites[from].key.stack
+			to++
+		}
+		equals := sites[from:to]
+		if !oneStack {
+			identify(equals)
+		}
+		slices.SortFunc(equals, func(a, b *judgedSite) int {
+			return cmp.Or(slices.Compare(a.stackKey[:], b.stackKey[:]), cmp.Compare(a.heapHandle, b.heapHandle), cmp.Compare(a.place, b.place))
+		})
+		from = to
+	}
+}
+
+// identify gives sites the Keys of their stacks, on all cores. Several sites may have one stack.
+func identify(sites []*judgedSite) {
+	type stack struct {
+		frames *frames
+		id     capture.StackID
+	}
+	keys, list := map[stack]*Key{}, []stack(nil)
+	add := func(of stack) {
+		if of.id != capture.NoStack && keys[of] == nil {
+			keys[of] = new(Key)
+			list = append(list, of)
 		}
 	}
-	for _, rest := range slices.Concat(low, high) {
-		out = append(out, rest.site)
+	for _, site := range sites {
+		add(stack{site.frames, site.stack})
+		for _, alias := range site.aliases {
+			add(stack{site.frames, alias})
+		}
 	}
-	return out
+	inParts(len(list), func(from, to int) {
+		var h hasher
+		for _, of := range list[from:to] {
+			*keys[of] = of.frames.keys.key(&h, of.id)
+		}
+	})
+	var h hasher
+	for _, site := range sites {
+		if site.stack == capture.NoStack {
+			site.stackKey = site.idKey(&h)
+			continue
+		}
+		candidates := []Key{*keys[stack{site.frames, site.stack}]}
+		for _, alias := range site.aliases {
+			candidates = append(candidates, *keys[stack{site.frames, alias}])
+		}
+		slices.SortFunc(candidates, func(a, b Key) int { return slices.Compare(a[:], b[:]) })
+		site.stackKey = joint(&h, slices.Compact(candidates))
+	}
+}
+
+// idKey is the Key of a site of whose stack nothing but the id is known; the zero Key without an id.
+func (s *judgedSite) idKey(h *hasher) Key {
+	if len(s.traces) == 0 {
+		return Key{}
+	}
+	h.string("id")
+	h.uint(uint64(s.life))
+	h.uint(s.traces[0])
+	return h.key()
 }

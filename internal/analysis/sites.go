@@ -18,6 +18,7 @@ type judgedSite struct {
 	Amounts
 	frames      *frames
 	signature   string
+	stackKey    Key      // zero until identify makes it
 	blamed      bool     // it has a frame to blame
 	unreachable *Amount  // blocks that no pointer was found to; nil where nobody looked
 	agreed      Amount   // of those, what several dumps say so of
@@ -54,8 +55,8 @@ func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *
 		site := &kept[i]
 		sites[i] = site
 		s.fill(site, m, f)
-		if m.key.Heap != capture.NoHeap {
-			site.heapHandle = handles[m.key.Heap]
+		if m.key.heap != capture.NoHeap {
+			site.heapHandle = handles[m.key.heap]
 		}
 		site.sample.spans, site.sample.followed = spans.Of(i)
 		f.prepare(m.stack)
@@ -69,7 +70,7 @@ func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *
 	if err := judge.all(ctx, sites); err != nil {
 		return nil, err
 	}
-	sites = inOrderOfSites(sites)
+	siteRanking.sort(sites)
 	for _, site := range sites { // in their order, so that what is shown first comes first
 		site.frames.number(site.stack)
 		for _, alias := range site.aliases {
@@ -97,6 +98,12 @@ func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *
 			s.write(out, sites[i], r.Snapshots)
 		}
 	}
+	r.identify = func() {
+		identify(sites)
+		for i, site := range sites {
+			r.Sites[i].StackKey = site.stackKey
+		}
+	}
 	var err error
 	r.Findings, err = s.findings(ctx, judge, sites)
 	return sites, err
@@ -113,9 +120,9 @@ func signSites(ctx context.Context, sites []*judgedSite) error {
 	const asked = "?" // until it is signed
 	for _, site := range sites {
 		for _, id := range append([]capture.StackID{site.stack}, site.aliases...) {
-			if at := &site.frames.placed[id].signatures[site.key.Kind]; *at == "" {
+			if at := &site.frames.placed[id].signatures[site.key.kind]; *at == "" {
 				*at = asked
-				list = append(list, signed{site.frames, id, site.key.Kind})
+				list = append(list, signed{site.frames, id, site.key.kind})
 			}
 		}
 	}
@@ -143,14 +150,14 @@ func signSites(ctx context.Context, sites []*judgedSite) error {
 	}
 	for _, site := range sites {
 		at := &site.frames.placed[site.stack]
-		site.signature, site.blamed = at.signatures[site.key.Kind], at.blame > 0
+		site.signature, site.blamed = at.signatures[site.key.kind], at.blame > 0
 	}
 	return nil
 }
 
 // fill takes the figures of a site.
 func (s *series) fill(site *judgedSite, m *merged, f *frames) {
-	*site = judgedSite{merged: m, frames: f, Amounts: amounts(m.usage), agreed: Amount{m.agreed.Count, m.agreed.Bytes}, sample: sample{kind: m.key.Kind, usage: m.usage}}
+	*site = judgedSite{merged: m, frames: f, Amounts: amounts(m.usage), agreed: Amount{m.agreed.Count, m.agreed.Bytes}, sample: sample{kind: m.key.kind, usage: m.usage}}
 	if s.looked {
 		site.unreachable = &Amount{m.unreachable.Count, m.unreachable.Bytes}
 	}
@@ -163,7 +170,7 @@ func (s *series) fill(site *judgedSite, m *merged, f *frames) {
 
 // figures are what a site counts for, without text.
 func (s *judgedSite) figures() Site {
-	out := Site{Signature: s.signature, Kind: s.key.Kind.String(), Amounts: s.Amounts, Unreachable: s.unreachable, Key: s.key, Verdict: s.verdict, Stack: s.frames.placed[s.stack].ref, Rows: s.rows}
+	out := Site{Signature: s.signature, Kind: s.key.kind.String(), Amounts: s.Amounts, Unreachable: s.unreachable, Verdict: s.verdict, Stack: s.frames.placed[s.stack].ref, Rows: s.rows}
 	if s.result.Class != ClassUnknown {
 		out.Score = &s.result.Score
 	}

@@ -241,12 +241,12 @@ func (s *series) fillTraceTotals(r *Report) {
 	kinds, heaps := [capture.KindHeapVirtual + 1]allocations.Classes{}, make([]allocations.Classes, len(s.heaps))
 	for _, m := range s.order {
 		for _, l := range m.lives {
-			kinds[m.key.Kind] = kinds[m.key.Kind].Add(l.Classes)
-			if m.key.Kind == capture.KindHeap && m.key.Heap != capture.NoHeap {
-				heaps[m.key.Heap] = heaps[m.key.Heap].Add(l.Classes)
+			kinds[m.key.kind] = kinds[m.key.kind].Add(l.Classes)
+			if m.key.kind == capture.KindHeap && m.key.heap != capture.NoHeap {
+				heaps[m.key.heap] = heaps[m.key.heap].Add(l.Classes)
 			}
 		}
-		if m.key.Kind == capture.KindHeapVirtual {
+		if m.key.kind == capture.KindHeapVirtual {
 			continue
 		}
 		for i, u := range m.usage {

@@ -70,7 +70,7 @@ func leaksReport(findings ...finding) *analysis.Report {
 		})
 		r.Sites = append(r.Sites, analysis.Site{
 			Signature: f.signature, Kind: "heap", Amounts: amounts, Score: &p, Verdict: f.class, Blame: blame, Stack: r.AddStack(frame),
-			Key: analysis.SiteKey{Stack: analysis.Key(sum[:16])},
+			StackKey: analysis.Key(sum[:16]),
 		})
 	}
 	return r

@@ -37,7 +37,7 @@ func (c *consequences) returned(ctx context.Context, named *interned) (parted []
 func (c *consequences) move(ctx context.Context, old *oldSites, named *interned, sites []analysis.Site) ([]int64, error) {
 	after := make([]leaks.Site[placedSite], len(sites))
 	for i := range sites {
-		after[i] = leaks.Site[placedSite]{Place: placedSite{sites[i].Key.Stack, sites[i].Kind}, Signature: named.ids[sites[i].Signature]}
+		after[i] = leaks.Site[placedSite]{Place: placedSite{sites[i].StackKey, sites[i].Kind}, Signature: named.ids[sites[i].Signature]}
 	}
 	weights := leaks.Moves(old.sites, after)
 	has := map[int64]bool{}

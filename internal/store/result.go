@@ -29,6 +29,7 @@ type Result struct {
 // stored is dropped: the newer one stays. It returns ErrFenced when the lease is lost.
 func (s *Store) SaveResult(ctx context.Context, l Lease, result Result) error {
 	// Stacks and signatures are content: to have some that no site names does no harm, so they need not be in the transaction.
+	result.Report.Identify()
 	var stacks []siteStacks
 	var named *interned
 	var names []siteName
@@ -192,7 +193,7 @@ func siteRow(run int64, ordinal int, r *analysis.Report, stacks siteStacks, sign
 	}
 	row := []any{run, ordinal, signature, s.Kind, s.Heap, string(s.Verdict), blame, place, s.Outstanding.Count, s.Outstanding.Bytes,
 		growthCount, growthBytes, series, orEmpty(s.Flags), orEmpty(s.Traces), stacks.stack, stacks.aliases}
-	key := pgtype.UUID{Bytes: s.Key.Stack, Valid: s.Key.Stack != analysis.Key{}}
+	key := pgtype.UUID{Bytes: s.StackKey, Valid: s.StackKey != analysis.Key{}}
 	return append(append(row, lifetimeColumns(s.Lifetimes)...), orEmpty(s.Rows), key, s.Score)
 }
 
