@@ -328,7 +328,7 @@ type told struct {
 // tell says of a stack, whose rows are there, what few are asked for.
 func (f *frames) tell(s *scratch, id capture.StackID, kind capture.SiteKind) told {
 	p := f.place(s, id)
-	t := told{Signature: blame.Sign(kind.String(), s.classes, p), Attributes: p.Attributes(s.classes)}
+	t := told{Signature: s.signer.Sign(kind.String(), s.classes, p), Attributes: p.Attributes(s.classes)}
 	if p.Origin >= 0 {
 		t.origin = f.table.blame(s.rows[p.Origin])
 	}

@@ -21,7 +21,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 		return fmt.Errorf("analysis: write report: %w", err)
 	}
 	const end = `"findings":null,"sites":null}` // the last fields
-	out := rowWriter{w: bufio.NewWriterSize(w, 64<<10), parts: make([]rowPart, runtime.GOMAXPROCS(0))}
+	out := rowWriter{w: bufio.NewWriterSize(w, 64<<10), parts: make([]rowPart, runtime.GOMAXPROCS(0)), written: make([]rowPart, runtime.GOMAXPROCS(0))}
 	out.text(string(bytes.TrimSuffix(text, []byte(end))))
 	out.list("findings", len(r.Findings), func(b []byte, i int, s *scratch) ([]byte, error) {
 		f := r.Findings[i]
@@ -50,11 +50,12 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return nil
 }
 
-// A rowWriter writes lists whose rows are made on all cores.
+// A rowWriter writes lists whose rows are made on all cores, while the rows before them are written.
 type rowWriter struct {
-	w     *bufio.Writer
-	parts []rowPart
-	err   error
+	w       *bufio.Writer
+	parts   []rowPart // that are made
+	written []rowPart // made before, which are written beside that
+	err     error
 }
 
 // A rowPart is what one core makes of a list.
@@ -82,13 +83,21 @@ func (w *rowWriter) list(name string, n int, add rowOf) {
 			first := min(n, from+p*rowsAtOnce)
 			all.Go(func() { w.parts[p].make(first, min(n, first+rowsAtOnce), add) })
 		}
+		w.write()
 		all.Wait()
-		for p := range w.parts {
-			_, err := w.w.Write(w.parts[p].text)
-			w.err = cmp.Or(w.err, w.parts[p].err, err)
-		}
+		w.parts, w.written = w.written, w.parts
 	}
+	w.write()
 	w.text("]")
+}
+
+// write writes what was made before.
+func (w *rowWriter) write() {
+	for p := range w.written {
+		_, err := w.w.Write(w.written[p].text)
+		w.err = cmp.Or(w.err, w.written[p].err, err)
+		w.written[p].text = w.written[p].text[:0]
+	}
 }
 
 func (p *rowPart) make(from, to int, add rowOf) {

@@ -98,7 +98,7 @@ func countFrames(r *Report, t *frameTable) {
 		seen = newReturnSet(0)
 	}
 	used, unnamed := make([]bool, len(t.rows)), make([]bool, len(t.rows)) // by row
-	sites := sitesByStack(r, t) // many sites may have one stack
+	sites := sitesByStack(r, t)                                           // many sites may have one stack
 	for i, at := range sites {
 		if at.count == 0 {
 			continue

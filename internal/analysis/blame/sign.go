@@ -32,9 +32,12 @@ type Signature struct {
 //
 // The last is for stability: where the compiler inlines such a lambda and the evidence has no inline frames, as the text of
 // UMDH, only the function remains. The frame to blame is still the lambda, because its file and line say more.
-func Sign(kind string, stack []*Class, p Placed) Signature {
+func Sign(kind string, stack []*Class, p Placed) Signature { return new(Signer).Sign(kind, stack, p) }
+
+// Sign is Sign.
+func (m *Signer) Sign(kind string, stack []*Class, p Placed) Signature {
 	var s Signature
-	h := hasher{make([]byte, 0, 512)}
+	h := &m.h
 	if p.Blame < 0 || p.Blame >= len(stack) || len(p.Marks) != len(stack) {
 		s.Title = "no stack"
 		s.ID, s.Fine, s.Leaf = h.sum("id", kind, nil), h.sum("fine", kind, nil), h.sum("leaf", kind, nil)
@@ -48,7 +51,8 @@ func Sign(kind string, stack []*Class, p Placed) Signature {
 	}
 	s.ID = h.sum("id", kind, stack, s.Used...)
 	s.Leaf = h.sum("leaf", kind, stack, s.Used[0], p.Origin)
-	s.Fine = h.sum("fine", kind, stack, fine(stack, p)...)
+	m.used = appendFine(m.used[:0], stack, p)
+	s.Fine = h.sum("fine", kind, stack, m.used...)
 	s.Title = title(stack, p, s.Frames[0])
 	return s
 }
@@ -56,7 +60,7 @@ func Sign(kind string, stack []*Class, p Placed) Signature {
 // ID is that of Sign alone.
 func ID(kind string, stack []*Class, p Placed) string { return new(Signer).ID(kind, stack, p) }
 
-// A Signer makes the ids of many stacks of which nobody asks more, in memory of its own. It is for one goroutine.
+// A Signer makes the signatures or ids of many stacks in memory of its own. It is for one goroutine.
 type Signer struct {
 	h    hasher
 	used []int
@@ -136,14 +140,13 @@ func foldEnd(list []int, stack []*Class) []int {
 	return list
 }
 
-// fine lists the frames from the allocator's entry, malloc or realloc, to the last before the thread's start. Only what
+// appendFine lists the frames from the allocator's entry, malloc or realloc, to the last before the thread's start. Only what
 // repeats at once is folded: plumbing that several functions use must not hide those between.
-func fine(stack []*Class, p Placed) []int {
+func appendFine(list []int, stack []*Class, p Placed) []int {
 	first := 0
 	for first+1 < len(stack) && isAllocating(p.Marks[first+1].Layer) && isAllocating(p.Marks[first].Layer) {
 		first++
 	}
-	list := make([]int, 0, len(stack))
 	for i := first; i < len(stack) && (p.Marks[i].Layer != LayerBase || i == p.Blame); i++ {
 		list = foldEnd(append(list, i), stack)
 	}
