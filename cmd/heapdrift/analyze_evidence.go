@@ -2,9 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -31,19 +28,7 @@ type evidenceFiles struct {
 	files    []*evidenceFile
 }
 
-// evidenceFile is a file given. Its digest is computed beside the reading: see finish.
-type evidenceFile struct {
-	analysis.File
-	content *os.File
-	digest  chan struct{} // closed when SHA256 is set or cannot be
-	failed  error         // why it cannot
-}
-
-func (f *evidenceFile) source() ingest.Source {
-	return ingest.Source{Name: f.Name, ReaderAt: f.content, Size: f.Bytes}
-}
-
-// mostDigests is how many files' digests may still be in the making while the next file is read.
+// mostDigests is how many files' digests may still be in the making, beside their reading, while the next file is read.
 const mostDigests = 4
 
 // readEvidence reads the files in the order given; those that are traces are one trace. What it returns must be closed,
@@ -81,9 +66,7 @@ func (e *evidenceFiles) readAll(ctx context.Context, paths []string, opt ingest.
 	var traces []*evidenceFile
 	for i, path := range paths {
 		if i >= mostDigests {
-			if err := e.files[i-mostDigests].finish(); err != nil {
-				return err
-			}
+			e.files[i-mostDigests].wait()
 		}
 		f, err := openEvidence(ctx, path, s.in)
 		if err != nil {
@@ -115,7 +98,7 @@ func (e *evidenceFiles) readAll(ctx context.Context, paths []string, opt ingest.
 	})
 }
 
-// openEvidence opens a file and begins to compute its digest.
+// openEvidence opens a file.
 func openEvidence(ctx context.Context, path string, in io.Reader) (*evidenceFile, error) {
 	file, err := openFile(ctx, path, in)
 	if err != nil {
@@ -130,38 +113,7 @@ func openEvidence(ctx context.Context, path string, in io.Reader) (*evidenceFile
 	if path == standardInput {
 		name = "standard input"
 	}
-	f := &evidenceFile{File: analysis.File{Name: name, Bytes: info.Size()}, content: file, digest: make(chan struct{})}
-	go func() {
-		defer close(f.digest)
-		f.failed = f.sum(ctx)
-	}()
-	return f, nil
-}
-
-// digestBytes is how much of a file is read for its digest at once.
-const digestBytes = 1 << 20
-
-// sum computes the digest.
-func (f *evidenceFile) sum(ctx context.Context) error {
-	digest, b := sha256.New(), make([]byte, digestBytes)
-	for at := int64(0); at < f.Bytes; {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		n, err := f.content.ReadAt(b[:min(int64(len(b)), f.Bytes-at)], at)
-		if digest.Write(b[:n]); err != nil && (n == 0 || !errors.Is(err, io.EOF)) {
-			return fmt.Errorf("read %s: %w", f.Name, err)
-		}
-		at += int64(n)
-	}
-	f.SHA256 = hex.EncodeToString(digest.Sum(nil))
-	return nil
-}
-
-// finish waits for the digest.
-func (f *evidenceFile) finish() error {
-	<-f.digest
-	return f.failed
+	return newEvidenceFile(ctx, analysis.File{Name: name, Bytes: info.Size()}, file), nil
 }
 
 // finish waits for all digests.

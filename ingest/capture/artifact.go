@@ -71,7 +71,8 @@ func Read(r io.Reader) (*Capture, error) {
 // check refuses captures whose parts point outside each other, so that users of a Capture need not.
 func (c *Capture) check() error {
 	s := &c.Stacks
-	for _, f := range s.frames {
+	for row := range uint32(s.frames.n) {
+		f := s.frames.at(row)
 		if f.Text != 0 && int(f.Text) >= len(s.texts) {
 			return fmt.Errorf("%w: frame names text %d of %d", ErrArtifact, f.Text, len(s.texts))
 		}
@@ -80,8 +81,8 @@ func (c *Capture) check() error {
 		}
 	}
 	for _, f := range s.flat {
-		if int(f) >= len(s.frames) {
-			return fmt.Errorf("%w: stack names frame %d of %d", ErrArtifact, f, len(s.frames))
+		if int(f) >= s.frames.n {
+			return fmt.Errorf("%w: stack names frame %d of %d", ErrArtifact, f, s.frames.n)
 		}
 	}
 	if (c.Shape == ShapeTrace) != (c.Trace != nil) {

@@ -3,6 +3,7 @@ package capture
 import (
 	"math/bits"
 	"math/rand/v2"
+	"sync"
 )
 
 // An index finds rows of a table by content without keeping the content twice, in open addressing with linear steps.
@@ -53,7 +54,7 @@ func (x *index) grow() {
 	if len(old) >= large {
 		times = 2
 	}
-	x.slots = make([]uint64, times*len(old))
+	x.slots = newSlots(times * len(old))
 	mask := uint64(len(x.slots) - 1)
 	for _, entered := range old {
 		if entered != 0 {
@@ -63,6 +64,34 @@ func (x *index) grow() {
 			}
 			x.slots[at] = entered
 		}
+	}
+	freeSlots(old)
+}
+
+// free gives the memory of an index back that nothing is looked up in any more.
+func (x *index) free() { freeSlots(x.slots) }
+
+// manySlots is from how many slots on their memory is kept for the next index: an index is gone as soon as its evidence is read, and
+// files of a series need as many, one after the other. Memory that was touched before costs a tenth of new memory.
+const manySlots = 1 << 14
+
+// spareSlots are slots that are no longer needed, by the logarithm of their number.
+var spareSlots [48]sync.Pool
+
+// newSlots are n free slots; n is a power of two.
+func newSlots(n int) []uint64 {
+	if n >= manySlots {
+		if spare, ok := spareSlots[bits.TrailingZeros(uint(n))].Get().(*[]uint64); ok {
+			clear(*spare)
+			return *spare
+		}
+	}
+	return make([]uint64, n)
+}
+
+func freeSlots(slots []uint64) {
+	if len(slots) >= manySlots {
+		spareSlots[bits.TrailingZeros(uint(len(slots)))].Put(&slots)
 	}
 }
 

@@ -119,9 +119,10 @@ func (c *Capture) takeTexts(d *decoder) {
 }
 
 func (c *Capture) putFrames(e *encoder) {
-	e.uint(uint64(len(c.Stacks.frames)))
+	e.uint(uint64(c.Stacks.frames.n))
 	var last uint64
-	for _, f := range c.Stacks.frames {
+	for row := range uint32(c.Stacks.frames.n) {
+		f := c.Stacks.frames.at(row)
 		e.int(int64(f.Address - last))
 		e.uint(uint64(f.Module)<<32 | uint64(f.Text))
 		last = f.Address

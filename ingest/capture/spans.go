@@ -155,7 +155,13 @@ func (c *spanCounter) compare(before, list *blockList, now uint8) {
 // into lists the cells that are not empty.
 func (c *spanCounter) into(out *SiteSpans, sites int) {
 	out.ends = make([]int, sites)
-	cells := c.cells
+	cells, taken := c.cells, 0
+	for _, count := range cells {
+		if count != 0 {
+			taken++
+		}
+	}
+	out.spans = make([]Span, 0, taken)
 	for site := range sites {
 		for first := range c.snapshots {
 			for last := first; last < c.snapshots; last++ {

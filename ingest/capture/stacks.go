@@ -33,7 +33,7 @@ type Text struct {
 // Stacks interns frames and stacks: equal ones are stored once. The zero value is ready for use.
 // It is not safe for concurrent writers.
 type Stacks struct {
-	frames []Frame
+	frames frameList
 	texts  []Text    // [0] is unused
 	flat   []FrameID // all stacks, one behind the other, innermost frame first
 	ends   []uint32  // ends[id] is the end of stack id in flat; ends[NoStack] is 0
@@ -45,13 +45,13 @@ type Stacks struct {
 }
 
 // FrameCount is the number of distinct frames; they are numbered from 0.
-func (s *Stacks) FrameCount() int { return len(s.frames) }
+func (s *Stacks) FrameCount() int { return s.frames.n }
 
 // Count is the number of distinct stacks, the empty one included; they are numbered from 0.
 func (s *Stacks) Count() int { return max(1, len(s.ends)) }
 
 // Frame returns the frame with the given id.
-func (s *Stacks) Frame(id FrameID) Frame { return s.frames[id] }
+func (s *Stacks) Frame(id FrameID) Frame { return *s.frames.at(uint32(id)) }
 
 // Text returns a frame's text, or nil where the evidence had an address only.
 func (s *Stacks) Text(f Frame) *Text {
@@ -117,15 +117,17 @@ func (s *Stacks) AddText(text Text, address uint64) FrameID {
 // Trim gives back what only adding needs, which is more than what frames and stacks take. What is added later costs as much as all before
 // it, once.
 func (s *Stacks) Trim() {
-	s.frames, s.flat, s.ends = slices.Clip(s.frames), slices.Clip(s.flat), slices.Clip(s.ends)
+	s.flat, s.ends = slices.Clip(s.flat), slices.Clip(s.ends)
+	s.frameIDs.free()
+	s.stackIDs.free()
 	s.frameIDs, s.stackIDs, s.textIDs = index{}, index{}, nil
 }
 
 // reindex undoes Trim.
 func (s *Stacks) reindex() {
-	for row, f := range s.frames {
-		hash := hashFrame(f)
-		s.frameIDs.fill(s.frameIDs.find(hash, func(uint32) bool { return false }), hash, uint32(row))
+	for row := range uint32(s.frames.n) {
+		hash := hashFrame(*s.frames.at(row))
+		s.frameIDs.fill(s.frameIDs.find(hash, func(uint32) bool { return false }), hash, row)
 	}
 	for id := StackID(1); int(id) < s.Count(); id++ {
 		hash := hashStack(s.Stack(id))
@@ -147,20 +149,17 @@ func hashFrame(f Frame) uint32 {
 }
 
 func (s *Stacks) add(f Frame) FrameID {
-	if s.frameIDs.slots == nil && len(s.frames) > 0 {
+	if s.frameIDs.slots == nil && s.frames.n > 0 {
 		s.reindex()
 	}
 	hash := hashFrame(f)
-	slot := s.frameIDs.find(hash, func(row uint32) bool { return s.frames[row] == f })
+	slot := s.frameIDs.find(hash, func(row uint32) bool { return *s.frames.at(row) == f })
 	if *slot != 0 {
 		return FrameID(rowIn(slot))
 	}
-	if len(s.frames) == cap(s.frames) {
-		s.frames = slices.Grow(s.frames, max(64, len(s.frames)))
-	}
-	s.frames = append(s.frames, f)
-	s.frameIDs.fill(slot, hash, uint32(len(s.frames)-1))
-	return FrameID(len(s.frames) - 1)
+	row := s.frames.add(f)
+	s.frameIDs.fill(slot, hash, row)
+	return FrameID(row)
 }
 
 // AddStack interns a stack, innermost frame first. No frames give NoStack.

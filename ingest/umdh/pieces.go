@@ -95,12 +95,15 @@ func (s *pieces) next() *piece {
 	return s.taken
 }
 
+// sparePieces are pieces of logs that were read: the next log of a series needs as many.
+var sparePieces = sync.Pool{New: func() any { return &piece{scanned: make(chan struct{}, 1)} }}
+
 // begin starts the goroutines that read and scan.
 func (s *pieces) begin(workers int) {
 	n := 2*workers + 2
 	s.order, s.free, s.taken = make(chan *piece, n), make(chan *piece, n), nil
 	for range n {
-		s.free <- &piece{scanned: make(chan struct{}, 1)}
+		s.free <- sparePieces.Get().(*piece)
 	}
 	for range workers {
 		s.work.Go(func() {
@@ -130,6 +133,14 @@ func (s *pieces) close() {
 	s.mu.Unlock()
 	close(s.free)
 	s.work.Wait()
+	close(s.order)
+	for p := range s.order { // those that nobody took
+		<-p.scanned
+		sparePieces.Put(p)
+	}
+	for p := range s.free {
+		sparePieces.Put(p)
+	}
 	s.free = nil
 }
 

@@ -128,7 +128,8 @@ func judge(d, e []float64) shape {
 // leak averages over the onsets of the first half.
 func (s *shaper) leak() float64 {
 	var m mean
-	for _, onset := range steps(0, min(s.m/2, s.m-1)) {
+	list, n := steps(0, min(s.m/2, s.m-1))
+	for _, onset := range list[:n] {
 		for i := range s.m {
 			s.p[i] = s.e[i]
 			if i < onset {
@@ -153,7 +154,8 @@ func (s *shaper) fill() float64 {
 	for end := 1; end < s.m && 1-s.until[end]+s.e[end]/2 >= flatTail; end++ {
 		last = end
 	}
-	for _, end := range steps(1, last) {
+	list, n := steps(1, last)
+	for _, end := range list[:n] {
 		for i := range s.m {
 			s.p[i] = s.e[i]
 			if i >= end {
@@ -168,7 +170,8 @@ func (s *shaper) fill() float64 {
 // recent averages over beginnings in the second half, and growth that accelerates.
 func (s *shaper) recent() float64 {
 	var m mean
-	for _, last := range steps(1, (s.m+1)/2) {
+	list, n := steps(1, (s.m+1)/2)
+	for _, last := range list[:n] {
 		for i := range s.m {
 			s.p[i] = s.e[i]
 			if i < s.m-last {
@@ -246,17 +249,17 @@ func symmetric(factors []product, degree int) product {
 	return product{float64(degree) * top, sums[degree]}
 }
 
-// steps are at most mostSteps whole numbers from one to another, both of them and evenly between; none where the last is less.
-func steps(from, to int) []int {
-	var room [mostSteps]int
-	n := min(to-from+1, mostSteps)
-	for i := range max(n, 0) {
-		room[i] = from
+// steps are at most mostSteps whole numbers from one to another, both of them and evenly between, the first n of the list; none where
+// the last is less.
+func steps(from, to int) (list [mostSteps]int, n int) {
+	n = max(min(to-from+1, mostSteps), 0)
+	for i := range n {
+		list[i] = from
 		if n > 1 {
-			room[i] = from + i*(to-from)/(n-1)
+			list[i] = from + i*(to-from)/(n-1)
 		}
 	}
-	return room[:max(n, 0)]
+	return list, n
 }
 
 // addTo adds the likelihood of s.p under each concentration: Dirichlet–multinomial,

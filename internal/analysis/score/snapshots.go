@@ -1,6 +1,9 @@
 package score
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 const (
 	// SnapshotsToJudge is how many snapshots it takes before anything may be called a leak.
@@ -72,7 +75,7 @@ func viewSnapshots(s *Series, a *Axis, load []float64) (v snapshotView, ok bool)
 	v.line = fitLine(x, c)
 	v.rising = v.line.rising(v.n)
 	v.grown = c[v.n-1] - c[0]
-	if v.at = x; len(a.Hours) == v.n && a.Hours[v.n-1] > a.Hours[0] {
+	if v.at = slices.Clone(x); len(a.Hours) == v.n && a.Hours[v.n-1] > a.Hours[0] {
 		v.at, v.hours = shares(a.Hours), a.Hours[v.n-1]-a.Hours[0]
 	}
 	for i := range v.n - 1 {
