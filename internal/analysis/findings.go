@@ -63,31 +63,25 @@ func groupsOf(sites []*judgedSite) [][]*judgedSite {
 	return groups
 }
 
-// sortedFindings is findings, no two of one signature, the gravest first. They are too large to be moved about.
-func sortedFindings(list []Finding) []Finding {
-	order := make([]int32, len(list)) // by place: who comes there
-	for i := range order {
-		order[i] = int32(i)
-	}
-	byNumbers := ranking[int32]{rest: func(equals []int32) {
-		slices.SortFunc(equals, func(a, b int32) int { return cmp.Compare(list[a].Signature, list[b].Signature) })
+// SortFindings orders findings, no two of one signature, as CompareFindings does.
+func SortFindings(list []*Finding) {
+	order := ranking[*Finding]{numbers: findingNumbers, rest: func(equals []*Finding) {
+		slices.SortFunc(equals, func(a, b *Finding) int { return cmp.Compare(a.Signature, b.Signature) })
 	}}
-	for _, number := range findingNumbers {
-		byNumbers.numbers = append(byNumbers.numbers, func(i int32) int64 { return number(&list[i]) })
+	order.sort(list)
+}
+
+// sortedFindings is findings, no two of one signature, the gravest first.
+func sortedFindings(list []Finding) []Finding {
+	order, out := make([]*Finding, len(list)), make([]Finding, len(list))
+	for i := range list {
+		order[i] = &list[i]
 	}
-	byNumbers.sort(order)
-	for first := range list { // each round of places that change with each other
-		if order[first] < 0 {
-			continue
-		}
-		moved, at := list[first], int32(first)
-		for from := order[at]; from != int32(first); from = order[at] {
-			list[at], order[at] = list[from], -1
-			at = from
-		}
-		list[at], order[at] = moved, -1
+	SortFindings(order)
+	for i, f := range order {
+		out[i] = *f
 	}
-	return list
+	return out
 }
 
 // tell fills in what names say of the first findings: whatever is said of a stack that it is not judged by. Of the others it is told

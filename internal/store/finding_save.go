@@ -90,7 +90,7 @@ func replaceFindings(ctx context.Context, tx pgx.Tx, run int64, named *interned)
 // gravity.
 func insertFindings(ctx context.Context, tx pgx.Tx, run int64, named *interned) error {
 	order := slices.Clone(named.findings)
-	slices.SortStableFunc(order, analysis.CompareFindings)
+	analysis.SortFindings(order)
 	ranks := make(map[string]int, len(order))
 	for rank, f := range order {
 		ranks[f.Signature] = rank

@@ -39,10 +39,12 @@ func (s *Store) SaveResult(ctx context.Context, l Lease, result Result) error {
 		return err
 	})
 	before.Go(func() (err error) {
-		if named, err = s.internSignatures(stop, l.RunID, result.Report); err == nil {
-			names = namesOf(result.Report)
-		}
+		named, err = s.internSignatures(stop, l.RunID, result.Report)
 		return err
+	})
+	before.Go(func() error {
+		names = namesOf(result.Report)
+		return nil
 	})
 	if err := before.Wait(); err != nil {
 		return err
@@ -149,24 +151,20 @@ func namesOf(r *analysis.Report) []siteName {
 			*list = append(*list, int32(site))
 		}
 	}
-	frames := map[uint32][]*[]int32{} // frames are shared by many stacks: each is named once
+	frames := make([][]*[]int32, r.Stacks.FrameCount()) // frames are shared by many stacks, and stacks by sites: each is named once
+	stacks := make([][]*[]int32, r.Stacks.Count()+1)
 	for i := range r.Sites {
-		for _, stack := range append([]analysis.StackRef{r.Sites[i].Stack}, r.Sites[i].Aliases...) {
-			for _, number := range r.Stacks.Numbers(stack) {
-				named, ok := frames[number]
-				if !ok {
-					for _, name := range r.Stacks.Frame(number).Names() {
-						named = append(named, list(name))
-					}
-					frames[number] = named
-				}
-				for _, list := range named {
-					add(list, i)
-				}
+		site := &r.Sites[i]
+		for k := range 1 + len(site.Aliases) {
+			stack := site.Stack
+			if k > 0 {
+				stack = site.Aliases[k-1]
 			}
-			if blamed := r.Stacks.Blamed(stack); blamed != nil {
-				add(list(blamed.Name()), i)
-				add(list(blamed.Place()), i)
+			if stacks[stack] == nil {
+				stacks[stack] = listsOfStack(r.Stacks, stack, frames, list)
+			}
+			for _, list := range stacks[stack] {
+				add(list, i)
 			}
 		}
 	}
@@ -175,6 +173,24 @@ func namesOf(r *analysis.Report) []siteName {
 		names = append(names, siteName{name, *ordinals})
 	}
 	return names
+}
+
+// listsOfStack are the lists of all texts that a stack is found by. Frames has those of frames that were met before.
+func listsOfStack(stacks *analysis.Stacks, stack analysis.StackRef, frames [][]*[]int32, list func(name string) *[]int32) []*[]int32 {
+	lists := []*[]int32{}
+	for _, number := range stacks.Numbers(stack) {
+		if frames[number] == nil {
+			frames[number] = []*[]int32{}
+			for _, name := range stacks.Frame(number).Names() {
+				frames[number] = append(frames[number], list(name))
+			}
+		}
+		lists = append(lists, frames[number]...)
+	}
+	if blamed := stacks.Blamed(stack); blamed != nil {
+		lists = append(lists, list(blamed.Name()), list(blamed.Place()))
+	}
+	return lists
 }
 
 func siteRow(run int64, ordinal int, r *analysis.Report, stacks siteStacks, signature *int64) []any {

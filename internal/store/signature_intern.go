@@ -138,6 +138,7 @@ type descriptions struct {
 }
 
 func describe(findings []*analysis.Finding) (d descriptions, err error) {
+	var room []byte
 	for _, f := range findings {
 		var blame *string
 		if f.Blame != nil {
@@ -151,15 +152,16 @@ func describe(findings []*analysis.Finding) (d descriptions, err error) {
 		d.blame, d.frames, d.provisional = append(d.blame, blame), append(d.frames, strings.Join(f.Frames, frameEnd)), append(d.provisional, f.Provisional)
 		d.fine, d.leaf, d.outline = append(d.fine, f.Fine), append(d.leaf, f.Leaf), append(d.outline, f.Outline)
 		d.owner, d.known, d.group, d.class = append(d.owner, f.Owner), append(d.known, f.Known), append(d.group, f.Group), append(d.class, string(f.Verdict))
-		d.digest = append(d.digest, pgtype.UUID{Bytes: d.last(), Valid: true})
+		room = d.appendLast(room[:0])
+		sum := sha256.Sum256(room)
+		d.digest = append(d.digest, pgtype.UUID{Bytes: digest(sum[:16]), Valid: true})
 	}
 	return d, nil
 }
 
-// last is the digest of the last description.
-func (d *descriptions) last() digest {
+// appendLast appends what the digest of the last description is of.
+func (d *descriptions) appendLast(b []byte) []byte {
 	i := len(d.text) - 1
-	var b []byte
 	add := func(text string) { b = append(binary.LittleEndian.AppendUint32(b, uint32(len(text))), text...) }
 	for _, column := range [][]string{d.title, d.frames, d.fine, d.leaf, d.outline, d.owner, d.known, d.group, d.class} {
 		add(column[i])
@@ -170,8 +172,7 @@ func (d *descriptions) last() digest {
 	if d.provisional[i] {
 		add("provisional")
 	}
-	sum := sha256.Sum256(b)
-	return digest(sum[:16])
+	return b
 }
 
 // pick returns the descriptions of these numbers.
