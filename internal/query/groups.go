@@ -104,7 +104,7 @@ func (r *Result) Ranked(by Metric) []Row {
 			row.Parts = nil
 		}
 	}
-	whole := !r.Selection.ofRows()
+	whole := r.Selection.isWhole()
 	slices.SortFunc(list, func(a, b Row) int {
 		if by.Name == Metrics[0].Name && whole { // as the report has them
 			return cmp.Or(cmp.Compare(uint32(a.place), uint32(b.place)), cmp.Compare(a.first, b.first))

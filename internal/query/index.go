@@ -88,6 +88,7 @@ type Site struct {
 type Result struct {
 	Selection Selection
 	Window    *analysis.Window // of traces
+	Snapshots *Snapshots       // of series of which a part is selected
 	Sites     []Site
 
 	index *Index
@@ -109,16 +110,24 @@ func (x *Index) Ask(ctx context.Context, s Selection, table *Table) (*Result, er
 		r.take(windowed)
 		return r, nil
 	}
-	r.Window = x.report.Window
+	r.Window, r.Snapshots = x.report.Window, s.snapshots(x.report)
 	accepts := x.matcher(&s)
 	for i := range x.report.Sites {
-		if site := &x.report.Sites[i]; accepts(i) {
-			class := site.Verdict
-			if at := x.places[x.numbers[i]]; at >= 0 {
-				class = x.report.Findings[at].Verdict
+		site, amounts := &x.report.Sites[i], x.report.Sites[i].Amounts
+		if r.Snapshots != nil {
+			var held bool
+			if amounts, held = r.Snapshots.amounts(site); !held {
+				continue
 			}
-			r.Sites = append(r.Sites, Site{i, site.Amounts, class, site.Verdict})
 		}
+		if !accepts(i) {
+			continue
+		}
+		class := site.Verdict
+		if at := x.places[x.numbers[i]]; at >= 0 {
+			class = x.report.Findings[at].Verdict
+		}
+		r.Sites = append(r.Sites, Site{i, amounts, class, site.Verdict})
 	}
 	r.keep(s.Class)
 	return r, nil
@@ -161,6 +170,14 @@ func (r *Result) keep(class string) {
 
 // check says why a selection cannot be answered.
 func (x *Index) check(s *Selection, table *Table) error {
+	if n := uint64(len(x.report.Snapshots)); s.Snapshots != (Range{}) {
+		switch {
+		case x.report.Trace != nil:
+			return badSelection("since and until are numbers of snapshots, and a trace has none; select its window by from and to")
+		case max(s.Snapshots.From, s.Snapshots.To) > n:
+			return badSelection("snapshot %d is not there: the run has %d", max(s.Snapshots.From, s.Snapshots.To), n)
+		}
+	}
 	switch {
 	case !s.ofRows():
 		return nil

@@ -90,13 +90,14 @@ type Totals struct {
 	Numbers
 	Sites      int              `json:"sites"`
 	Signatures int              `json:"signatures"`
-	Window     *analysis.Window `json:"window,omitempty"`
-	Classes    []Group          `json:"classes"` // most bytes held first
+	Window     *analysis.Window `json:"window,omitempty"`    // of traces
+	Snapshots  *Snapshots       `json:"snapshots,omitempty"` // of series of which a part is selected
+	Classes    []Group          `json:"classes"`             // most bytes held first
 }
 
 // Totals adds up the selection.
 func (r *Result) Totals() *Totals {
-	t := &Totals{Sites: len(r.Sites), Window: r.Window}
+	t := &Totals{Sites: len(r.Sites), Window: r.Window, Snapshots: r.Snapshots}
 	seen := make([]bool, len(r.index.places))
 	for i := range r.Sites {
 		t.add(&r.Sites[i].Amounts)

@@ -19,6 +19,7 @@ import (
 // seen from below, and only Kind "heap-virtual" selects them.
 type Selection struct {
 	From, To  *int64 // ends of the window, in ns since the trace's start; nil for the trace's own
+	Snapshots Range  // of a series, from which to which, from 1; growth is from the one to the other
 	Kind      string // of memory
 	Class     string // what the growth looks like
 	Module    string // of the frame to blame
@@ -76,6 +77,9 @@ func Parse(values url.Values) (Selection, error) {
 		}
 		s.Thread = new(uint32(n))
 	}
+	if s.Snapshots, err = parseSnapshots(values); err != nil {
+		return s, err
+	}
 	if s.Size, err = parseRange("size", values.Get("size"), 1, "bytes"); err != nil {
 		return s, err
 	}
@@ -86,7 +90,7 @@ func Parse(values url.Values) (Selection, error) {
 // Names are the parameters of an address that say what is selected.
 func Names() []string {
 	var s Selection
-	names := []string{"from", "to", "thread", "size", "age"}
+	names := []string{"from", "to", "since", "until", "thread", "size", "age"}
 	for _, f := range s.texts() {
 		names = append(names, f.name)
 	}
@@ -108,6 +112,12 @@ func (s Selection) Values() url.Values {
 	if s.To != nil {
 		values.Set("to", inSeconds(*s.To))
 	}
+	if s.Snapshots.From > 1 {
+		values.Set("since", strconv.FormatUint(s.Snapshots.From, 10))
+	}
+	if s.Snapshots.To > 0 {
+		values.Set("until", strconv.FormatUint(s.Snapshots.To, 10))
+	}
 	if s.Thread != nil {
 		values.Set("thread", strconv.FormatUint(uint64(*s.Thread), 10))
 	}
@@ -125,6 +135,9 @@ func (s *Selection) OfAllocations() bool {
 	return s.Thread != nil || s.Size != (Range{}) || s.Age != (Range{})
 }
 
+// isWhole reports whether all that the evidence covers is selected: of a trace its whole time, of a series all snapshots.
+func (s *Selection) isWhole() bool { return !s.ofRows() && s.Snapshots == (Range{}) }
+
 // ofRows reports whether single allocations decide what is selected, not sites alone.
 func (s *Selection) ofRows() bool {
 	return s.From != nil || s.To != nil || s.OfAllocations()
@@ -141,6 +154,29 @@ func (s *Selection) window(t *analysis.Trace) capture.Window {
 		w.To = min(max(*s.To, all.From), all.To)
 	}
 	return w
+}
+
+// parseSnapshots reads the numbers of the first and the last snapshot.
+func parseSnapshots(values url.Values) (r Range, err error) {
+	for _, f := range []struct {
+		name string
+		to   *uint64
+	}{{"since", &r.From}, {"until", &r.To}} {
+		text := strings.TrimSpace(values.Get(f.name))
+		if text == "" {
+			continue
+		}
+		if *f.to, err = strconv.ParseUint(text, 10, 31); err != nil || *f.to == 0 {
+			return r, badSelection("%s: %q is not the number of a snapshot; the first is 1", f.name, text)
+		}
+	}
+	if r.To != 0 && r.From > r.To {
+		return r, badSelection("since: snapshot %d comes after snapshot %d, which until names", r.From, r.To)
+	}
+	if r.From == 1 { // as if it were not there, so that equal selections are equal
+		r.From = 0
+	}
+	return r, nil
 }
 
 // farthest is the furthest time that may be given, in seconds: three years.

@@ -85,6 +85,16 @@ func newChart(r *analysis.Report, bands []band) chart {
 	return c
 }
 
+// marksOf are the places of a report's snapshots along the chart.
+func marksOf(r *analysis.Report) []mark {
+	x, _ := positions(r.Snapshots)
+	list := make([]mark, len(x))
+	for i := range x {
+		list[i].x = x[i]
+	}
+	return list
+}
+
 // noteGrowth says in a layer between two edges how much it grew, where it is thick enough to write on.
 func (c *chart) noteGrowth(bottom, top, x []float64, y func(float64) float64) {
 	last := len(top) - 1

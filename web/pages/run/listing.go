@@ -77,6 +77,9 @@ func listingOf(run int64, c echo.Context, trace *analysis.Trace) listing {
 		l.metric = metric
 	}
 	l.more = moreOf(c)
+	if trace != nil {
+		l.more.Snapshots = query.Range{} // it has none
+	}
 	if n, err := strconv.Atoi(c.QueryParam("page")); err == nil && n > 0 && n < 1<<24 {
 		l.page = n
 	}
@@ -94,7 +97,7 @@ func (l listing) query() store.SiteQuery {
 
 // isFiltered reports whether the table leaves sites out.
 func (l listing) isFiltered() bool {
-	return l.filter != "" || l.heap != "" || l.kind != "" || l.class != ""
+	return l.filter != "" || l.heap != "" || l.kind != "" || l.class != "" || l.more != (query.Selection{})
 }
 
 // The methods below give listings that links lead to. Another choice starts at the first page with no site open.
@@ -134,7 +137,7 @@ func (l listing) selection() query.Selection {
 // moreOf reads what only selections know. What makes no sense counts as not there.
 func moreOf(c echo.Context) query.Selection {
 	values := url.Values{}
-	for _, name := range []string{"module", "fn", "signature", "thread", "size", "age"} {
+	for _, name := range []string{"module", "fn", "signature", "thread", "size", "age", "since", "until"} {
 		if text := ui.Printable(c.QueryParam(name)); text != "" && len(text) <= maxName {
 			values.Set(name, text)
 		}

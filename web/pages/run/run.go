@@ -61,8 +61,8 @@ func run(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer,
 	if l.view == viewFlame {
 		view.Scripts = append(view.Scripts, ui.FlameScripts...)
 	}
-	if summary.Trace != nil {
-		view.Scripts = append(view.Scripts, "trace.js")
+	if summary.Trace != nil || view.report.choice != nil {
+		view.Scripts = append(view.Scripts, "brush.js")
 	}
 	return answer{page: runPage(view)}, nil
 }
@@ -75,6 +75,8 @@ func fragment(ctx context.Context, c echo.Context, r *reader, run store.Run, sum
 	case target == "gate":
 		gate, err := r.gate(ctx, &run)
 		return answer{page: gateCard(runView{run: run, gate: gate})}, err
+	case target == "views" && summary.Trace == nil:
+		return r.viewOfSnapshots(ctx, c, run, summary, l)
 	case target == "view":
 		return r.viewAlone(ctx, c, run, summary, l)
 	}
@@ -101,6 +103,8 @@ const shownSuspects = 12
 type reportView struct {
 	*analysis.Report
 	chart chart          // of snapshots
+	// choice is which of the snapshots the views are of; nil of traces, and where there is nothing to choose.
+	choice *snapshotChoice
 	trace *traceView     // of a trace; nil for snapshots
 	top   *store.SiteRow // the site that grew most; nil without sites
 	card  *viewCard      // the selection in one of its views
@@ -128,6 +132,7 @@ func (r *reader) report(ctx context.Context, run store.Run, report *analysis.Rep
 			bands = bandsOf(x, len(report.Snapshots))
 		}
 		view.chart = newChart(report, bands)
+		view.choice = chooseSnapshots(l, report, view.chart.marks)
 	} else if view.trace, err = r.trace(ctx, run, report, &l); err != nil {
 		return nil, err
 	}

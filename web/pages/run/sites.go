@@ -7,6 +7,7 @@ import (
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/query"
 	"heapdrift/internal/store"
 )
 
@@ -21,19 +22,30 @@ type siteTable struct {
 	snapshots int
 	trace     *traceView // nil for snapshots
 	detail    *siteView  // of the row that is open
+	// selected says that rows have the numbers of the selection, not those of the whole run, which stored has.
+	selected bool
+	stored   []store.SiteRow
 }
 
 // sites reads the page that a listing chooses; one behind the end becomes the last.
 func (r *reader) sites(ctx context.Context, run store.Run, report *analysis.Report, l listing, trace *traceView) (siteTable, error) {
 	t := siteTable{listing: l, project: run.Project, all: run.SiteCount, heaps: report.Heaps, snapshots: len(report.Snapshots), trace: trace}
-	if trace != nil && trace.windowed != nil {
+	if x := r.asked.index; x != nil && l.more != (query.Selection{}) {
+		if err := r.selectedSites(ctx, &t); err != nil {
+			return t, err
+		}
+	} else if trace != nil && trace.windowed != nil {
 		if err := r.windowSites(ctx, &t); err != nil {
 			return t, err
 		}
 	} else if err := r.storedSites(ctx, &t); err != nil {
 		return t, err
 	}
-	for _, row := range t.rows {
+	rows := t.rows
+	if t.selected {
+		rows = t.stored
+	}
+	for _, row := range rows {
 		if row.Ordinal != t.open {
 			continue
 		}

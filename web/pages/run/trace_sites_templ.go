@@ -172,7 +172,7 @@ func traceRow(t siteTable, s store.SiteRow) templ.Component {
 			templ_7745c5c3_Var6 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if amounts, class := t.trace.numbersOf(s); true {
+		if amounts, class := t.numbersOf(s); true {
 			var templ_7745c5c3_Var7 = []any{templ.KV("open", s.Ordinal == t.open), templ.KV("below", s.Kind == "heap-virtual")}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var7...)
 			if templ_7745c5c3_Err != nil {

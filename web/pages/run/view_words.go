@@ -15,7 +15,7 @@ const shownChoices = 50
 
 // kept reports whether a form of filters sends a choice along that it has no field for.
 func kept(name string) bool {
-	return slices.Contains([]string{"view", "metric", "fn", "signature", "thread", "size", "age"}, name)
+	return slices.Contains([]string{"view", "metric", "fn", "signature", "thread", "size", "age", "since", "until"}, name)
 }
 
 // extent says what the selection adds up to.

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -83,13 +84,18 @@ type viewCard struct {
 // card makes the view that a listing chooses.
 func (r *reader) card(ctx context.Context, run store.Run, report *analysis.Report, l listing, trace *traceView) (*viewCard, error) {
 	c := &viewCard{listing: l, project: run.Project, trace: trace, report: report}
-	if l.view == viewSites {
-		table, err := r.sites(ctx, run, report, l, trace)
-		c.sites, c.listing = &table, table.listing
-		return c, err
-	}
 	if run.ReportKey != r.asked.report { // it was replaced between two looks
 		r.asked = asked{report: run.ReportKey}
+	}
+	if l.view == viewSites {
+		table, err := r.sites(ctx, run, report, l, trace)
+		var refused *analysis.Error
+		if errors.As(err, &refused) {
+			c.problem = &windowProblem{refused.Code, refused.Message}
+			return c, nil
+		}
+		c.sites, c.listing = &table, table.listing
+		return c, err
 	}
 	result, err := r.ask(ctx, c)
 	var refused *analysis.Error
@@ -185,6 +191,16 @@ func (r *reader) viewAlone(ctx context.Context, c echo.Context, run store.Run, r
 	return answer{page: viewAnew(*card)}, nil
 }
 
+// viewOfSnapshots answers htmx with the views of other snapshots of a series, and with the bar that chooses them.
+func (r *reader) viewOfSnapshots(ctx context.Context, c echo.Context, run store.Run, report *analysis.Report, l listing) (answer, error) {
+	card, err := r.card(ctx, run, report, l, nil)
+	if err != nil {
+		return answer{}, err
+	}
+	c.Response().Header().Set("HX-Push-Url", string(card.url()))
+	return answer{page: snapshotsAnew(chooseSnapshots(card.listing, report, marksOf(report)), *card)}, nil
+}
+
 // apiURL is the view as the API gives it, in a format, or of another view.
 func (c *viewCard) apiURL(view, format string) string {
 	selection := c.selection()
@@ -216,6 +232,13 @@ func (c *viewCard) chips() []chip {
 	add("function", c.more.Function, func(l *listing) { l.more.Function = "" })
 	add("signature", c.more.Signature, func(l *listing) { l.more.Signature = "" })
 	add("text", c.filter, func(l *listing) { l.filter = "" })
+	if s := c.more.Snapshots; s != (query.Range{}) && c.trace == nil {
+		until := s.To
+		if until == 0 {
+			until = uint64(len(c.report.Snapshots))
+		}
+		add("snapshots", fmt.Sprintf("%d to %d of %d", max(1, s.From), until, len(c.report.Snapshots)), func(l *listing) { l.more.Snapshots = query.Range{} })
+	}
 	if c.more.Thread != nil {
 		add("thread", strconv.FormatUint(uint64(*c.more.Thread), 10), func(l *listing) { l.more.Thread = nil })
 	}

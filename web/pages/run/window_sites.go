@@ -64,6 +64,11 @@ func (r *reader) windowSites(ctx context.Context, t *siteTable) error {
 			chosen = append(chosen, int32(i))
 		}
 	}
+	return r.pageOfSites(ctx, t, sites, chosen)
+}
+
+// pageOfSites reads a page of the chosen ones of some sites, sorted by their numbers.
+func (r *reader) pageOfSites(ctx context.Context, t *siteTable, sites []analysis.WindowedSite, chosen []int32) (err error) {
 	t.total = int64(len(chosen))
 	t.page = min(t.page, max(1, pagesOf(t.total)))
 	if windowOrders[t.order] == nil && t.order != "name" {
@@ -132,6 +137,14 @@ func ordinals(sites []analysis.WindowedSite, chosen []int32) []int {
 		list[i] = sites[at].Ordinal
 	}
 	return list
+}
+
+// numbersOf are a site's numbers in the selection.
+func (t *siteTable) numbersOf(row store.SiteRow) (analysis.Amounts, string) {
+	if t.selected {
+		return wholeNumbers(row), row.Verdict
+	}
+	return t.trace.numbersOf(row)
 }
 
 // numbersOf are a site's numbers in the window.

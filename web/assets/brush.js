@@ -1,13 +1,15 @@
-// The window of a trace: dragged on the chart, moved by its edges with the pointer or the keys, or typed. The form's two
-// fields say it to the server; the numbers come back from there. Without scripts the form does it alone.
+// The window of a trace, or the snapshots of a series: dragged on the chart, moved by its edges with the pointer or the keys, or chosen
+// in the form, whose two fields say it to the server; the numbers come back from there. Without scripts the form does it alone.
 (function () {
   "use strict";
   var brush = document.getElementById("brush");
   if (!brush) return;
   var body = brush.querySelector(".brush-body"), shades = brush.querySelectorAll(".brush-shade");
   var edges = { from: brush.querySelector("[data-end=from]"), to: brush.querySelector("[data-end=to]") };
-  var names = { from: "Window start", to: "Window end" };
-  // Times are ns from the trace's start.
+  // A trace is chosen from by times, in ns from its start; a series by its snapshots, which are stops in thousandths of the chart.
+  var stops = brush.dataset.stops ? brush.dataset.stops.split(" ").map(Number) : null;
+  var fields = stops ? { from: "since", to: "until" } : { from: "from", to: "to" };
+  var names = stops ? { from: "First snapshot", to: "Last snapshot" } : { from: "Window start, in seconds", to: "Window end, in seconds" };
   var first = Number(brush.dataset.t0), last = Number(brush.dataset.t1);
   var now = { from: Number(brush.dataset.from), to: Number(brush.dataset.to) };
   var NEAR = 5, drag = null, timer = 0; // NEAR is in pixels
@@ -21,10 +23,22 @@
   var step = round((last - first) / 1000), keyStep = round((last - first) / 100);
 
   function seconds(ns) { return (ns / 1e9).toFixed(9).replace(/\.?0+$/, "").replace(/^-0$/, "0"); }
+  // stopAt is the snapshot nearest to a place, from 0.
+  function stopAt(x) {
+    return stops.reduce(function (best, stop, i) { return Math.abs(stop - x) < Math.abs(stops[best] - x) ? i : best; }, 0);
+  }
+  function number(at) { return stops ? String(stopAt(at) + 1) : seconds(at); }
+  function lengthText() {
+    if (!stops) return seconds(Math.round((now.to - now.from) / step) * step) + " s long";
+    var n = stopAt(now.to) - stopAt(now.from) + 1;
+    return n + (n === 1 ? " snapshot" : " snapshots");
+  }
+  function isWhole() { return stops ? stopAt(now.from) === 0 && stopAt(now.to) === stops.length - 1 : now.from <= first && now.to >= last; }
   function clamp(ns) { return Math.max(first, Math.min(last, ns)); }
   function percent(ns) { return (ns - first) / (last - first) * 100; }
   function timeAt(e) {
     var box = body.getBoundingClientRect(), x = e.clientX - box.left;
+    if (stops) return stops[stopAt(x / box.width * 1000)];
     if (x < NEAR) return first;
     if (x > box.width - NEAR) return last;
     return clamp(Math.round((first + x / box.width * (last - first)) / step) * step);
@@ -32,18 +46,23 @@
 
   function draw() {
     var from = percent(now.from), to = percent(now.to);
-    shades[0].setAttribute("width", from + "%");
+    // Nothing is left out before the first snapshot and behind the last.
+    shades[0].setAttribute("width", (stops && stopAt(now.from) === 0 ? 0 : from) + "%");
     shades[1].setAttribute("x", to + "%");
-    shades[1].setAttribute("width", 100 - to + "%");
+    shades[1].setAttribute("width", (stops && stopAt(now.to) === stops.length - 1 ? 0 : 100 - to) + "%");
     Object.keys(edges).forEach(function (end) {
       var edge = edges[end];
       edge.setAttribute("x", percent(now[end]) + "%");
-      edge.classList.toggle("idle", now.from <= first && now.to >= last);
-      edge.setAttribute("aria-valuenow", seconds(now[end]));
-      edge.setAttribute("aria-valuetext", seconds(now[end]) + " s");
+      edge.classList.toggle("idle", isWhole());
+      edge.setAttribute("aria-valuenow", number(now[end]));
+      edge.setAttribute("aria-valuetext", stops ? "snapshot " + number(now[end]) : seconds(now[end]) + " s");
     });
-    Object.keys(now).forEach(function (end) { if (!typed[end]) document.getElementById(end).value = seconds(now[end]); });
-    document.getElementById("window-length").textContent = seconds(Math.round((now.to - now.from) / step) * step) + " s long";
+    Object.keys(now).forEach(function (end) {
+      var field = document.getElementById(fields[end]);
+      if (stops) field.selectedIndex = stopAt(now[end]);
+      else if (!typed[end]) field.value = seconds(now[end]);
+    });
+    document.getElementById("window-length").textContent = lengthText();
   }
   function show(from, to) {
     now = { from: Math.min(from, to), to: Math.max(from, to) };
@@ -85,7 +104,7 @@
   brush.addEventListener("pointercancel", function () { finish(false); });
   document.addEventListener("keydown", function (e) { if (e.key === "Escape") finish(false); });
   brush.addEventListener("dblclick", function () {
-    show(first, last);
+    show(stops ? stops[0] : first, stops ? stops[stops.length - 1] : last);
     send();
   });
 
@@ -109,7 +128,7 @@
     }
     return list[low];
   }
-  brush.addEventListener("pointermove", function (e) {
+  if (readout) brush.addEventListener("pointermove", function (e) {
     if (drag || e.pointerType === "touch") { readout.hidden = true; return; }
     var box = body.getBoundingClientRect(), part = Math.max(0, Math.min(1, (e.clientX - box.left) / box.width));
     hair.setAttribute("x1", part * 100 + "%");
@@ -127,16 +146,25 @@
     var left = box.left - brush.parentNode.getBoundingClientRect().left + part * box.width;
     readout.style.left = (part > 0.6 ? left - readout.offsetWidth - 12 : left + 12) + "px";
   });
-  brush.addEventListener("pointerleave", function () { readout.hidden = true; });
+  if (readout) brush.addEventListener("pointerleave", function () { readout.hidden = true; });
+
+  // stopFrom is where a key leads that means by or, for the ends, to: to another snapshot, one or ten further.
+  function stopFrom(from, by, to) {
+    var step = Math.max(1, Math.round(by / keyStep)), far = Math.abs(to - from) > by ? 10 : 0;
+    if (to === first) return stops[0];
+    if (to === last) return stops[stops.length - 1];
+    var at = stopAt(from) + (to > from ? 1 : -1) * Math.max(step, far);
+    return stops[Math.max(0, Math.min(stops.length - 1, at))];
+  }
 
   // ---- the keys: arrows move an edge, with Shift far, Home and End to the ends ----
   Object.keys(edges).forEach(function (end) {
     var edge = edges[end], other = end === "from" ? "to" : "from";
     edge.setAttribute("role", "slider");
     edge.setAttribute("tabindex", "0");
-    edge.setAttribute("aria-label", names[end] + ", in seconds");
-    edge.setAttribute("aria-valuemin", seconds(first));
-    edge.setAttribute("aria-valuemax", seconds(last));
+    edge.setAttribute("aria-label", names[end]);
+    edge.setAttribute("aria-valuemin", stops ? 1 : seconds(first));
+    edge.setAttribute("aria-valuemax", stops ? stops.length : seconds(last));
     edge.addEventListener("keydown", function (e) {
       var by = keyStep * (e.shiftKey ? 10 : 1), to = now[end];
       if (e.key === "ArrowLeft" || e.key === "ArrowDown") to -= by;
@@ -147,6 +175,7 @@
       else if (e.key === "End") to = last;
       else return;
       e.preventDefault();
+      if (stops) to = stopFrom(now[end], by, to);
       to = clamp(to);
       now[end] = end === "from" ? Math.min(to, now[other]) : Math.max(to, now[other]);
       typed = {};
@@ -157,14 +186,15 @@
   });
 
   // ---- the fields: an answer to what was asked before does not write over what is typed ----
-  document.addEventListener("input", function (e) { if (edges[e.target.id]) typed[e.target.id] = true; });
+  document.addEventListener("input", function (e) { if (!stops && edges[e.target.id]) typed[e.target.id] = true; });
   document.addEventListener("submit", function () { typed = {}; });
 
   // ---- what the server answers is what the chart shows ----
   function follow() {
-    var totals = document.getElementById("totals");
-    if (!totals || drag || timer) return; // a key was pressed meanwhile: what it asks for is about to be sent
-    now = { from: Math.round(totals.dataset.from * 1e9), to: Math.round(totals.dataset.to * 1e9) };
+    var shown = document.getElementById(stops ? "window" : "totals");
+    if (!shown || drag || timer) return; // a key was pressed meanwhile: what it asks for is about to be sent
+    var unit = stops ? 1 : 1e9;
+    now = { from: Math.round(shown.dataset.from * unit * 10) / 10, to: Math.round(shown.dataset.to * unit * 10) / 10 };
     draw();
   }
   // Where it answers with an error, the numbers stay those of the window before.

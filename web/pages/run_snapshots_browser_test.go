@@ -1,0 +1,78 @@
+package pages_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	cdp "github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// Without scripts the menus and links choose snapshots, and every view is of those: the receipts of the shop grow by 565 blocks of 384 B
+// from each snapshot to the next.
+func TestSnapshotsOfASeries(t *testing.T) {
+	s := open(t)
+	run := addRun(t, s.store, target, capturesOf(shop, 6))
+	for _, test := range []struct{ query, says string }{
+		{"", "140 + 5 × 565 blocks"},
+		{"since=4", "snapshots: 4 to 6 of 6"},
+		{"until=2", "snapshots: 1 to 2 of 6"},
+		{"since=2&until=3&view=modules", "snapshots: 2 to 3 of 6"},
+		{"since=9", "snapshot 9 is not there: the run has 6"},
+	} {
+		_, page := s.get(fmt.Sprintf("/runs/%d?%s", run, test.query))
+		if test.query != "" && !strings.Contains(page, test.says) {
+			t.Errorf("%q: the page does not say %q", test.query, test.says)
+		}
+		if !strings.Contains(page, `name="since"`) || !strings.Contains(page, "Without the first") {
+			t.Errorf("%q: nothing chooses snapshots", test.query)
+		}
+	}
+	// 2 × 565 × 384 B = 424 KB, in the table of signatures and in that of sites.
+	for _, view := range []string{"ranked", "sites"} {
+		_, page := s.get(fmt.Sprintf("/runs/%d?since=4&q=AppendLine&view=%s", run, view))
+		if !strings.Contains(page, "424 KB") {
+			t.Errorf("%s: growth from snapshot 4 to 6 is not 424 KB", view)
+		}
+	}
+	other := target
+	other.Build = "4813"
+	if _, page := s.get(fmt.Sprintf("/runs/%d", addRun(t, s.store, other, capturesOf(shop, 2)))); strings.Contains(page, `name="since"`) {
+		t.Error("of two snapshots there is nothing to choose")
+	}
+}
+
+// The brush of the chart chooses snapshots by the pointer and the keys; rows, address and menus follow.
+func TestSnapshotsInBrowser(t *testing.T) {
+	s, b := open(t), browse(t)
+	run := addRun(t, s.store, target, capturesOf(shop, 6))
+	b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, run)))
+	b.see(`document.querySelector(".edge[role=slider]") && document.querySelector("#window-length").textContent === "6 snapshots"`)
+	b.accessible("all snapshots")
+	b.do(cdp.Focus(".edge[data-end=from]"), cdp.KeyEvent(kb.ArrowRight))
+	b.see(`location.search === "?since=2" && document.querySelector("#choices").innerText.includes("2 to 6 of 6") && document.querySelector("#window-length").textContent === "5 snapshots"`)
+	b.see(`document.querySelector("#since").selectedIndex === 1 && document.querySelector(".edge[data-end=from]").getAttribute("aria-valuetext") === "snapshot 2"`)
+	b.accessible("without the first")
+	b.keep("run-snapshots-1440")
+	b.do(cdp.Focus(".edge[data-end=from]"), cdp.KeyEvent(kb.End))
+	b.see(`location.search === "?since=6" && document.querySelector("#window-length").textContent === "1 snapshot"`)
+	b.do(cdp.Focus(".edge[data-end=from]"), cdp.KeyEvent(kb.Home))
+	b.see(`location.search === "" && document.querySelector("#window-length").textContent === "6 snapshots"`)
+	// A filter stays while snapshots change, and the other way round.
+	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d?q=AppendLine", s.url, run)))
+	b.do(cdp.Click(`#window nav a[title^="the second half"]`))
+	b.see(`location.search.includes("since=4") && location.search.includes("q=AppendLine") && document.querySelector(".rt").innerText.includes("424 KB") && document.querySelectorAll(".rt tr[data-row]").length === 1`)
+	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d?since=4", s.url, run)), cdp.Focus("#q"), cdp.KeyEvent("AppendLine"))
+	b.see(`location.search.includes("since=4") && location.search.includes("q=AppendLine") && document.querySelectorAll(".rt tr[data-row]").length === 1 && document.querySelector(".rt").innerText.includes("424 KB")`)
+	// Dragging over the plot takes the snapshots next to the pointer.
+	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, run)))
+	b.see(`document.querySelector(".edge[role=slider]")`)
+	b.is(dragged(0.42, 0.78)) // from near the third snapshot to near the fifth
+	b.see(`location.search === "?since=3&until=5" && document.querySelector("#choices").innerText.includes("3 to 5 of 6")`)
+	b.do(cdp.EmulateViewport(390, 844), cdp.Navigate(fmt.Sprintf("%s/runs/%d?since=2", s.url, run)))
+	b.see(`document.querySelector(".edge[role=slider]")`)
+	b.accessible("at 390")
+	b.fits("at 390")
+	b.keep("run-snapshots-390")
+}
