@@ -245,6 +245,10 @@ func TestActorIsWhoLoggedIn(t *testing.T) {
 	v.want(v.send("POST", "/projects/ours/settings/tokens", "name", "nightly", "expires", "6"), 422, "")
 	v.want(v.send("POST", "/projects/ours/settings/members", "user", "nobody-known", "role", "member"), 422, "")
 	v.want(v.send("POST", "/projects/ours/settings/members", "user", "OTHER", "role", "viewer"), 303, "/projects/ours/settings#members")
+	if wrong := v.want(v.send("POST", "/projects/ours/settings/sources", "sources", "c:\\src javascript:{path}"), 422, "").Body.String(); !strings.Contains(wrong, "line 1: javascript:{path} is no address") || !strings.Contains(wrong, `c:\src javascript:{path}</textarea>`) {
+		t.Errorf("a source link that is none: %s", wrong)
+	}
+	v.want(v.send("POST", "/projects/ours/settings/sources", "sources", "c:\\src https://git.example/{path}#L{line}"), 303, "/projects/ours/settings#sources")
 	v.want(v.send("POST", "/projects/ours/settings/rename", "to", "theirs"), 422, "")
 	v.want(v.send("POST", "/projects/ours/settings/rename", "to", "ours again"), 303, "/projects/ours%20again/settings")
 	view := storetest.Now(t, tm.store)
@@ -255,6 +259,9 @@ func TestActorIsWhoLoggedIn(t *testing.T) {
 		t.Errorf("an upload under way when the project is renamed: %d", w.Code)
 	}
 	body := v.want(v.send("GET", "/projects/ours%20again/settings"), 200, "").Body.String()
+	if !strings.Contains(body, "https://git.example/{path}#L{line}</textarea>") {
+		t.Error("the source links are not kept")
+	}
 	if !strings.Contains(body, "<b>admin</b> <span>project</span>") || !strings.Contains(body, "<b>test</b> <span title=") {
 		t.Error("the audit does not say who is verified")
 	}

@@ -159,7 +159,7 @@ var wanted = map[string]string{
 		DELETE /api/v1/runs/:id/evidence/:file, DELETE /api/v1/runs/:id, POST /runs/:id/delete, POST /projects/:project/settings/delete, POST /projects/:project/settings/builds,
 		DELETE /api/v1/projects/:project, DELETE /api/v1/projects/:project/builds/:build,
 		POST /projects/:project/policy, PUT /api/v1/projects/:project/policy,
-		GET /projects/:project/settings, POST /projects/:project/settings/rename, POST /projects/:project/settings/members, POST /projects/:project/settings/tokens,
+		GET /projects/:project/settings, POST /projects/:project/settings/rename, POST /projects/:project/settings/members, POST /projects/:project/settings/tokens, POST /projects/:project/settings/sources,
 		POST /projects/:project/settings/tokens/:number, GET /api/v1/projects/:project/tokens, POST /api/v1/projects/:project/tokens, DELETE /api/v1/projects/:project/tokens/:number,
 		GET /api/v1/projects/:project/members, PUT /api/v1/projects/:project/members/:user, DELETE /api/v1/projects/:project/members/:user`,
 }

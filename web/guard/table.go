@@ -134,6 +134,7 @@ var table = map[string]need{
 	"DELETE /api/v1/projects/:project/builds/:build":  in(projectOfPath, accounts.Manage),
 	"POST /projects/:project/settings/rename":         in(projectOfPath, accounts.Manage),
 	"POST /projects/:project/settings/members":        in(projectOfPath, accounts.Manage),
+	"POST /projects/:project/settings/sources":        in(projectOfPath, accounts.Manage),
 	"POST /projects/:project/settings/tokens":         in(projectOfPath, accounts.Manage),
 	"POST /projects/:project/settings/tokens/:number": in(projectOfPath, accounts.Manage),
 

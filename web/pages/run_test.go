@@ -224,3 +224,24 @@ func TestNothingThere(t *testing.T) {
 		has(t, page, "<html", "404", "There is nothing here", "not-found", "All projects")
 	}
 }
+
+// Lines of a stack lead to the team's source where the project says where it is, and nowhere else.
+func TestSourceLinksOfAStack(t *testing.T) {
+	s := open(t)
+	run := addRun(t, s.store, target, capturesOf(shop, 3))
+	if _, page := s.get(fmt.Sprintf("/runs/%d", run)); strings.Contains(page, `class="loc" href`) {
+		t.Error("a stack has links that nobody asked for")
+	}
+	links := must[leaks.SourceLinks](t)(leaks.ParseSourceLinks(`c:\src\shopd https://git.example/shopd/blob/{branch}/{path}?build={build}#L{line}`))
+	if err := s.store.SetSourceLinks(t.Context(), target.Project, links, "mei"); err != nil {
+		t.Fatal(err)
+	}
+	_, page := s.get(fmt.Sprintf("/runs/%d", run))
+	if !strings.Contains(page, `<a class="loc" href="https://git.example/shopd/blob/main/order/receipt.cpp?build=4812#L118" rel="noreferrer"`) {
+		t.Errorf("receipt.cpp:118 is no link")
+	}
+	_, page = s.get(sitesOf(run, "open=0"))
+	if !strings.Contains(page, `https://git.example/shopd/blob/main/`) {
+		t.Errorf("the stack of a site has no link")
+	}
+}

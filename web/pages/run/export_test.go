@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/web/pages/ui"
 )
 
 // PageLinks shows which pages the pager names.
@@ -14,7 +15,7 @@ var PageLinks = pageLinks
 func FrameLine(t testing.TB, f *analysis.Frame) string {
 	t.Helper()
 	var b strings.Builder
-	if err := frameLine(f, false).Render(t.Context(), &b); err != nil {
+	if err := frameLine(f, false, ui.Source{}).Render(t.Context(), &b); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

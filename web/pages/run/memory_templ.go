@@ -1974,7 +1974,7 @@ func samples(list []analysis.Sample, stacks *analysis.Stacks, project string) te
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = stackOf(viewOfStack(stacks.Frames(list[i].Stack)), true).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = stackOf(viewOfStack(stacks.Frames(list[i].Stack)), true, ui.Source{}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -2142,7 +2142,7 @@ func reportedCard(list []analysis.Reported, stacks *analysis.Stacks) templ.Compo
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = stackOf(viewOfStack(stacks.Frames(list[i].Stack)), true).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = stackOf(viewOfStack(stacks.Frames(list[i].Stack)), true, ui.Source{}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -109,7 +109,7 @@ func (r *reader) openRow(ctx context.Context, t *rankedTable) error {
 	if err != nil || len(sites) == 0 {
 		return err
 	}
-	t.detail.site, err = r.siteView(ctx, siteTable{listing: t.listing, project: t.project, trace: t.trace}, t.report, sites[0])
+	t.detail.site, err = r.siteView(ctx, siteTable{listing: t.listing, project: t.project, source: t.source, trace: t.trace}, t.report, sites[0])
 	return err
 }
 

@@ -102,12 +102,12 @@ const shownSuspects = 12
 // A reportView is a report with the page of its sites that the address chooses.
 type reportView struct {
 	*analysis.Report
-	chart chart          // of snapshots
+	chart chart // of snapshots
 	// choice is which of the snapshots the views are of; nil of traces, and where there is nothing to choose.
 	choice *snapshotChoice
-	trace *traceView     // of a trace; nil for snapshots
-	top   *store.SiteRow // the site that grew most; nil without sites
-	card  *viewCard      // the selection in one of its views
+	trace  *traceView     // of a trace; nil for snapshots
+	top    *store.SiteRow // the site that grew most; nil without sites
+	card   *viewCard      // the selection in one of its views
 	// suspects are the gravest of what leaks or grows, for the sentence of the verdict.
 	suspects []store.Finding
 	// memory is what the evidence says beside sites; nil for nothing.

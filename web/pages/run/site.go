@@ -28,7 +28,7 @@ func site(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer
 	if err != nil {
 		return answer{}, err
 	}
-	t := siteTable{listing: listingOf(run.ID, c, summary.Trace), heaps: summary.Heaps, project: run.Project}
+	t := siteTable{listing: listingOf(run.ID, c, summary.Trace), heaps: summary.Heaps, project: run.Project, source: sourceOf(run)}
 	if !ui.IsFragment(c) {
 		to := listing{run: run.ID, order: "growth", view: viewSites, page: int(ordinal)/pageSize + 1, open: int(ordinal)}
 		return answer{to: templ.SafeURL(fmt.Sprintf("%s#s%d", to.url(), ordinal))}, nil
@@ -54,6 +54,7 @@ type siteView struct {
 	trace     *traceView // nil for snapshots
 	project   string
 	layers    *ui.LayeredStack // nil without a stack
+	source    ui.Source
 }
 
 func (r *reader) siteView(ctx context.Context, t siteTable, report *analysis.Report, row store.SiteRow) (*siteView, error) {
@@ -69,9 +70,16 @@ func (r *reader) siteView(ctx context.Context, t siteTable, report *analysis.Rep
 	for _, id := range ids {
 		view.stacks = append(view.stacks, frames[id])
 	}
+	view.source = t.source
+	if view.source.Links, err = r.SourceLinks(ctx, t.project); err != nil {
+		return nil, err
+	}
 	view.layers = ui.LayeredStackOf(t.project, view.stacks[0], nil)
 	return view, nil
 }
+
+// sourceOf is what links to source need to know of a run.
+func sourceOf(run store.Run) ui.Source { return ui.Source{Build: run.Build, Branch: run.Branch} }
 
 // siteURL is a site as a row to put below its own, with its numbers in the window of the listing.
 func (l listing) siteURL(ordinal int) string {

@@ -9,14 +9,16 @@ import (
 	"heapdrift/internal/leaks"
 	"heapdrift/internal/query"
 	"heapdrift/internal/store"
+	"heapdrift/web/pages/ui"
 )
 
 // A siteTable is one page of a run's sites.
 type siteTable struct {
 	listing
 	project   string
-	total     int64 // that the listing has on all its pages
-	all       int64 // of the run, or of those that a window has anything of
+	source    ui.Source // its links are read with the row that is open
+	total     int64     // that the listing has on all its pages
+	all       int64     // of the run, or of those that a window has anything of
 	rows      []store.SiteRow
 	heaps     []analysis.Heap
 	snapshots int
@@ -29,7 +31,7 @@ type siteTable struct {
 
 // sites reads the page that a listing chooses; one behind the end becomes the last.
 func (r *reader) sites(ctx context.Context, run store.Run, report *analysis.Report, l listing, trace *traceView) (siteTable, error) {
-	t := siteTable{listing: l, project: run.Project, all: run.SiteCount, heaps: report.Heaps, snapshots: len(report.Snapshots), trace: trace}
+	t := siteTable{listing: l, project: run.Project, source: sourceOf(run), all: run.SiteCount, heaps: report.Heaps, snapshots: len(report.Snapshots), trace: trace}
 	if x := r.asked.index; x != nil && l.more != (query.Selection{}) {
 		if err := r.selectedSites(ctx, &t); err != nil {
 			return t, err

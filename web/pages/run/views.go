@@ -65,6 +65,7 @@ const shownAllocations = 200
 type viewCard struct {
 	listing
 	project string
+	source  ui.Source  // its links are read with the row that is open
 	trace   *traceView // nil for snapshots
 	report  *analysis.Report
 	// problem is why the selection has no answer; nil where it has one.
@@ -83,7 +84,7 @@ type viewCard struct {
 
 // card makes the view that a listing chooses.
 func (r *reader) card(ctx context.Context, run store.Run, report *analysis.Report, l listing, trace *traceView) (*viewCard, error) {
-	c := &viewCard{listing: l, project: run.Project, trace: trace, report: report}
+	c := &viewCard{listing: l, project: run.Project, source: sourceOf(run), trace: trace, report: report}
 	if run.ReportKey != r.asked.report { // it was replaced between two looks
 		r.asked = asked{report: run.ReportKey}
 	}

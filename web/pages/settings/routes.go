@@ -1,4 +1,4 @@
-// Package settings serves the page on which the admins of a project say who may see it, make tokens for its CI jobs, rename it, and delete builds or all of it,
+// Package settings serves the page on which the admins of a project say who may see it, make tokens for its CI jobs, say where its source can be read, rename it, and delete builds or all of it,
 // and the form that makes a project.
 //
 // In come forms; each change is in the audit of the project.
@@ -23,6 +23,7 @@ func Register(e *echo.Echo, s *store.Store, use echo.MiddlewareFunc) {
 	e.POST("/projects/:project/settings/tokens", p.tokenAdd, use)
 	e.POST("/projects/:project/settings/tokens/:number", p.tokenRevoke)
 	e.POST("/projects/:project/settings/rename", p.rename, use)
+	e.POST("/projects/:project/settings/sources", p.sourcesSet, use)
 	e.POST("/projects/:project/settings/builds", p.deleteBuild, use)
 	e.POST("/projects/:project/settings/delete", p.delete, use)
 }

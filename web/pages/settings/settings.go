@@ -20,6 +20,7 @@ type settingsView struct {
 	members []store.Membership
 	tokens  []store.Token
 	audit   []store.AuditRow
+	sources leaks.SourceLinks
 	now     time.Time
 	// made is a new token: it is shown once.
 	made  string
@@ -48,6 +49,9 @@ func (p *pages) show(c echo.Context, status int, v *settingsView) error {
 			return err
 		}
 		if v.tokens, err = view.Tokens(ctx, v.project); err != nil {
+			return err
+		}
+		if v.sources, err = view.SourceLinks(ctx, v.project); err != nil {
 			return err
 		}
 		v.audit, err = view.ProjectAudit(ctx, v.project, store.AuditQuery{Limit: shownAudit})

@@ -1,0 +1,62 @@
+package leaks_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"heapdrift/internal/leaks"
+)
+
+func TestSourceLinks(t *testing.T) {
+	links, err := leaks.ParseSourceLinks("# build machines\r\n" +
+		`c:\src\shopd   https://git.example/shopd/blob/{build}/{path}#L{line}` + "\n" +
+		`C:\Src\shopd\third party\ https://git.example/third?at={branch}&file={path}&line={line}` + "\n\n" +
+		"/home/ci/app http://local/{path}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ file, want string }{
+		{`c:\src\shopd\order\receipt.cpp`, "https://git.example/shopd/blob/4812%2Frc%201/order/receipt.cpp#L118"},
+		{`C:/SRC/Shopd/Order/Receipt.cpp`, "https://git.example/shopd/blob/4812%2Frc%201/Order/Receipt.cpp#L118"},
+		{`c:\src\shopd\third party\x y\#z.c`, "https://git.example/third?at=feature%2Fleak&file=x%20y/%23z.c&line=118"},
+		{`c:\src\shopdx\a.cpp`, ""},
+		{`c:\src\shopd\..\..\windows\a.cpp`, ""},
+		{`c:\src\shopd\\a.cpp`, ""},
+		{`c:\src\shopd\`, ""},
+		{`c:\src\shopd`, ""},
+		{`d:\a\_work\1\s\src\vctools\crt\malloc.cpp`, ""},
+		{"/home/ci/app/main.c", "http://local/main.c"},
+		{`c:\src\shopd\{line}.cpp`, "https://git.example/shopd/blob/4812%2Frc%201/%7Bline%7D.cpp#L118"},
+		{"", ""},
+	} {
+		if got := links.URL(test.file, 118, "4812/rc 1", "feature/leak"); got != test.want {
+			t.Errorf("%s is at %q, not %q", test.file, got, test.want)
+		}
+	}
+	again, err := leaks.ParseSourceLinks(links.String())
+	if err != nil || again.String() != links.String() {
+		t.Errorf("%q is not read again: %v", links.String(), err)
+	}
+	if none, err := leaks.ParseSourceLinks("  \n"); err != nil || none.URL(`c:\src\a.c`, 1, "", "") != "" {
+		t.Errorf("no links: %v", err)
+	}
+}
+
+func TestWrongSourceLinks(t *testing.T) {
+	for text, says := range map[string]string{
+		"c:\\src":                                                          "line 1: write a folder, a blank and an address",
+		"\nc:\\src javascript:alert({path})":                               "line 2: javascript:alert({path}) is no address that begins with https:// or http://",
+		"c:\\src //git.example/{path}":                                     "is no address",
+		"c:\\src https://me:secret@git.example/{path}":                     "is no address",
+		"c:\\src https://git.example/#L{line}":                             "line 1: the address lacks {path}",
+		"c:\\" + strings.Repeat("x", 2000) + " https://git.example/{path}": "line 1 is longer than 2000 characters",
+		strings.Repeat("c:\\src https://git.example/{path}\n", 101):        "more than 100 folders",
+	} {
+		_, err := leaks.ParseSourceLinks(text)
+		var field *leaks.FieldError
+		if !errors.As(err, &field) || field.Field != "sources" || !strings.Contains(field.Message, says) {
+			t.Errorf("%.40q: %v, not %q", text, err, says)
+		}
+	}
+}

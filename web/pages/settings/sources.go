@@ -1,0 +1,24 @@
+package settings
+
+import (
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"heapdrift/internal/leaks"
+	"heapdrift/web/pages/ui"
+)
+
+// sourcesSet handles POST /projects/:project/settings/sources: where lines of stacks lead to.
+func (p *pages) sourcesSet(c echo.Context) error {
+	v, err := form(c)
+	if err != nil {
+		return err
+	}
+	v.form["sources"] = strings.ToValidUTF8(c.FormValue("sources"), "")
+	links, err := leaks.ParseSourceLinks(v.form["sources"])
+	if err == nil {
+		err = p.store.SetSourceLinks(c.Request().Context(), v.project, links, ui.ActorOfForm(c))
+	}
+	return p.after(c, v, err, string(ui.SettingsURL(v.project))+"#sources")
+}
