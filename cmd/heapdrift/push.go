@@ -17,13 +17,13 @@ import (
 
 // pushFlags are the flags of the push command.
 type pushFlags struct {
-	url, token, project, build, scenario, run, branch, sequence string
-	baseline, failOn                                            string
-	symbols                                                     list
-	work, unit                                                  string
-	wait                                                        time.Duration
-	outputs                                                     map[string]*string // by format, the file
-	dryRun, quiet                                               bool
+	url, token, project, build, scenario, run, branch, commit, sequence string
+	baseline, failOn                                                    string
+	symbols                                                             list
+	work, unit                                                          string
+	wait                                                                time.Duration
+	outputs                                                             map[string]*string // by format, the file
+	dryRun, quiet                                                       bool
 }
 
 // verdictFormat is the form of the verdict as the server gives it, with what is known of its leaks.
@@ -38,6 +38,7 @@ func (f *pushFlags) set() *flag.FlagSet {
 	set.StringVar(&f.scenario, "scenario", "", "`workload` that the process ran (default \"default\")")
 	set.StringVar(&f.run, "run", "", "`name` of the run, one for each process in the build and scenario; the attempt that the CI system says, else 1, when not given")
 	set.StringVar(&f.branch, "branch", "", "`branch` of the build; what the CI system says when not given")
+	set.StringVar(&f.commit, "commit", "", "`commit` that the build was made of; what the CI system says when not given")
 	set.StringVar(&f.sequence, "sequence", "", "place of the build among all, a whole `number`; what the CI system says when not given")
 	set.StringVar(&f.baseline, "baseline", "", "`build` to compare with; the server chooses when not given")
 	set.StringVar(&f.failOn, "fail-on", "", "what fails the gate, `new,grown,leak`; the server decides when not given")
@@ -130,7 +131,7 @@ func (f *pushFlags) judge(ctx context.Context, client *push.Client, id int64, v 
 	if err != nil {
 		return nil, err
 	}
-	o.Version, o.Commit, o.CI = buildVersion(), job.environment.Commit, job.environment.Link
+	o.Version, o.Commit, o.CI = buildVersion(), f.commit, job.environment.Link
 	if o.Gate == outcome.GatePending {
 		o.Sentence = fmt.Sprintf("The verdict is not there after %v: %d jobs are queued or running.", f.wait, v.Pending)
 		o.Why = "the time of --wait is up"
@@ -168,7 +169,7 @@ func (f *pushFlags) describe(out io.Writer, p *push.Plan, job *ciJob) error {
 	line("system", job.name())
 	for _, field := range [][2]string{
 		{"project", p.Target.Project}, {"build", p.Target.Build}, {"sequence", f.sequence}, {"branch", p.Target.Branch}, {"scenario", p.Target.Scenario},
-		{"run", p.Target.Run}, {"baseline", f.baseline}, {"fail on", f.failOn}, {"commit", job.environment.Commit}, {"job", job.environment.Link},
+		{"run", p.Target.Run}, {"baseline", f.baseline}, {"fail on", f.failOn}, {"commit", p.Target.Commit}, {"job", job.environment.Link},
 	} {
 		line(field[0], field[1])
 	}

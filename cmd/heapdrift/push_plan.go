@@ -29,7 +29,7 @@ func (f *pushFlags) complete(job *ciJob) error {
 	if f.sequence == "" && e.Sequence != nil && !isNumber(f.build) {
 		f.sequence = strconv.FormatInt(*e.Sequence, 10)
 	}
-	f.branch = cmp.Or(f.branch, e.Branch)
+	f.branch, f.commit = cmp.Or(f.branch, e.Branch), cmp.Or(f.commit, e.Commit)
 	switch {
 	case f.url == "":
 		return &usageError{"no server given: --url, or HEAPDRIFT_URL"}
@@ -58,7 +58,7 @@ func (f *pushFlags) plan(ctx context.Context, patterns []string) (*push.Plan, er
 	if len(patterns) == 0 {
 		return nil, &usageError{"no files of evidence given"}
 	}
-	fields := map[string]string{"project": f.project, "build": f.build, "scenario": f.scenario, "run": f.run, "branch": f.branch, "sequence": f.sequence}
+	fields := map[string]string{"project": f.project, "build": f.build, "scenario": f.scenario, "run": f.run, "branch": f.branch, "commit": f.commit, "sequence": f.sequence}
 	target, err := leaks.TargetOf(func(name string) string { return fields[name] })
 	var wrong *leaks.FieldError
 	if errors.As(err, &wrong) {

@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// SourceLinks say where source files of a project can be read that PDBs name by their places on a build machine.
+// SourceLinks say where source files of a project can be read that PDBs name by their places on a build machine, and what lies between
+// two of its commits.
 type SourceLinks struct {
-	text  string
-	links []sourceLink // the longest folder first
+	files, commits string       // as people wrote them
+	links          []sourceLink // the longest folder first
 }
 
 // A sourceLink is one line: a folder, in lower case with slashes, and the address of what lies in it.
@@ -22,15 +23,24 @@ const (
 	fieldLine   = "{line}"
 	fieldBuild  = "{build}"
 	fieldBranch = "{branch}"
+	fieldBase   = "{base}"
+	fieldHead   = "{head}"
 )
 
 const mostSourceLinks, longestSourceLink = 100, 2000
 
-// ParseSourceLinks reads lines of a folder, white space and a template. Empty lines, and those that begin with #, are left out. Its error is a
-// *FieldError that names the line.
-func ParseSourceLinks(text string) (SourceLinks, error) {
-	s := SourceLinks{text: strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), " \t\n")}
-	for i, line := range strings.Split(s.text, "\n") {
+// ParseSourceLinks reads lines of a folder, white space and a template, of which empty ones, and those that begin with #, are left out; and
+// the template of the address that shows what lies between two commits, "" for none. Its error is a *FieldError that names the line.
+func ParseSourceLinks(files, commits string) (SourceLinks, error) {
+	s := SourceLinks{files: strings.TrimRight(strings.ReplaceAll(files, "\r\n", "\n"), " \t\n"), commits: strings.TrimSpace(commits)}
+	switch {
+	case s.commits == "":
+	case len(s.commits) > longestSourceLink || !isTemplate(s.commits):
+		return SourceLinks{}, wrongField("commits", "%s is no address that begins with https:// or http://", s.commits[:min(len(s.commits), longestSourceLink)])
+	case !strings.Contains(s.commits, fieldBase) || !strings.Contains(s.commits, fieldHead):
+		return SourceLinks{}, wrongField("commits", "the address lacks {base} or {head}, which stand for the commits")
+	}
+	for i, line := range strings.Split(s.files, "\n") {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 			continue
 		}
@@ -44,8 +54,7 @@ func ParseSourceLinks(text string) (SourceLinks, error) {
 			return SourceLinks{}, wrongField("sources", "line %d: write a folder, a blank and an address, as in c:\\src\\app https://git.example/app/blob/{build}/{path}#L{line}", i+1)
 		}
 		link := sourceLink{strings.TrimSuffix(slashed(strings.TrimSpace(line[:at])), "/") + "/", line[at+1:]}
-		address, err := url.Parse(strings.NewReplacer(fieldPath, "p", fieldLine, "1", fieldBuild, "b", fieldBranch, "b").Replace(link.template))
-		if err != nil || address.Scheme != "https" && address.Scheme != "http" || address.Host == "" || address.User != nil {
+		if !isTemplate(link.template) {
 			return SourceLinks{}, wrongField("sources", "line %d: %s is no address that begins with https:// or http://", i+1, link.template)
 		}
 		if !strings.Contains(link.template, fieldPath) {
@@ -57,8 +66,23 @@ func ParseSourceLinks(text string) (SourceLinks, error) {
 	return s, nil
 }
 
-// String is the text that the links were read from.
-func (s SourceLinks) String() string { return s.text }
+// isTemplate reports whether a text is an address once its fields are filled in.
+func isTemplate(text string) bool {
+	address, err := url.Parse(strings.NewReplacer(fieldPath, "x", fieldLine, "1", fieldBuild, "x", fieldBranch, "x", fieldBase, "x", fieldHead, "x").Replace(text))
+	return err == nil && (address.Scheme == "https" || address.Scheme == "http") && address.Host != "" && address.User == nil
+}
+
+// Files and Commits are the texts that the links were read from.
+func (s SourceLinks) Files() string   { return s.files }
+func (s SourceLinks) Commits() string { return s.commits }
+
+// Between is where what lies between two commits can be read; "" where one of them is not known, or they are the same.
+func (s SourceLinks) Between(base, head string) string {
+	if s.commits == "" || base == "" || head == "" || base == head {
+		return ""
+	}
+	return strings.NewReplacer(fieldBase, url.PathEscape(base), fieldHead, url.PathEscape(head)).Replace(s.commits)
+}
 
 func slashed(path string) string { return strings.ToLower(strings.ReplaceAll(path, `\`, "/")) }
 

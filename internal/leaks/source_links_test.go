@@ -9,10 +9,10 @@ import (
 )
 
 func TestSourceLinks(t *testing.T) {
-	links, err := leaks.ParseSourceLinks("# build machines\r\n" +
-		`c:\src\shopd   https://git.example/shopd/blob/{build}/{path}#L{line}` + "\n" +
-		`C:\Src\shopd\third party\ https://git.example/third?at={branch}&file={path}&line={line}` + "\n\n" +
-		"/home/ci/app http://local/{path}\n")
+	links, err := leaks.ParseSourceLinks("# build machines\r\n"+
+		`c:\src\shopd   https://git.example/shopd/blob/{build}/{path}#L{line}`+"\n"+
+		`C:\Src\shopd\third party\ https://git.example/third?at={branch}&file={path}&line={line}`+"\n\n"+
+		"/home/ci/app http://local/{path}\n", " https://git.example/shopd/compare/{base}...{head} ")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,11 +34,18 @@ func TestSourceLinks(t *testing.T) {
 			t.Errorf("%s is at %q, not %q", test.file, got, test.want)
 		}
 	}
-	again, err := leaks.ParseSourceLinks(links.String())
-	if err != nil || again.String() != links.String() {
-		t.Errorf("%q is not read again: %v", links.String(), err)
+	for _, test := range [][3]string{
+		{"1f0c", "9a/b", "https://git.example/shopd/compare/1f0c...9a%2Fb"}, {"", "9ab", ""}, {"1f0c", "", ""}, {"9ab", "9ab", ""},
+	} {
+		if got := links.Between(test[0], test[1]); got != test[2] {
+			t.Errorf("between %q and %q is %q", test[0], test[1], got)
+		}
 	}
-	if none, err := leaks.ParseSourceLinks("  \n"); err != nil || none.URL(`c:\src\a.c`, 1, "", "") != "" {
+	again, err := leaks.ParseSourceLinks(links.Files(), links.Commits())
+	if err != nil || again.Files() != links.Files() || again.Commits() != links.Commits() {
+		t.Errorf("%q is not read again: %v", links.Files(), err)
+	}
+	if none, err := leaks.ParseSourceLinks("  \n", ""); err != nil || none.URL(`c:\src\a.c`, 1, "", "") != "" || none.Between("1", "2") != "" {
 		t.Errorf("no links: %v", err)
 	}
 }
@@ -53,9 +60,25 @@ func TestWrongSourceLinks(t *testing.T) {
 		"c:\\" + strings.Repeat("x", 2000) + " https://git.example/{path}": "line 1 is longer than 2000 characters",
 		strings.Repeat("c:\\src https://git.example/{path}\n", 101):        "more than 100 folders",
 	} {
-		_, err := leaks.ParseSourceLinks(text)
+		_, err := leaks.ParseSourceLinks(text, "")
 		var field *leaks.FieldError
 		if !errors.As(err, &field) || field.Field != "sources" || !strings.Contains(field.Message, says) {
+			t.Errorf("%.40q: %v, not %q", text, err, says)
+		}
+	}
+}
+
+func TestWrongCommitsLink(t *testing.T) {
+	for text, says := range map[string]string{
+		"git.example/{base}...{head}":          "is no address",
+		"https://git.example/compare/{base}":   "the address lacks {base} or {head}",
+		"https://git.example/compare/{head}":   "the address lacks {base} or {head}",
+		"data:text/html,{base}{head}":          "is no address",
+		"https://" + strings.Repeat("x", 2000): "is no address",
+	} {
+		_, err := leaks.ParseSourceLinks("", text)
+		var field *leaks.FieldError
+		if !errors.As(err, &field) || field.Field != "commits" || !strings.Contains(field.Message, says) {
 			t.Errorf("%.40q: %v, not %q", text, err, says)
 		}
 	}

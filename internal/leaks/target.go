@@ -15,6 +15,7 @@ type Target struct {
 	Build    string `json:"build"`
 	Sequence *int64 `json:"sequence,omitempty"` // place among the project's builds; nil where not declared
 	Branch   string `json:"branch,omitempty"`
+	Commit   string `json:"commit,omitempty"` // that the build was made of
 	Scenario string `json:"scenario"`
 	Run      string `json:"run"`
 	// Work is how much work the process had done when the evidence was taken, counted in WorkUnits; nil where not declared.
@@ -28,7 +29,7 @@ type Target struct {
 // Its error is a *FieldError.
 func TargetOf(field func(name string) string) (Target, error) {
 	t := Target{
-		Project: field("project"), Build: field("build"), Scenario: field("scenario"), Run: field("run"), Branch: field("branch"), WorkUnit: field("work_unit"),
+		Project: field("project"), Build: field("build"), Scenario: field("scenario"), Run: field("run"), Branch: field("branch"), Commit: field("commit"), WorkUnit: field("work_unit"),
 	}
 	if text := strings.TrimSpace(field("sequence")); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
@@ -85,6 +86,7 @@ func (t *Target) Normalize() error {
 	}{
 		{"project", &t.Project, "", true, projectName}, {"build", &t.Build, "", true, anyName},
 		{"scenario", &t.Scenario, DefaultScenario, true, anyName}, {"run", &t.Run, "1", true, anyName}, {"branch", &t.Branch, "", false, anyName},
+		{"commit", &t.Commit, "", false, anyName},
 	} {
 		*field.value = strings.TrimSpace(*field.value)
 		if *field.value == "" {

@@ -235,7 +235,7 @@ func (e *evidenceRun) send(ctx context.Context, f *File) (Outcome, error) {
 func (e *evidenceRun) metadata(f *File, name string) map[string]string {
 	t := &e.target
 	m := map[string]string{
-		"project": t.Project, "build": t.Build, "scenario": t.Scenario, "run": t.Run, "branch": t.Branch, "filename": name,
+		"project": t.Project, "build": t.Build, "scenario": t.Scenario, "run": t.Run, "branch": t.Branch, "commit": t.Commit, "filename": name,
 	}
 	if t.Sequence != nil {
 		m["sequence"] = strconv.FormatInt(*t.Sequence, 10)

@@ -16,7 +16,8 @@ type BuildRef struct {
 	Name     string
 	Sequence *int64
 	Branch   string
-	Pinned   bool // a release
+	Commit   string // that it was made of; "" where no upload says
+	Pinned   bool   // a release
 }
 
 // A Build is a version under test with its runs, the newest first.
@@ -72,9 +73,9 @@ func (v View) Builds(ctx context.Context, q BuildQuery) (*BuildPage, error) {
 	// The row number counts builds that are newer, so that a page says where it stands.
 	rows, err := all[row](ctx, v.q, `
 		with listed as (
-			select b.id, b.name, b.sequence, b.branch, b.pinned, row_number() over (order by `+newestFirst+`) as rank, b.place, count(*) over () as total`+chosen+`),
+			select b.id, b.name, b.sequence, b.branch, b.commit, b.pinned, row_number() over (order by `+newestFirst+`) as rank, b.place, count(*) over () as total`+chosen+`),
 		mark as (select b.place from builds b where b.project_id = $1 and b.name = $3)
-		select b.id, b.name, b.sequence, b.branch, b.pinned, (b.rank - 1)::int as before, b.total::int as total from listed b
+		select b.id, b.name, b.sequence, b.branch, b.commit, b.pinned, (b.rank - 1)::int as before, b.total::int as total from listed b
 		where $3 = '' or exists (select from mark where b.place < mark.place)
 		order by b.rank limit $4`, project, q.Scenario, q.After, q.Limit)
 	if err != nil {
@@ -129,7 +130,7 @@ func (v View) BuildsWithResults(ctx context.Context, project string, limit int) 
 
 func buildsWithResults(ctx context.Context, q querier, project int64, limit int) ([]BuildRef, error) {
 	builds, err := all[BuildRef](ctx, q, `
-		select b.name, b.sequence, b.branch, b.pinned from builds b
+		select b.name, b.sequence, b.branch, b.commit, b.pinned from builds b
 		where b.project_id = $1 and exists (select from runs r where r.build_id = b.id and r.analysed_at is not null)
 		order by `+newestFirst+` limit nullif($2, 0)`, project, limit)
 	slices.Reverse(builds)

@@ -16,6 +16,7 @@ type Run struct {
 	Project     string
 	Build       string
 	Branch      string
+	Commit      string // of the build; "" where no upload says
 	Scenario    string
 	Name        string
 	CreatedAt   time.Time
@@ -41,7 +42,7 @@ func (r *Run) facts() leaks.RunFacts {
 	return leaks.RunFacts{Pending: r.Pending, Unread: r.Failed, Analysed: r.AnalysedAt != nil, Failed: r.ErrorCode != ""}
 }
 
-const runColumns = `r.id, p.name as project, b.name as build, b.branch, sc.name as scenario, r.name, r.created_at, r.completed_at, r.analysed_at,
+const runColumns = `r.id, p.name as project, b.name as build, b.branch, b.commit, sc.name as scenario, r.name, r.created_at, r.completed_at, r.analysed_at,
 	r.report_key, r.status, r.sentence, r.site_count, r.error_code, r.error, r.process,
 	(select count(*) from jobs j where j.run_id = r.id and j.state in ('queued', 'running')) as pending,
 	(select count(*) from evidence e where e.run_id = r.id and e.state = 'failed') as failed,

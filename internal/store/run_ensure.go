@@ -26,10 +26,11 @@ func ensureRun(ctx context.Context, tx pgx.Tx, t leaks.Target) (int64, error) {
 	r, err := one[ensured](ctx, tx, `
 		with former as (select sequence from builds where project_id = $1 and name = $2),
 		build as (
-			insert into builds (project_id, name, sequence, branch) values ($1, $2, coalesce($3::bigint, $8::bigint), $4)
+			insert into builds (project_id, name, sequence, branch, commit) values ($1, $2, coalesce($3::bigint, $8::bigint), $4, $9)
 			on conflict (project_id, name) do update set
 				sequence = coalesce($3::bigint, builds.sequence),
-				branch = case when excluded.branch = '' then builds.branch else excluded.branch end
+				branch = case when excluded.branch = '' then builds.branch else excluded.branch end,
+				commit = case when excluded.commit = '' then builds.commit else excluded.commit end
 			returning id, sequence),
 		scenario as (
 			insert into scenarios (project_id, name) values ($1, $5)
@@ -39,7 +40,7 @@ func ensureRun(ctx context.Context, tx pgx.Tx, t leaks.Target) (int64, error) {
 			on conflict (build_id, scenario_id, name) do update set work_unit = case when excluded.work_unit = '' then runs.work_unit else excluded.work_unit end
 			returning id)
 		select run.id, not exists (select from former where former.sequence is not distinct from build.sequence) as moved from run, build`,
-		project, t.Build, t.Sequence, t.Branch, t.Scenario, t.Run, t.WorkUnit, ownSequence(t.Build))
+		project, t.Build, t.Sequence, t.Branch, t.Scenario, t.Run, t.WorkUnit, ownSequence(t.Build), t.Commit)
 	if err != nil || !r.Moved {
 		return r.ID, err
 	}

@@ -10,11 +10,12 @@ import (
 
 // SourceLinks say where the source files of a project can be read.
 func (v View) SourceLinks(ctx context.Context, project string) (leaks.SourceLinks, error) {
-	text, err := value[string](ctx, v.q, `select source_links from projects where name = $1`, project)
+	type stored struct{ SourceLinks, CommitsLink string }
+	texts, err := one[stored](ctx, v.q, `select source_links, commits_link from projects where name = $1`, project)
 	if err != nil {
 		return leaks.SourceLinks{}, wrap("source links", err)
 	}
-	links, err := leaks.ParseSourceLinks(text)
+	links, err := leaks.ParseSourceLinks(texts.SourceLinks, texts.CommitsLink)
 	return links, wrap("source links", err)
 }
 
@@ -24,17 +25,18 @@ func (s *Store) SetSourceLinks(ctx context.Context, project string, links leaks.
 		type stored struct {
 			ID          int64
 			SourceLinks string
+			CommitsLink string
 		}
-		old, err := one[stored](ctx, tx, `select id, source_links from projects where name = $1 for update`, project)
+		old, err := one[stored](ctx, tx, `select id, source_links, commits_link from projects where name = $1 for update`, project)
 		if err != nil {
 			return wrap("project", err)
 		}
-		if old.SourceLinks == links.String() {
+		if old.SourceLinks == links.Files() && old.CommitsLink == links.Commits() {
 			return nil
 		}
-		if _, err := tx.Exec(ctx, `update projects set source_links = $2 where id = $1`, old.ID, links.String()); err != nil {
+		if _, err := tx.Exec(ctx, `update projects set source_links = $2, commits_link = $3 where id = $1`, old.ID, links.Files(), links.Commits()); err != nil {
 			return err
 		}
-		return auditProject(ctx, tx, old.ID, by, "source links", map[string]any{"links": old.SourceLinks}, map[string]any{"links": links.String()})
+		return auditProject(ctx, tx, old.ID, by, "source links", map[string]any{"links": old.SourceLinks, "commits": old.CommitsLink}, map[string]any{"links": links.Files(), "commits": links.Commits()})
 	})
 }

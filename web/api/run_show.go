@@ -17,6 +17,7 @@ type runView struct {
 	Project     string         `json:"project"`
 	Build       string         `json:"build"`
 	Branch      string         `json:"branch"`
+	Commit      string         `json:"commit,omitempty"`
 	Scenario    string         `json:"scenario"`
 	Name        string         `json:"name"`
 	State       string         `json:"state"`
@@ -119,7 +120,7 @@ func readRun(ctx context.Context, v store.View, id int64) (*runView, error) {
 
 func viewOf(run *store.Run, jobs []store.Job, evidence []store.Evidence) runView {
 	view := runView{
-		ID: run.ID, Project: run.Project, Build: run.Build, Branch: run.Branch, Scenario: run.Scenario, Name: run.Name,
+		ID: run.ID, Project: run.Project, Build: run.Build, Branch: run.Branch, Commit: run.Commit, Scenario: run.Scenario, Name: run.Name,
 		State: string(run.State()), Complete: run.CompletedAt != nil,
 		CreatedAt: run.CreatedAt.UTC(), CompletedAt: utc(run.CompletedAt), AnalysedAt: utc(run.AnalysedAt),
 		Status: run.Status, Sentence: run.Sentence, Sites: run.SiteCount, Process: run.Process, Error: viewOfError(run.ErrorCode, run.Error),

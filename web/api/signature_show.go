@@ -53,6 +53,7 @@ type buildView struct {
 	Build    string `json:"build"`
 	Sequence *int64 `json:"sequence"`
 	Branch   string `json:"branch"`
+	Commit   string `json:"commit,omitempty"`
 	Pinned   bool   `json:"pinned"`
 }
 
@@ -148,7 +149,7 @@ func viewOfHistory(project string, history *store.History, aliases []store.Alias
 		Builds:        []buildView{}, History: []outcomeView{}, Aliases: []aliasView{}, Discussion: []commentView{},
 	}
 	for _, b := range history.Builds {
-		d.Builds = append(d.Builds, buildView{b.Name, b.Sequence, b.Branch, b.Pinned})
+		d.Builds = append(d.Builds, buildView{b.Name, b.Sequence, b.Branch, b.Commit, b.Pinned})
 	}
 	for i := range history.Outcomes {
 		o := &history.Outcomes[i]

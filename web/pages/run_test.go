@@ -232,7 +232,7 @@ func TestSourceLinksOfAStack(t *testing.T) {
 	if _, page := s.get(fmt.Sprintf("/runs/%d", run)); strings.Contains(page, `class="loc" href`) {
 		t.Error("a stack has links that nobody asked for")
 	}
-	links := must[leaks.SourceLinks](t)(leaks.ParseSourceLinks(`c:\src\shopd https://git.example/shopd/blob/{branch}/{path}?build={build}#L{line}`))
+	links := must[leaks.SourceLinks](t)(leaks.ParseSourceLinks(`c:\src\shopd https://git.example/shopd/blob/{branch}/{path}?build={build}#L{line}`, ""))
 	if err := s.store.SetSourceLinks(t.Context(), target.Project, links, "mei"); err != nil {
 		t.Fatal(err)
 	}

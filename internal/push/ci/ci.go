@@ -57,7 +57,8 @@ func (s *System) Environment(get Getenv) Environment {
 		return Environment{}
 	}
 	e := s.read(get)
-	e.Project, e.Build, e.Run, e.Branch = name(e.Project, projectMarks, 64), name(e.Build, nameMarks, 128), name(e.Run, nameMarks, 128), name(e.Branch, nameMarks, 128)
+	e.Project, e.Build, e.Run = name(e.Project, projectMarks, 64), name(e.Build, nameMarks, 128), name(e.Run, nameMarks, 128)
+	e.Branch, e.Commit = name(e.Branch, nameMarks, 128), name(e.Commit, nameMarks, 128)
 	return e
 }
 

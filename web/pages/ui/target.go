@@ -13,12 +13,12 @@ import (
 )
 
 // A Target says where evidence belongs, as people type it.
-type Target struct{ Project, Build, Scenario, Run, Branch, Sequence, Work, WorkUnit string }
+type Target struct{ Project, Build, Scenario, Run, Branch, Commit, Sequence, Work, WorkUnit string }
 
 // Fields are the names that forms, addresses and the API use, with the value of each.
 func (t *Target) Fields() map[string]*string {
 	return map[string]*string{
-		"project": &t.Project, "build": &t.Build, "scenario": &t.Scenario, "run": &t.Run, "branch": &t.Branch, "sequence": &t.Sequence,
+		"project": &t.Project, "build": &t.Build, "scenario": &t.Scenario, "run": &t.Run, "branch": &t.Branch, "commit": &t.Commit, "sequence": &t.Sequence,
 		"work": &t.Work, "work_unit": &t.WorkUnit,
 	}
 }
