@@ -40,3 +40,15 @@ func (s *Store) SetSourceLinks(ctx context.Context, project string, links leaks.
 		return auditProject(ctx, tx, old.ID, by, "source links", map[string]any{"links": old.SourceLinks, "commits": old.CommitsLink}, map[string]any{"links": links.Files(), "commits": links.Commits()})
 	})
 }
+
+// Commits are those of builds, by the builds' names; builds of which no upload says one are left out.
+func (v View) Commits(ctx context.Context, project string, builds ...string) (map[string]string, error) {
+	type named struct{ Name, Commit string }
+	list, err := all[named](ctx, v.q, `
+		select b.name, b.commit from builds b join projects p on p.id = b.project_id where p.name = $1 and b.name = any($2) and b.commit <> ''`, project, builds)
+	commits := make(map[string]string, len(list))
+	for _, b := range list {
+		commits[b.Name] = b.Commit
+	}
+	return commits, wrap("commits", err)
+}

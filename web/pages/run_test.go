@@ -245,3 +245,27 @@ func TestSourceLinksOfAStack(t *testing.T) {
 		t.Errorf("the stack of a site has no link")
 	}
 }
+
+// Two builds lead to the commits between them where uploads say which those are and the project where they can be read.
+func TestCommitsBetweenBuilds(t *testing.T) {
+	s := open(t)
+	page := func() string {
+		_, page := s.get("/projects/shopd/compare?base=4811&head=4812&scenario=soak-60min")
+		return page
+	}
+	for build, commit := range map[string]string{"4811": "1f0c", "4812": "9ab"} {
+		to := target
+		to.Build, to.Commit = build, commit
+		addRun(t, s.store, to, capturesOf(shop, 3))
+	}
+	if strings.Contains(page(), "Commits 4811 to 4812") {
+		t.Error("nobody says where commits can be read")
+	}
+	links := must[leaks.SourceLinks](t)(leaks.ParseSourceLinks("", "https://git.example/shopd/compare/{base}...{head}"))
+	if err := s.store.SetSourceLinks(t.Context(), target.Project, links, "mei"); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(page(), `href="https://git.example/shopd/compare/1f0c...9ab" rel="noreferrer">Commits 4811 to 4812</a>`) {
+		t.Error("the comparison does not lead to the commits")
+	}
+}

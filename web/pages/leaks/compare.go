@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/analysis/compare"
@@ -57,6 +58,7 @@ type compareView struct {
 	problem                string // why there is no comparison
 	why                    string // how the base was found
 	base, head             *compare.Side
+	commits                templ.SafeURL // what lies between them; "" where nobody says
 	comparison             *compare.Comparison
 	titles                 map[string]string // of the signatures of suggestions
 	group                  compare.Change    // that the table is filtered by; "" for all
@@ -109,7 +111,8 @@ func (v *compareView) read(ctx context.Context, from store.View) error {
 	}
 	v.comparison, v.base, v.head, v.why = compared.Comparison, compared.Base, compared.Head, compared.Why
 	v.titles = titlesOf(compared)
-	return nil
+	v.commits, err = ui.CommitsBetween(ctx, from, v.project, v.base.Build, v.head.Build)
+	return err
 }
 
 // treeURL is the tree of calls of both sides.

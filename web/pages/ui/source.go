@@ -1,10 +1,13 @@
 package ui
 
 import (
+	"context"
+
 	"github.com/a-h/templ"
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
+	"heapdrift/internal/store"
 )
 
 // A Source says where lines of stacks can be read. The zero value knows nowhere.
@@ -15,5 +18,16 @@ type Source struct {
 
 // URL is where a frame's line can be read; "" where nobody says.
 func (s Source) URL(f *analysis.Frame) templ.SafeURL {
-	return templ.URL(s.Links.URL(f.File, f.Line, s.Build, s.Branch))
+	return templ.SafeURL(s.Links.URL(f.File, f.Line, s.Build, s.Branch)) // the domain lets no other scheme than http through
+}
+
+// CommitsBetween is where what lies between two builds can be read; "" where uploads do not say of which commits they are, or the project
+// does not say where they can be read.
+func CommitsBetween(ctx context.Context, from store.View, project, base, head string) (templ.SafeURL, error) {
+	links, err := from.SourceLinks(ctx, project)
+	if err != nil || links.Commits() == "" || base == "" || head == "" {
+		return "", err
+	}
+	commits, err := from.Commits(ctx, project, base, head)
+	return templ.SafeURL(links.Between(commits[base], commits[head])), err
 }
