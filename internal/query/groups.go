@@ -2,7 +2,6 @@ package query
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"heapdrift/internal/analysis"
@@ -15,27 +14,50 @@ type Group struct {
 	Numbers
 }
 
-// groups adds up sites by a name, most of a metric first.
-func (r *Result) groups(by Metric, nameOf func(i int) string) []Group {
-	at := map[string]*Group{}
-	for i := range r.Sites {
+// A naming gives each site of a report the number of a name, so that sites are added up by it without a look at texts.
+type naming struct {
+	names []string
+	of    []int32 // by site
+}
+
+func newNaming(sites int, nameOf func(site int) string) naming {
+	n, numbers := naming{of: make([]int32, sites)}, map[string]int32{}
+	for i := range n.of {
 		name := nameOf(i)
-		g := at[name]
-		if g == nil {
-			g = &Group{Name: name}
-			at[name] = g
+		at, ok := numbers[name]
+		if !ok {
+			at = int32(len(n.names))
+			numbers[name], n.names = at, append(n.names, name)
 		}
+		n.of[i] = at
+	}
+	return n
+}
+
+// groups adds up sites by a name, most of a metric first.
+func (r *Result) groups(by Metric, n *naming) []Group {
+	all := make([]Group, len(n.names))
+	for i := range r.Sites {
+		g := &all[n.of[r.Sites[i].Ordinal]]
 		g.Sites++
 		g.add(&r.Sites[i].Amounts)
 	}
-	list := make([]Group, 0, len(at))
-	for g := range maps.Values(at) {
-		list = append(list, *g)
+	list := all[:0]
+	for i := range all {
+		if all[i].Sites > 0 {
+			all[i].Name = n.names[i]
+			list = append(list, all[i])
+		}
 	}
+	sortGroups(list, by)
+	return list
+}
+
+// sortGroups puts most of a metric first.
+func sortGroups(list []Group, by Metric) {
 	slices.SortFunc(list, func(a, b Group) int {
 		return cmp.Or(compareAmounts(by.of(&b.Numbers), by.of(&a.Numbers)), compareAmounts(b.Held, a.Held), cmp.Compare(a.Name, b.Name))
 	})
-	return list
 }
 
 func compareAmounts(a, b analysis.Amount) int {
@@ -44,12 +66,12 @@ func compareAmounts(a, b analysis.Amount) int {
 
 // Modules are the modules of the frames to blame.
 func (r *Result) Modules(by Metric) []Group {
-	return r.groups(by, func(i int) string { return r.index.blamed[r.Sites[i].Ordinal].module })
+	return r.groups(by, &r.index.modules)
 }
 
 // Heaps are the heaps by their handles; virtual memory has none.
 func (r *Result) Heaps(by Metric) []Group {
-	return r.groups(by, func(i int) string { return r.site(i).Heap })
+	return r.groups(by, &r.index.heaps)
 }
 
 // A Row is a signature with its numbers in a selection: all its sites together.
@@ -70,8 +92,7 @@ type Row struct {
 	// Series is bytes held at each snapshot of the report, of the whole run.
 	Series []int64 `json:"series,omitempty"`
 
-	first int   // place in the report of the first of its sites
-	place int32 // of the signature in the report's findings, −1 for nowhere: behind all others
+	number int32 // of the signature
 }
 
 // A Part is what a signature has in one heap.
@@ -79,62 +100,6 @@ type Part struct {
 	Heap  string         `json:"heap"`
 	Class analysis.Class `json:"class"`
 	Numbers
-}
-
-// Ranked are the signatures of a selection, most of a metric first. By growth they come as the report has them, or, of a part of the time,
-// those that leak or grow before the others.
-func (r *Result) Ranked(by Metric) []Row {
-	at := make([]int32, len(r.index.places)) // by number of a signature, one more than its place in list
-	var list []Row
-	for i := range r.Sites {
-		s := &r.Sites[i]
-		n := &at[r.index.numbers[s.Ordinal]]
-		if *n == 0 {
-			list = append(list, r.row(s.Ordinal))
-			*n = int32(len(list))
-		}
-		row := &list[*n-1]
-		row.Sites++
-		row.Class = s.Class
-		row.add(&s.Amounts)
-		row.part(r.site(i).Heap, s)
-	}
-	for i := range list {
-		if row := &list[i]; len(row.Parts) == 1 {
-			row.Parts = nil
-		}
-	}
-	whole := r.Selection.isWhole()
-	slices.SortFunc(list, func(a, b Row) int {
-		if by.Name == Metrics[0].Name && whole { // as the report has them
-			return cmp.Or(cmp.Compare(uint32(a.place), uint32(b.place)), cmp.Compare(a.first, b.first))
-		}
-		if by.Name == Metrics[0].Name && a.Class.IsSuspect() != b.Class.IsSuspect() {
-			return cmp.Compare(b.Class.Gravity(), a.Class.Gravity())
-		}
-		return cmp.Or(compareAmounts(by.of(&b.Numbers), by.of(&a.Numbers)), compareAmounts(b.Held, a.Held), cmp.Compare(a.first, b.first))
-	})
-	return list
-}
-
-// WithSeries fills in the series of rows, a page of those that Ranked gave.
-func (r *Result) WithSeries(rows []Row) {
-	at := map[int32]*Row{}
-	for i := range rows {
-		at[r.index.numbers[rows[i].first]] = &rows[i]
-	}
-	for i := range r.Sites {
-		row := at[r.index.numbers[r.Sites[i].Ordinal]]
-		if row == nil {
-			continue
-		}
-		for k, point := range r.site(i).Series {
-			if k == len(row.Series) {
-				row.Series = append(row.Series, 0)
-			}
-			row.Series[k] += point.Bytes
-		}
-	}
 }
 
 // place is where the report has a signature, the gravest first; −1 for nowhere.
@@ -148,9 +113,9 @@ func (x *Index) place(signature string) int32 {
 // row is a signature without numbers, by the first of its sites.
 func (r *Result) row(ordinal int) Row {
 	site, b := &r.index.report.Sites[ordinal], &r.index.blamed[ordinal]
-	row := Row{Signature: site.Signature, Kind: site.Kind, Function: b.name, Place: b.place, Title: b.name, Score: site.Score, first: ordinal, place: r.index.places[r.index.numbers[ordinal]]}
-	if row.place >= 0 {
-		f := &r.index.report.Findings[row.place]
+	row := Row{Signature: site.Signature, Kind: site.Kind, Function: b.name, Place: b.place, Title: b.name, Score: site.Score, number: r.index.numbers[ordinal]}
+	if place := r.index.places[row.number]; place >= 0 {
+		f := &r.index.report.Findings[place]
 		row.Title, row.Score, row.Certain, row.Owner = f.Title, f.Score, f.Certain, f.Owner
 		if f.Blame != nil {
 			row.Function, row.Place = nameOf(f.Blame), placeOf(f.Blame)

@@ -21,6 +21,8 @@ type Index struct {
 	compares bool             // there is growth to show
 	numbers  []int32          // by site, that of its signature
 	places   []int32          // by number of a signature, where in report.Findings; −1 for nowhere
+	modules  naming           // of the frames to blame
+	heaps    naming           // by their handles
 }
 
 // A blamed is the frame to blame of a site, as far as questions need it.
@@ -62,6 +64,8 @@ func New(r *analysis.Report) *Index {
 			x.blamed[i] = blamed{b.Module, nameOf(b), placeOf(b)}
 		}
 	}
+	x.modules = newNaming(len(r.Sites), func(i int) string { return x.blamed[i].module })
+	x.heaps = newNaming(len(r.Sites), func(i int) string { return r.Sites[i].Heap })
 	return x
 }
 
@@ -112,6 +116,9 @@ func (x *Index) Ask(ctx context.Context, s Selection, table *Table) (*Result, er
 	}
 	r.Window, r.Snapshots = x.report.Window, s.snapshots(x.report)
 	accepts := x.matcher(&s)
+	if s == (Selection{}) {
+		r.Sites = make([]Site, 0, len(x.report.Sites))
+	}
 	for i := range x.report.Sites {
 		site, amounts := &x.report.Sites[i], x.report.Sites[i].Amounts
 		if r.Snapshots != nil {

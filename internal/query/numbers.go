@@ -46,17 +46,41 @@ func plus(a, b analysis.Amount) analysis.Amount {
 
 // A Metric is a number that sites are ranked by and trees are as wide as.
 type Metric struct {
-	Name string
-	of   func(*Numbers) analysis.Amount
+	Name   string
+	of     func(*Numbers) analysis.Amount
+	ofSite func(*analysis.Amounts) analysis.Amount
 }
 
 // Metrics are what there is to count, by name, the one that is usual first.
 var Metrics = []Metric{
-	{"growth", func(n *Numbers) analysis.Amount { return valueOf(n.Growth) }},
-	{"held", func(n *Numbers) analysis.Amount { return n.Held }},
-	{"allocated", func(n *Numbers) analysis.Amount { return valueOf(n.Allocated) }},
-	{"transient", func(n *Numbers) analysis.Amount { return valueOf(n.Transient) }},
+	{"growth", func(n *Numbers) analysis.Amount { return valueOf(n.Growth) }, growthOf},
+	{"held", func(n *Numbers) analysis.Amount { return n.Held }, heldOf},
+	{"allocated", func(n *Numbers) analysis.Amount { return valueOf(n.Allocated) }, func(a *analysis.Amounts) analysis.Amount { return lifetimesOf(a).Allocated }},
+	{"transient", func(n *Numbers) analysis.Amount { return valueOf(n.Transient) }, func(a *analysis.Amounts) analysis.Amount { return lifetimesOf(a).AIFI }},
 }
+
+// growthOf and heldOf are as of the instant before the process ended.
+func growthOf(a *analysis.Amounts) analysis.Amount {
+	if a.Growth == nil {
+		return analysis.Amount{}
+	}
+	return a.BeforeExit()
+}
+
+func heldOf(a *analysis.Amounts) analysis.Amount {
+	held, _ := a.HeldBeforeExit()
+	return held
+}
+
+// lifetimesOf are those of amounts, zero where there are none.
+func lifetimesOf(a *analysis.Amounts) *analysis.Lifetimes {
+	if a.Lifetimes == nil {
+		return &noLifetimes
+	}
+	return a.Lifetimes
+}
+
+var noLifetimes analysis.Lifetimes
 
 func valueOf(a *analysis.Amount) analysis.Amount {
 	if a == nil {
@@ -106,8 +130,25 @@ func (r *Result) Totals() *Totals {
 			t.Signatures++
 		}
 	}
-	t.Classes = r.groups(Metrics[1], func(i int) string { return string(r.Sites[i].Class) })
+	t.Classes = r.classes()
 	return t
+}
+
+// classes are the classes of the selection, most bytes held first.
+func (r *Result) classes() []Group {
+	var list []Group
+	for i := range r.Sites {
+		s := &r.Sites[i]
+		at := slices.IndexFunc(list, func(g Group) bool { return g.Name == string(s.Class) }) // of a handful
+		if at < 0 {
+			at = len(list)
+			list = append(list, Group{Name: string(s.Class)})
+		}
+		list[at].Sites++
+		list[at].add(&s.Amounts)
+	}
+	sortGroups(list, Metrics[1])
+	return list
 }
 
 // site is what the report says of a site of the result.

@@ -158,7 +158,7 @@ func TestViewsOfASelectionAgree(t *testing.T) {
 				t.Fatal(err)
 			}
 			for view, sum := range map[string]analysis.Amount{
-				"ranked":  sumOf(result.Ranked(metric), func(r query.Row) query.Numbers { return r.Numbers }, name),
+				"ranked":  sumOf(allRows(result.Ranked(metric)), func(r query.Row) query.Numbers { return r.Numbers }, name),
 				"modules": sumOf(result.Modules(metric), func(g query.Group) query.Numbers { return g.Numbers }, name), "heaps": sumOf(result.Heaps(metric), func(g query.Group) query.Numbers { return g.Numbers }, name),
 				"classes": sumOf(totals.Classes, func(g query.Group) query.Numbers { return g.Numbers }, name),
 			} {
@@ -345,7 +345,7 @@ func TestOneRowForAllHeaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
-	for _, row := range result.Ranked(query.Metrics[0]) {
+	for _, row := range allRows(result.Ranked(query.Metrics[0])) {
 		if seen[row.Signature] {
 			t.Errorf("%s has two rows", row.Signature)
 		}
@@ -371,7 +371,7 @@ func TestCells(t *testing.T) {
 		t.Fatal(err)
 	}
 	held := query.Metrics[1]
-	for _, c := range []*query.Cells{query.CellsOfRows(result.Ranked(held)), query.CellsOfGroups("heap", result.Heaps(held)), blocks.Cells(), sizes.Cells()} {
+	for _, c := range []*query.Cells{query.CellsOfRows(allRows(result.Ranked(held))), query.CellsOfGroups("heap", result.Heaps(held)), blocks.Cells(), sizes.Cells()} {
 		var out bytes.Buffer
 		if err := c.WriteCSV(&out); err != nil {
 			t.Fatal(err)

@@ -50,7 +50,8 @@ type shownView struct {
 var views = map[string]func(ctx context.Context, q *viewRequest) (shownView, error){
 	"totals": func(_ context.Context, q *viewRequest) (shownView, error) { return shownView{body: q.Totals()}, nil },
 	"ranked": func(_ context.Context, q *viewRequest) (shownView, error) {
-		rows := q.Ranked(q.metric)
+		ranked := q.Ranked(q.metric)
+		rows := ranked.Rows(0, ranked.Len()) // CSV has all
 		q.WithSeries(rows[min(q.offset, len(rows)):min(q.offset+q.limit, len(rows))])
 		return shownView{page(q, len(rows), rows), query.CellsOfRows(rows)}, nil
 	},

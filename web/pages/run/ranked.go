@@ -52,12 +52,12 @@ func (r *reader) ranked(ctx context.Context, run store.Run, c *viewCard, result 
 		return nil, err
 	}
 	all := result.Ranked(metric)
-	t.total = len(all)
+	t.total = all.Len()
 	if last := pagesOf(int64(t.total)); c.page > last && last > 0 {
 		c.listing = c.at(last)
 		first = (last - 1) * pageSize
 	}
-	shown := all[min(first, len(all)):min(first+pageSize, len(all))]
+	shown := all.Rows(first, first+pageSize)
 	result.WithSeries(shown)
 	own := make([]string, len(shown))
 	for i := range shown {
