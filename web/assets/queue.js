@@ -69,7 +69,8 @@
       set(item, "waiting");
     }
     function next() {
-      self.items.filter(function (i) { return i.state === "waiting"; }).slice(0, Math.max(0, AT_ONCE - count.apply(null, ACTIVE))).forEach(send);
+      // One by one: to send a file tells other tabs and may come back here.
+      for (var item; count.apply(null, ACTIVE) < AT_ONCE && (item = self.items.find(function (i) { return i.state === "waiting"; }));) send(item);
       refresh();
     }
     function send(item) {

@@ -54,7 +54,7 @@
         chunkSize: CHUNK, retryDelays: null, storeFingerprintForResuming: false, // what failed is tried again here, and kept in begun.js
         metadata: Object.assign({ filename: file.name }, metadata),
         onUploadUrlAvailable: function () {
-          if (!before) begun.keep({ url: new URL(current.url, location.href).pathname, name: file.name, size: file.size, modified: file.lastModified, metadata: metadata, at: Date.now() });
+          if (!before && upload === current) begun.keep({ url: new URL(current.url, location.href).pathname, name: file.name, size: file.size, modified: file.lastModified, metadata: metadata, at: Date.now() });
         },
         onProgress: function (sent) { if (upload === current) on.progress(sent); },
         onAfterResponse: function (req, res) {
