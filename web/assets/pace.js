@@ -22,7 +22,7 @@
         prune(now);
         var first = samples[0], last = samples[samples.length - 1];
         if (!first || now - first.at < SETTLED) return null;
-        return (last.bytes - first.bytes) / (now - Math.max(first.at, now - WINDOW)) * 1000;
+        return (last.bytes - first.bytes) / (now - first.at) * 1000;
       },
       // left is how many seconds the rest takes at this speed; null where that is not known.
       left: function (rest, now) {

@@ -267,7 +267,7 @@
     function refresh() {
       queue.hidden = !self.items.length;
       var parts = [self.items.length + (self.items.length === 1 ? " file" : " files")];
-      [["done", "taken"], ["failed", "not taken"], ["unfit", "not evidence"], ["offline", "waiting for the line"], ["retrying", "tried again"]].forEach(function (s) {
+      [["done", "taken"], ["failed", "not taken"], ["unfit", "not evidence"], ["offline", "waiting for the line"], ["retrying", "waiting for the server"]].forEach(function (s) {
         if (count(s[0])) parts.push(count(s[0]) + " " + s[1]);
       });
       write(sum, parts.join(", "));
