@@ -6,8 +6,8 @@
   var FIRST = 1, LONGEST = 30, LONGEST_ASKED = 300; // seconds between tries; the most that a server may ask for
   var begun = window.uploadsBegun;
 
-  // uploadTransfer makes the transfer of a file. It tells on.progress(bytes sent), on.wait(why), where why is offline,
-  // or a clause and the seconds until the next try, on.going() as it goes on, on.anew() where the server has lost what
+  // uploadTransfer makes the transfer of a file. It tells on.progress(bytes sent), on.wait(why), where why has
+  // offline, what was said because of which it waits, and the seconds until the next try, on.going() as it goes on, on.anew() where the server has lost what
   // it had, and at last on.done(run, body) or on.failed(problem).
   function transfer(file, metadata, on) {
     var key = begun.key(file, metadata), upload = null, active = false, waiting = false, timer = 0;
@@ -39,14 +39,14 @@
       if (before) begun.forget(before.url);
     }
     function online() { if (waiting) { tries = 0; attempt(); } }
-    function offline() { abort(); wait({ offline: true }); }
+    function offline() { again({}, null); }
 
+    // A browser that calls itself offline may still reach a server on this machine, so it is tried; but that it goes is
+    // said only once it does.
     function attempt() {
       clearTimeout(timer);
       abort();
-      if (navigator.onLine === false) return wait({ offline: true });
-      waiting = false;
-      on.going();
+      if (navigator.onLine !== false) going();
       // An upload that is there is asked how far it is. Without an endpoint the client cannot begin another one by
       // itself where the server does not answer to that: what has arrived is not given up for a restart.
       var before = begun.find(key), to = before ? { uploadUrl: before.url } : { endpoint: ENDPOINT };
@@ -56,7 +56,11 @@
         onUploadUrlAvailable: function () {
           if (!before && upload === current) begun.keep({ url: new URL(current.url, location.href).pathname, name: file.name, size: file.size, modified: file.lastModified, metadata: metadata, at: Date.now() });
         },
-        onProgress: function (sent) { if (upload === current) on.progress(sent); },
+        onProgress: function (sent) {
+          if (upload !== current) return;
+          if (waiting) going();
+          on.progress(sent);
+        },
         onAfterResponse: function (req, res) {
           var offset = Number(res.getHeader("Upload-Offset"));
           if (offset > arrived) { arrived = offset; tries = 0; }
@@ -72,6 +76,10 @@
         onError: function (err) { if (upload === current) failed(err); }
       }));
       current.start();
+    }
+    function going() {
+      waiting = false;
+      on.going();
     }
     function end() { upload = null; stop(); }
     function dropBegun() {
@@ -110,18 +118,13 @@
       });
     }
     function again(said, res) {
-      if (navigator.onLine === false) return wait({ offline: true });
       var asked = res ? Number(res.getHeader("Retry-After")) || 0 : 0;
       var pause = Math.max(Math.min(FIRST * Math.pow(2, tries++), LONGEST), Math.min(asked, LONGEST_ASKED));
-      wait({ because: said, seconds: pause });
-      timer = setTimeout(attempt, 1000 * pause);
-    }
-    function wait(why) {
-      if (!active) return;
       abort();
-      waiting = true;
       clearTimeout(timer);
-      on.wait(why);
+      timer = setTimeout(attempt, 1000 * pause);
+      waiting = true;
+      on.wait({ offline: navigator.onLine === false, because: said, seconds: pause });
     }
     return self;
   }

@@ -10,7 +10,7 @@
     var line = document.getElementById("before-line"), rows = {}, asking = Promise.resolve(), timer = 0;
 
     function refresh() {
-      var entries = begun.all().filter(function (e) { return e.metadata.project && !begun.holds(begun.keyOf(e)); });
+      var entries = begun.all().filter(function (e) { return !begun.holds(begun.keyOf(e)); });
       entries.forEach(function (e) { if (!rows[e.url]) add(e); });
       Object.keys(rows).forEach(function (url) {
         var row = rows[url];
@@ -92,7 +92,7 @@
 
     function show(row) {
       var entry = row.entry, element = row.element, m = entry.metadata, size = pace.size(entry.size);
-      var to = "for " + m.project + ", build " + m.build + (m.scenario ? ", " + m.scenario : "") + (m.run ? ", run " + m.run : "");
+      var to = m.kind === "symbols" ? "as symbols" : "for " + m.project + ", build " + m.build + (m.scenario ? ", " + m.scenario : "") + (m.run ? ", run " + m.run : "");
       var says = {
         asking: size + " " + to + ". The server is asked how far it is.",
         pending: pace.size(row.offset) + " of " + size + " are on the server, " + to + ".",

@@ -23,7 +23,9 @@
   // ---- what a file is ----
   // Its name says it at once. Its first bytes decide, and the server reads them: it alone knows its formats.
   var names = JSON.parse(form.dataset.names), looking = Promise.resolve(), unseen = [];
-  function glanceAll(items) { items.forEach(glance); }
+  function glanceAll(items) {
+    items.filter(function (i) { return !i.metadata || i.metadata.kind !== "symbols"; }).forEach(glance); // those are not taken as evidence
+  }
   function glance(item) {
     var file = item.file, extension = Object.keys(names).find(function (e) { return file.name.toLowerCase().endsWith(e); });
     item.says = extension ? "By its name " + names[extension] + "." : "";

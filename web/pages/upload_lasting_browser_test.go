@@ -14,6 +14,7 @@ import (
 
 	"heapdrift/internal/store"
 	"heapdrift/internal/store/storetest"
+	"heapdrift/worker/workertest"
 )
 
 // sized writes a log of so many MB, of which no two with different names are the same.
@@ -93,14 +94,26 @@ func TestUploadSurvivesOffline(t *testing.T) {
 	d.cut()
 	b.see(aState + ` === "offline" && document.title.startsWith("Offline, ") && document.querySelector("#queue-sum").textContent === "1 file, 1 waiting for the line"`)
 	b.see(aSays + `.includes("It goes on by itself when the browser is online again.")`)
-	b.accessible("offline")
-	b.keep("upload-offline")
+	b.everywhere("upload-offline")
 	b.offline(false)
 	b.see(`location.pathname === "/runs/1"`)
 	s.stored(1, 20<<20)
 	if created, offsets := d.seen(); created != 1 || offsets != "0 5242880" {
 		t.Errorf("%d uploads with pieces at %s", created, offsets)
 	}
+}
+
+// A server on this machine answers although the browser calls itself offline: files go there.
+func TestUploadToReachableServerWhileOffline(t *testing.T) {
+	s, b := open(t), browse(t)
+	b.do(cdp.Navigate(s.url+"/upload?project=shop&build=1"), cdp.SetUploadFiles("#file", []string{sized(t, "a.log", 1)}))
+	if _, err := cdp.Call(b.ctx, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: true, DownloadThroughput: -1, UploadThroughput: -1}); err != nil {
+		t.Fatal(err)
+	}
+	b.see(`navigator.onLine === false`)
+	b.do(cdp.Click("#start"))
+	b.see(`location.pathname === "/runs/1"`)
+	s.stored(1, 1<<20)
 }
 
 // A server that fails and one that restarts are waited for: nothing that has arrived is sent again.
@@ -114,8 +127,7 @@ func TestUploadSurvivesServer(t *testing.T) {
 	d.answer(http.StatusServiceUnavailable)
 	d.cut()
 	b.see(aState + ` === "retrying" && ` + aSays + `.includes("The server answered 503. The next try is in ")`)
-	b.accessible("the server fails")
-	b.keep("upload-retrying")
+	b.everywhere("upload-retrying")
 	held = d.hold(5 << 20)
 	d.answer(0)
 	b.do(cdp.Click(cdp.CSS("#files [data-act=now]")))
@@ -147,8 +159,7 @@ func TestUploadSurvivesReload(t *testing.T) {
 	b.do(cdp.Reload()) // the first answer may have come before the door let the server know
 	b.see(`document.querySelector("#before .says").textContent === "5.00 MB of 20.0 MB are on the server, for shop, build 1, soak." && document.querySelector("#before .st").textContent === "25 %"`)
 	b.see(`document.querySelector("#before progress").value === 25 && document.querySelector("#queue").hidden`)
-	b.accessible("pending from before")
-	b.keep("upload-before")
+	b.everywhere("upload-before")
 	b.do(cdp.SetUploadFiles("#before input[type=file]", []string{sized(t, "other.log", 1)}))
 	b.see(`document.querySelector("#before .err").textContent.startsWith("This is other.log of 1.00 MB (1048576 bytes). Choose large.log of 20.0 MB")`)
 	b.do(cdp.SetUploadFiles("#before input[type=file]", []string{large}))
@@ -162,4 +173,62 @@ func TestUploadSurvivesReload(t *testing.T) {
 	}
 	b.do(cdp.Navigate(d.url + "/upload"))
 	b.see(`document.querySelector("#before").hidden`)
+}
+
+// What another try cannot change is said and not tried. Who has to sign in again finds what has arrived.
+func TestUploadThatCannotGoOn(t *testing.T) {
+	s, b := open(t), browse(t)
+	d := openDoor(t, s)
+	b.lossy.Store(true)
+	large := sized(t, "large.log", 40)
+	held := d.hold(5 << 20)
+	b.sending(d.url+"/upload?project=shop&build=1", large)
+	held.wait(b.ctx, t)
+	d.answer(http.StatusUnauthorized)
+	b.offline(true)
+	d.cut()
+	b.see(aState + ` === "offline"`)
+	b.offline(false)
+	b.see(aState + ` === "failed" && document.querySelector("#files .err").textContent === "The server answered 401."`)
+	b.see(`document.title === "Upload · heapdrift" && !document.querySelector("#start").disabled`)
+	b.accessible("not taken")
+	held = d.hold(5 << 20)
+	d.answer(0)
+	b.do(cdp.Click("#start"))
+	held.wait(b.ctx, t)
+	if created, offsets := d.seen(); created != 1 || offsets != "0 5242880" {
+		t.Errorf("%d uploads with pieces at %s", created, offsets)
+	}
+
+	if err := os.WriteFile(large, []byte(log), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.cut()
+	b.see(aState + ` === "failed" && document.querySelector("#files .err").textContent === "The file has changed since it was chosen, or is gone: choose it again."`)
+	b.see(`document.querySelector("#queue-sum").textContent === "1 file, 1 not taken" && location.pathname === "/upload"`)
+}
+
+// Symbols that were on their way are pending too, and go on as symbols whatever the form says.
+func TestPendingSymbols(t *testing.T) {
+	s, b := open(t), browse(t)
+	addRun(t, s.store, target, capturesOf(shop[:1], 1))
+	d := openDoor(t, s)
+	b.leaving()
+	b.lossy.Store(true)
+	pdb, _ := workertest.Till(t)
+	path := filepath.Join(t.TempDir(), "till.pdb")
+	if err := os.WriteFile(path, pdb, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	held := d.hold(100)
+	b.do(cdp.Navigate(d.url+"/projects/shopd/symbols"), cdp.Click("main h1"), cdp.SetUploadFiles("#file", []string{path}))
+	held.wait(b.ctx, t)
+	b.do(cdp.Navigate(d.url + "/upload?project=shop&build=1"))
+	d.cut()
+	b.see(pending + ` === 1 && document.querySelector("#before .says").textContent.includes(", as symbols.")`)
+	b.do(cdp.SetUploadFiles("#before input[type=file]", []string{path}))
+	b.see(aState + ` === "done" && ` + pending + ` === 0 && document.querySelector("#to-run").hidden`)
+	if created, _ := d.seen(); created != 1 {
+		t.Errorf("%d uploads were begun", created)
+	}
 }

@@ -2,6 +2,7 @@ package pages_test
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +19,27 @@ func (b *tab) each(want map[string]string) {
 	for expression, text := range want {
 		if got := must[string](b.t)(cdp.Run(b.ctx, cdp.Evaluate[string]("String("+expression+")"))); got != text {
 			b.t.Errorf("%s is %q, want %q", expression, got, text)
+		}
+	}
+}
+
+// everywhere looks at the page wide and narrow, light and dark: for what keeps people out, for what does not fit, for what
+// is cut, for what is too small to hit, and for names that other things squeeze.
+func (b *tab) everywhere(what string) {
+	b.t.Helper()
+	for _, size := range [][2]int64{{390, 844}, {1440, 900}} {
+		b.do(cdp.EmulateViewport(size[0], size[1]))
+		for _, theme := range []string{"dark", "light"} {
+			must[bool](b.t)(cdp.Run(b.ctx, cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))))
+			what := fmt.Sprintf("%s-%d-%s", what, size[0], theme)
+			b.accessible(what)
+			b.fits(what)
+			b.uncut(what)
+			b.each(map[string]string{
+				`[...document.querySelectorAll("#upload :is(button, .btn)")].filter(e => e.checkVisibility() && (e.offsetHeight < 24 || e.offsetWidth < 24)).map(e => e.textContent)`: "",
+				`[...document.querySelectorAll(".file .name")].filter(e => e.offsetWidth < 200).map(e => e.textContent)`:                                                              "",
+			})
+			b.keep(what)
 		}
 	}
 }
@@ -69,8 +91,7 @@ func TestUploadSaysHowLong(t *testing.T) {
 	figures := `/^\d+ % · [\d.]+ [KM]?B\/s · (about \d+ (s|min|h)( \d+ min)?|more than a day) left$/`
 	b.see(figures + `.test(document.querySelector("#queue-pace").textContent) && [...document.querySelectorAll("#files .st")].every(e => ` + figures + `.test(e.textContent))`)
 	b.see(`/^\d+ % · Upload · heapdrift$/.test(document.title)`)
-	b.accessible("sending")
-	b.keep("upload-sending")
+	b.everywhere("upload-sending")
 	slow(-1)
 	b.see(`location.pathname === "/runs/1"`)
 	s.stored(2, 80<<20)
@@ -96,8 +117,7 @@ func TestUploadRemembersTarget(t *testing.T) {
 	shows("/upload", "shop/4812/soak/", true)
 	b.see(`document.querySelector("#curl").textContent.includes("project=shop&build=4812&scenario=soak&name=")`)
 	b.see(`[...document.querySelector("#l-project").options].map(o => o.value).join() === "shop,till"`)
-	b.accessible("a target from before")
-	b.keep("upload-remembered")
+	b.everywhere("upload-remembered")
 	shows("/upload?project=shop", "shop/4812/soak/", true)
 	shows("/upload?project=till", "till/7/night/", true) // the last upload to that project
 	shows("/upload?project=new", "new///", false)        // another project's build helps nobody
@@ -143,17 +163,7 @@ func TestUploadSaysWhatFilesAre(t *testing.T) {
 	b.see(rows(".says") + ` === "A UMDH log, by its first bytes.|A zip archive. What is in it shows when it is on the server.|This is not evidence that heapdrift reads: it is not sent.|This is not evidence that heapdrift reads: it is not sent."`)
 	b.see(rows(".err") + ` === "||unknown-format This is a JPEG picture, not evidence; upload the log that umdh -f wrote, the .etl file that xperf or wpr wrote, or a full dump.|empty-file The file is empty; check that the tool that made it ran to its end."`)
 	b.see(rows(".st") + `.endsWith("|not evidence|not evidence") && document.querySelector("#queue-sum").textContent === "4 files, 2 not evidence"`)
-	for _, size := range [][2]int64{{1440, 900}, {390, 844}} {
-		b.do(cdp.EmulateViewport(size[0], size[1]))
-		for _, theme := range []string{"light", "dark"} {
-			must[bool](t)(cdp.Run(b.ctx, cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))))
-			what := fmt.Sprintf("upload-kinds-%d-%s", size[0], theme)
-			b.accessible(what)
-			b.fits(what)
-			b.uncut(what)
-			b.keep(what)
-		}
-	}
+	b.everywhere("upload-kinds")
 	b.do(cdp.Focus("#files .file:nth-child(2) [data-act=remove]"), cdp.KeyEvent("\r"))
 	b.see(`document.querySelectorAll("#files .file").length === 3 && document.activeElement.getAttribute("aria-label") === "Remove snap1.log"`)
 	b.do(cdp.Focus("#start"), cdp.KeyEvent("\r"))
@@ -161,5 +171,27 @@ func TestUploadSaysWhatFilesAre(t *testing.T) {
 	s.stored(1, int64(len(log)))
 	if created, _ := d.seen(); created != 1 {
 		t.Errorf("%d uploads were begun: what is no evidence is not sent", created)
+	}
+}
+
+// Without scripts the page is a form. All scripts come as files, so where they are empty none runs; the browser's own switch would
+// also stop the test from looking at the page.
+func TestUploadWithoutScripts(t *testing.T) {
+	s, b := open(t), browse(t)
+	d := openDoor(t, &site{handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, ".js") {
+			w.Header().Set("Content-Type", "text/javascript")
+			return
+		}
+		s.handler.ServeHTTP(w, r)
+	})})
+	b.do(cdp.Navigate(d.url+"/upload?project=shop&build=1"), cdp.SetUploadFiles("#file", []string{sized(t, "a.log", 1), sized(t, "b.log", 1)}))
+	b.each(map[string]string{`document.documentElement.className`: "", `["before", "queue", "remembered", "opens", "to-run"].every(id => !document.getElementById(id).checkVisibility())`: "true"})
+	b.accessible("without scripts")
+	b.do(cdp.Click("#start"))
+	b.see(`location.pathname === "/runs/1"`)
+	s.stored(2, 2<<20)
+	if created, _ := d.seen(); created != 0 {
+		t.Error("a script ran")
 	}
 }
