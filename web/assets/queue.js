@@ -74,7 +74,7 @@
       refresh();
     }
     function send(item) {
-      if (begun.elsewhere(item.transfer.key)) return set(item, "elsewhere");
+      if (begun.elsewhere(item.transfer.key) && !item.insists) return set(item, "elsewhere");
       item.meter = pace.meter();
       set(item, "sending");
       begun.take(item.transfer.key);
@@ -155,6 +155,9 @@
       } else if (what === "pause") {
         item.transfer.stop();
         set(item, "paused");
+      } else if (what === "now" && item.state === "elsewhere") {
+        item.insists = true; // that tab may have crashed; where it did not, the server lets one of both write
+        set(item, "waiting");
       } else if (what === "now") {
         item.transfer.start();
       } else if (what === "remove") {
@@ -218,7 +221,7 @@
       write(says, [item.says].concat(detail(item)).filter(Boolean).join(" "));
       says.hidden = !says.textContent;
       button(row, "pause", ACTIVE.concat("paused").indexOf(state) >= 0, state === "paused" ? "Resume" : "Pause", item);
-      button(row, "now", state === "retrying", "Try now", item);
+      button(row, "now", state === "retrying" || state === "elsewhere", state === "elsewhere" ? "Send it here" : "Try now", item);
       button(row, "remove", state !== "done", "Remove", item);
       var problem = state === "unfit" ? item.unfit : item.problem;
       err.hidden = !problem;

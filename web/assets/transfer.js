@@ -11,6 +11,7 @@
   // it had, and at last on.done(run, body) or on.failed(problem).
   function transfer(file, metadata, on) {
     var key = begun.key(file, metadata), upload = null, active = false, waiting = false, timer = 0;
+    var entry = null; // of what has begun; another tab that ends the same upload takes it out of the browser's memory
     var tries = 0, arrived = 0, run = null, body = "";
     var self = { key: key, start: start, stop: stop, forget: forget };
 
@@ -34,12 +35,12 @@
       upload = null;
     }
     function forget() {
-      var before = begun.find(key);
+      var before = begun.find(key) || entry;
       stop();
       if (before) begun.forget(before.url);
     }
     function online() { if (waiting) { tries = 0; attempt(); } }
-    function offline() { again({}, null); }
+    function offline() { again({ text: "the browser is offline" }, null); }
 
     // A browser that calls itself offline may still reach a server on this machine, so it is tried; but that it goes is
     // said only once it does.
@@ -49,12 +50,14 @@
       if (navigator.onLine !== false) going();
       // An upload that is there is asked how far it is. Without an endpoint the client cannot begin another one by
       // itself where the server does not answer to that: what has arrived is not given up for a restart.
-      var before = begun.find(key), to = before ? { uploadUrl: before.url } : { endpoint: ENDPOINT };
+      var before = entry = begun.find(key) || entry, to = before ? { uploadUrl: before.url } : { endpoint: ENDPOINT };
       var current = upload = new tus.Upload(file, Object.assign(to, {
         chunkSize: CHUNK, retryDelays: null, storeFingerprintForResuming: false, // what failed is tried again here, and kept in begun.js
         metadata: Object.assign({ filename: file.name }, metadata),
         onUploadUrlAvailable: function () {
-          if (!before && upload === current) begun.keep({ url: new URL(current.url, location.href).pathname, name: file.name, size: file.size, modified: file.lastModified, metadata: metadata, at: Date.now() });
+          if (before || upload !== current) return;
+          entry = { url: new URL(current.url, location.href).pathname, name: file.name, size: file.size, modified: file.lastModified, metadata: metadata, at: Date.now() };
+          begun.keep(entry);
         },
         onProgress: function (sent) {
           if (upload !== current) return;
@@ -83,13 +86,13 @@
     }
     function end() { upload = null; stop(); }
     function dropBegun() {
-      var entry = begun.find(key);
       if (entry) begun.drop(entry.url);
+      entry = null;
     }
 
     function failed(err) {
       var res = err.originalResponse, status = res ? res.getStatus() : 0, said = res ? problemOf(res) : null;
-      if (begun.isGone(status) && begun.find(key)) {
+      if (begun.isGone(status) && entry) {
         dropBegun();
         arrived = 0;
         on.anew();

@@ -46,7 +46,8 @@
   window.addEventListener("online", function () { glanceAll(unseen.splice(0)); });
 
   // ---- the run ----
-  // It opens by itself when nothing is left to wait for, to send or to read here.
+  // It opens by itself when nothing is left to wait for, to send or to read here; once, so that there is a way back.
+  var opened = false;
   function refresh(queue) {
     var runs = queue.items.map(function (i) { return i.run; }).filter(function (run, i, all) { return run && all.indexOf(run) === i; });
     var failed = queue.count("failed"), ready = queue.count("ready");
@@ -59,7 +60,11 @@
     toRun.textContent = queue.busy ? "Open the run in a new tab" : "Open the run";
     toRun.classList.toggle("primary", !queue.busy && !failed);
     start.classList.toggle("primary", queue.busy || failed > 0);
-    if (!queue.busy && !failed && !ready && runs.length === 1) location.assign(toRun.href);
+    if (queue.busy || failed || ready || runs.length > 1) opened = false;
+    else if (!opened) {
+      opened = true;
+      location.assign(toRun.href);
+    }
   }
 
   // ---- the line for scripts follows what is typed ----

@@ -44,7 +44,7 @@ func browse(t testing.TB) *tab {
 	if err := cdp.Do(ctx); err != nil { // starts it; a deadline here would end the browser with it
 		t.Fatal(err)
 	}
-	return watched(t, ctx)
+	return watched(ctx, t)
 }
 
 // another opens a tab beside, in the same browser.
@@ -55,12 +55,12 @@ func (b *tab) another() *tab {
 	if err := cdp.Do(ctx); err != nil {
 		b.t.Fatal(err)
 	}
-	tab := watched(b.t, ctx)
+	tab := watched(ctx, b.t)
 	tab.lossy.Store(b.lossy.Load())
 	return tab
 }
 
-func watched(t testing.TB, ctx context.Context) *tab {
+func watched(ctx context.Context, t testing.TB) *tab {
 	t.Helper()
 	b := &tab{t: t}
 	messages := cdp.Console(ctx)
@@ -101,7 +101,8 @@ func (b *tab) see(expression string) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	b.t.Fatalf("waited in vain for %s: %v", expression, err)
+	shown, _ := cdp.Run(b.ctx, cdp.Evaluate[string](`document.title + "\n" + document.querySelector("main").innerText`))
+	b.t.Fatalf("waited in vain for %s: %v; the page shows %s", expression, err, shown)
 }
 
 // accessible looks with axe-core for what keeps people from using the page.

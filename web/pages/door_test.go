@@ -50,7 +50,7 @@ func (d *door) open(address string) {
 	d.t.Helper()
 	listener := must[net.Listener](d.t)(net.Listen("tcp", address))
 	d.url = "http://" + listener.Addr().String()
-	server := &http.Server{Handler: d} //nolint:gosec // of a test
+	server := &http.Server{Handler: d}
 	d.mu.Lock()
 	d.server = server
 	d.mu.Unlock()

@@ -111,7 +111,7 @@ func TestDroppedSymbolsNameFramesInBrowser(t *testing.T) {
 			paths = append(paths, path)
 		}
 	}
-	b.do(cdp.Navigate(s.url+"/upload?project=till&build=1"), cdp.SetUploadFiles("#file", []string{filepath.Join(dir, "1.log"), filepath.Join(dir, "2.log")}), cdp.Click("#start"))
+	b.do(cdp.Navigate(s.url+"/upload?project=till&build=1"), cdp.SetUploadFiles("#file", []string{filepath.Join(dir, "1.log"), filepath.Join(dir, "2.log")}), press("#start"))
 	b.see(`document.querySelector("#symbols .want") && document.querySelector("#view") && document.querySelector("#view").innerText.includes("till+0x1035")`)
 	b.do(cdp.SetUploadFiles("#file", paths))
 	b.see(`document.querySelector("#view") && document.querySelector("#view").innerText.includes("main")`)

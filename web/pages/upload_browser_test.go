@@ -36,11 +36,11 @@ func TestUploadInBrowser(t *testing.T) {
 		new MutationObserver((_, o) => { if (!pause.hidden && / of /.test(row.querySelector(".says").textContent) && bar.value > 0 && bar.value < 100) { o.disconnect(); pause.click(); } }).observe(row, { subtree: true, childList: true, attributes: true });
 		return true;
 	})()`)))
-	b.do(cdp.Click("#start"))
+	b.do(press("#start"))
 	b.see(`document.querySelector("#files .file .st").textContent === "paused"`)
 	b.see(`document.querySelector("#queue-sum").textContent === "2 files, 1 taken"`)
 	b.keep("upload-paused")
-	b.do(cdp.Click(cdp.CSS("#files .file [data-act=pause]")))
+	b.do(press("#files .file [data-act=pause]"))
 	b.see(`location.pathname === "/runs/1" && document.querySelector(".verdict h1").innerText.includes("0 of 2 files")`)
 	files := must[[]store.Evidence](t)(storetest.Now(t, s.store).EvidenceOfRun(t.Context(), 1))
 	if len(files) != 2 || max(files[0].Bytes, files[1].Bytes) != int64(len(log)+14*3<<20) {

@@ -87,7 +87,7 @@ func TestUploadSaysHowLong(t *testing.T) {
 	b.do(cdp.Navigate(s.url+"/upload?project=shop&build=1"), cdp.SetUploadFiles("#file", []string{sized(t, "a.log", 40), sized(t, "b.log", 40)}))
 	b.see(`document.querySelectorAll("#files .file").length === 2 && document.title === "Upload · heapdrift"`)
 	slow(512 << 10)
-	b.do(cdp.Click("#start"))
+	b.do(press("#start"))
 	figures := `/^\d+ % · [\d.]+ [KM]?B\/s · (about \d+ (s|min|h)( \d+ min)?|more than a day) left$/`
 	b.see(figures + `.test(document.querySelector("#queue-pace").textContent) && [...document.querySelectorAll("#files .st")].every(e => ` + figures + `.test(e.textContent))`)
 	b.see(`/^\d+ % · Upload · heapdrift$/.test(document.title)`)
@@ -127,10 +127,10 @@ func TestUploadRemembersTarget(t *testing.T) {
 	// A field that is emptied stays empty: without an upload, and with one.
 	b.do(cdp.Navigate(s.url+"/upload"), cdp.SendKeys("#f-scenario", kb.End+strings.Repeat(kb.Backspace, len("soak"))), cdp.Focus("#f-run"))
 	shows("/upload", "shop/4812//", true)
-	b.do(cdp.SetUploadFiles("#file", []string{sized(t, "c.log", 1)}), cdp.Click("#start"))
+	b.do(cdp.SetUploadFiles("#file", []string{sized(t, "c.log", 1)}), press("#start"))
 	b.see(`location.pathname === "/runs/3"`)
 	shows("/upload", "shop/4812//", true)
-	b.do(cdp.Focus("#forget-target"), cdp.KeyEvent("\r"))
+	b.do(press("#forget-target"))
 	b.each(map[string]string{fields: "///", `document.activeElement.id`: "f-project", `document.querySelector("#curl").textContent.includes("project=PROJECT")`: "true"})
 	shows("/upload", "///", false)
 	// A browser that holds something else under that name, or nothing, shows an empty form.
@@ -164,9 +164,9 @@ func TestUploadSaysWhatFilesAre(t *testing.T) {
 	b.see(rows(".err") + ` === "||unknown-format This is a JPEG picture, not evidence; upload the log that umdh -f wrote, the .etl file that xperf or wpr wrote, or a full dump.|empty-file The file is empty; check that the tool that made it ran to its end."`)
 	b.see(rows(".st") + `.endsWith("|not evidence|not evidence") && document.querySelector("#queue-sum").textContent === "4 files, 2 not evidence"`)
 	b.everywhere("upload-kinds")
-	b.do(cdp.Focus("#files .file:nth-child(2) [data-act=remove]"), cdp.KeyEvent("\r"))
+	b.do(press("#files .file:nth-child(2) [data-act=remove]"))
 	b.see(`document.querySelectorAll("#files .file").length === 3 && document.activeElement.getAttribute("aria-label") === "Remove snap1.log"`)
-	b.do(cdp.Focus("#start"), cdp.KeyEvent("\r"))
+	b.do(press("#start"))
 	b.see(`location.pathname === "/runs/1"`)
 	s.stored(1, int64(len(log)))
 	if created, _ := d.seen(); created != 1 {
@@ -188,7 +188,7 @@ func TestUploadWithoutScripts(t *testing.T) {
 	b.do(cdp.Navigate(d.url+"/upload?project=shop&build=1"), cdp.SetUploadFiles("#file", []string{sized(t, "a.log", 1), sized(t, "b.log", 1)}))
 	b.each(map[string]string{`document.documentElement.className`: "", `["before", "queue", "remembered", "opens", "to-run"].every(id => !document.getElementById(id).checkVisibility())`: "true"})
 	b.accessible("without scripts")
-	b.do(cdp.Click("#start"))
+	b.do(press("#start"))
 	b.see(`location.pathname === "/runs/1"`)
 	s.stored(2, 2<<20)
 	if created, _ := d.seen(); created != 0 {

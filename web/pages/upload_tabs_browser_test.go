@@ -30,7 +30,7 @@ func TestTwoTabsSendAtOnce(t *testing.T) {
 	two.see(pending + ` === 1 && document.querySelector("#before .st").textContent === "another tab sends it" && [...document.querySelectorAll("#before button")].every(b => b.hidden)`)
 	two.accessible("another tab sends")
 	two.keep("upload-two-tabs")
-	two.sending(address, both, own)
+	two.besides(address, both, own)
 	two.see(`[...document.querySelectorAll("#files .file")].map(r => r.dataset.state).join() === "elsewhere,sending"`)
 	two.accessible("waits for another tab")
 	two.keep("upload-elsewhere")
@@ -40,6 +40,30 @@ func TestTwoTabsSendAtOnce(t *testing.T) {
 	s.stored(2, 21<<20)
 	if created, _ := d.seen(); created != 2 {
 		t.Errorf("%d uploads were begun for two files", created)
+	}
+}
+
+// Two tabs that both insist on a file: the server lets one of them write, the other one waits for that, and both end at the run.
+func TestTwoTabsInsist(t *testing.T) {
+	s, one := open(t), browse(t)
+	d := openDoor(t, s)
+	one.lossy.Store(true)
+	large := sized(t, "large.log", 12)
+	address := d.url + "/upload?project=shop&build=1"
+	held := d.hold(2 << 20)
+	one.sending(address, large)
+	held.wait(one.ctx, t)
+	two := one.another()
+	two.besides(address, large)
+	two.see(aState + ` === "elsewhere"`)
+	two.do(press("#files [data-act=now]"))
+	two.see(aState + ` === "retrying"`)
+	d.let()
+	one.see(`location.pathname === "/runs/1"`)
+	two.see(`location.pathname === "/runs/1"`)
+	s.stored(1, 12<<20)
+	if created, _ := d.seen(); created != 1 {
+		t.Errorf("%d uploads were begun", created)
 	}
 }
 
@@ -53,7 +77,7 @@ func TestTabTakesOver(t *testing.T) {
 	held := d.hold(5 << 20)
 	one.sending(address, large)
 	held.wait(one.ctx, t)
-	first.sending(address, large)
+	first.besides(address, large)
 	first.see(aState + ` === "elsewhere"`)
 	first.see(`document.title.startsWith("0 %")`)
 	one.close()
@@ -73,7 +97,7 @@ func TestTabTakesOver(t *testing.T) {
 	d.cut()
 	first.do(cdp.Navigate(d.url + "/upload"))
 	first.see(pending + ` === 1 && !document.querySelector("#before [data-act=forget]").hidden`)
-	first.do(cdp.Focus("#before [data-act=forget]"), cdp.KeyEvent("\r"))
+	first.do(press("#before [data-act=forget]"))
 	first.see(`document.querySelector("#before-said").textContent === "large.log is forgotten, here and on the server." && ` + pending + ` === 0 && document.activeElement.id === "file"`)
 	first.do(cdp.Reload())
 	first.see(`document.querySelector("#before").hidden`)
@@ -106,14 +130,14 @@ func TestPendingThatTheServerForgot(t *testing.T) {
 	held = d.hold(5 << 20)
 	b.do(cdp.SetUploadFiles("#file", []string{large}))
 	b.see(`document.querySelectorAll("#files .file").length === 1`)
-	b.do(cdp.Click("#start"))
+	b.do(press("#start"))
 	held.wait(b.ctx, t)
 	upload = must[string](t)(cdp.Run(b.ctx, cdp.Evaluate[string](`uploadsBegun.all()[0].url`)))
-	b.do(cdp.Click(cdp.CSS("#files [data-act=pause]")))
+	b.do(press("#files [data-act=pause]"))
 	d.cut()
 	s.terminate(upload)
 	held = d.hold(5 << 20)
-	b.do(cdp.Click(cdp.CSS("#files [data-act=pause]")))
+	b.do(press("#files [data-act=pause]"))
 	held.wait(b.ctx, t)
 	b.see(aSays + `.includes("The server no longer has what was sent before: it goes up from the beginning.")`)
 	d.let()
