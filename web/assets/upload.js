@@ -1,6 +1,7 @@
 // The upload page: evidence of one run, sent when the form is.
 (function () {
   "use strict";
+  var AGAIN = 5000; // ms until the server is asked again that did not answer
   var FIELDS = ["project", "build", "scenario", "run", "branch", "sequence", "work", "work_unit"];
   var form = document.getElementById("upload"), start = document.getElementById("start"), toRun = document.getElementById("to-run"), opens = document.getElementById("opens");
   if (!form || !window.uploadQueue) return;
@@ -22,7 +23,7 @@
 
   // ---- what a file is ----
   // Its name says it at once. Its first bytes decide, and the server reads them: it alone knows its formats.
-  var names = JSON.parse(form.dataset.names), looking = Promise.resolve(), unseen = [];
+  var names = JSON.parse(form.dataset.names), looking = Promise.resolve(), unseen = [], timer = 0;
   function glanceAll(items) {
     items.filter(function (i) { return !i.metadata || i.metadata.kind !== "symbols"; }).forEach(glance); // those are not taken as evidence
   }
@@ -32,9 +33,17 @@
     queue.show(item);
     looking = looking.then(function () {
       return fetch("/upload/glance?name=" + encodeURIComponent(file.name), { method: "POST", body: file.slice(0, Number(form.dataset.head)) })
-        .then(function (res) { return res.ok ? res.json() : Promise.reject(res.status); })
-        .then(function (seen) { say(item, seen); }, function () { unseen.push(item); });
+        .then(function (res) { return res.ok ? res.json().then(function (seen) { say(item, seen); }) : res.status >= 500 && later(item); }, function () { later(item); });
     });
+  }
+  // later looks again at what the server was not asked for or did not answer, until it is sent.
+  function later(item) {
+    unseen.push(item);
+    clearTimeout(timer);
+    timer = setTimeout(again, AGAIN);
+  }
+  function again() {
+    unseen.splice(0).filter(function (i) { return i.state === "ready" && queue.items.indexOf(i) >= 0; }).forEach(glance);
   }
   function say(item, seen) {
     item.says = seen.code ? "This is not evidence that heapdrift reads: it is not sent." :
@@ -43,7 +52,7 @@
     queue.show(item);
   }
   function capital(text) { return text.charAt(0).toUpperCase() + text.slice(1); }
-  window.addEventListener("online", function () { glanceAll(unseen.splice(0)); });
+  window.addEventListener("online", again);
 
   // ---- the run ----
   // It opens by itself when nothing is left to wait for, to send or to read here; once, so that there is a way back.

@@ -159,7 +159,7 @@ func TestUploadSaysWhatFilesAre(t *testing.T) {
 		return `[...document.querySelectorAll("#files .file")].map(r => r.querySelector("` + selector + `").textContent).join("|")`
 	}
 	b.see(rows(".says") + ` === "||By its name a dump.|"`)
-	b.offline(false)
+	b.offline(false) // some may have been asked for already, and others not yet
 	b.see(rows(".says") + ` === "A UMDH log, by its first bytes.|A zip archive. What is in it shows when it is on the server.|This is not evidence that heapdrift reads: it is not sent.|This is not evidence that heapdrift reads: it is not sent."`)
 	b.see(rows(".err") + ` === "||unknown-format This is a JPEG picture, not evidence; upload the log that umdh -f wrote, the .etl file that xperf or wpr wrote, or a full dump.|empty-file The file is empty; check that the tool that made it ran to its end."`)
 	b.see(rows(".st") + `.endsWith("|not evidence|not evidence") && document.querySelector("#queue-sum").textContent === "4 files, 2 not evidence"`)
