@@ -66,7 +66,7 @@
     function ask(row) {
       asking = asking.then(function () {
         if (rows[row.entry.url] !== row || row.elsewhere) return null;
-        return begun.ask(row.entry).then(function (answer) { tell(row, answer); });
+        return begun.ask(row.entry).then(function (answer) { if (rows[row.entry.url] === row) tell(row, answer); }); // it may have been forgotten meanwhile
       });
     }
     function tell(row, answer) {

@@ -95,6 +95,7 @@ func TestTabTakesOver(t *testing.T) {
 	held.wait(two.ctx, t)
 	two.close()
 	d.cut()
+	first.lossy.Store(true) // it may be asked how far the upload is just as it is forgotten
 	first.do(cdp.Navigate(d.url + "/upload"))
 	first.see(pending + ` === 1 && !document.querySelector("#before [data-act=forget]").hidden`)
 	first.do(press("#before [data-act=forget]"))
