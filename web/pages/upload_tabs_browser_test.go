@@ -117,7 +117,7 @@ func TestPendingThatTheServerForgot(t *testing.T) {
 	held.wait(b.ctx, t)
 	b.do(cdp.Navigate(address))
 	d.cut()
-	b.see(pending + ` === 1`)
+	b.see(pending + ` === 1 && document.querySelector("#before .says").textContent.includes(" are on the server")`) // no question is on its way
 	upload := must[string](t)(cdp.Run(b.ctx, cdp.Evaluate[string](`uploadsBegun.all()[0].url`)))
 	s.terminate(upload)
 	b.do(cdp.Reload())
