@@ -9,9 +9,6 @@ import (
 	"heapdrift/ingest/evidence"
 )
 
-// sniffBytes is how much of a file's beginning tells what it is.
-const sniffBytes = 64 << 10
-
 // A wrapping is a way that evidence may be packed.
 type wrapping int
 
@@ -23,10 +20,17 @@ const (
 	wrap7z
 )
 
-var wrappings = []struct {
+// A packing is how a file begins that is packed in a way, and what people call it.
+type packing struct {
 	magic string
 	wrapping
-}{{"\x1f\x8b", wrapGzip}, {"\x28\xb5\x2f\xfd", wrapZstd}, {"PK\x03\x04", wrapZip}, {"PK\x05\x06", wrapZip}, {signature7z, wrap7z}}
+	name string // with its article
+}
+
+var packings = []packing{
+	{"\x1f\x8b", wrapGzip, "a gz file"}, {"\x28\xb5\x2f\xfd", wrapZstd, "a zst file"},
+	{"PK\x03\x04", wrapZip, "a zip archive"}, {"PK\x05\x06", wrapZip, "a zip archive"}, {signature7z, wrap7z, "a 7z archive"},
+}
 
 // A foreigner is a kind of file that people upload and that is not read.
 type foreigner struct {
@@ -80,12 +84,20 @@ func isSymbols(head []byte) bool {
 	return f != nil && f.symbols
 }
 
-// wrappingOf says how a file is packed by its beginning.
-func wrappingOf(head []byte) wrapping {
-	for _, w := range wrappings {
-		if bytes.HasPrefix(head, []byte(w.magic)) {
-			return w.wrapping
+// packingOf says how a file is packed by its beginning; nil where it is not.
+func packingOf(head []byte) *packing {
+	for i := range packings {
+		if bytes.HasPrefix(head, []byte(packings[i].magic)) {
+			return &packings[i]
 		}
+	}
+	return nil
+}
+
+// wrappingOf is the way in which a file is packed.
+func wrappingOf(head []byte) wrapping {
+	if p := packingOf(head); p != nil {
+		return p.wrapping
 	}
 	return plain
 }

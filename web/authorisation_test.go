@@ -138,7 +138,7 @@ var wanted = map[string]string{
 		GET /login/issuer, GET /login/issuer/return, GET /setup/:code, POST /setup/:code`,
 	"known":   `GET /, GET /account, GET /search`,
 	"server":  `GET /operators, GET /accounts, POST /accounts, POST /accounts/:user, POST /accounts/:user/link, POST /projects, GET /api/v1/audit`,
-	"uploads": `GET /upload, POST /upload, POST /symbols, PUT /api/v1/symbols`,
+	"uploads": `GET /upload, POST /upload, POST /upload/glance, POST /symbols, PUT /api/v1/symbols`,
 	"symbols": `GET /symbols/*, GET /symbols/:name/:key/:file, GET /symbols/:name/:key/msfz0/:file`,
 	"decide":  `GET /api/v1/runs/:id, GET /api/v1/runs/:id/verdict, GET /api/v1/runs/:id/decisions`,
 	"read": `

@@ -47,6 +47,18 @@ var formats = ingest.Formats()
 // Formats are the facts of all formats that are read, for pages and the API, which know no reader.
 func Formats() evidence.Formats { return ingest.Formats() }
 
+// HeadBytes is how much of a file's beginning Glance looks at.
+const HeadBytes = ingest.HeadBytes
+
+// Glance says what a file is by its name and its first bytes, before it is sent: as Accept says it afterwards.
+func Glance(name string, head []byte) (ingest.Glance, error) {
+	name, err := cleanName(name)
+	if err != nil {
+		return ingest.Glance{}, err
+	}
+	return ingest.GlanceAt(name, head), nil
+}
+
 // Accept reads a file to its end and stores it under its target. Its error is an *evidence.Error where the file is
 // not evidence that can be read, a *leaks.FieldError where the target is wrong, or ErrTooLarge.
 func (in *Intake) Accept(ctx context.Context, t leaks.Target, name string, body io.Reader) (store.Evidence, error) {

@@ -1,38 +1,48 @@
-// A list of files that were dropped or chosen, and their way to the server: in resumable pieces, three at a time.
-// It lives in the elements #drop, #file, #queue with #queue-sum and #files, and makes its lines from #file-line.
+// A list of files that were dropped or chosen, and their way to the server: three at a time. It lives in the elements
+// #drop, #file, #queue with #queue-sum and #files, and makes its lines from #file-line. #queue-pace and #queue-all, where
+// they are, show the figures of all files together.
 (function () {
   "use strict";
-  var ENDPOINT = "/api/v1/evidence", CHUNK = 16 << 20, AT_ONCE = 3;
+  var AT_ONCE = 3;
+  var ACTIVE = ["sending", "retrying", "offline"]; // they have one of the places
+  var BUSY = ACTIVE.concat("waiting", "paused", "elsewhere"); // the page must stay
+  var pace = window.uploadPace, begun = window.uploadsBegun;
 
   // uploadQueue makes the queue of the page. metadata() is what goes with each file; taken(item) and changed(queue)
-  // are told what happens; added(queue) as files are chosen. Each item has file, row, state, which is one of ready,
-  // waiting, sending, paused, done and failed, run, where the server named one, and body, its last answer.
+  // are told what happens; added(items) as files are chosen. Each item has file, row, sent, in bytes, and state, which is
+  // one of ready, unfit, waiting, sending, retrying, offline, elsewhere, paused, done and failed; run, where the server
+  // named one, and body, its last answer. The page may set says, a sentence about the file.
   function uploadQueue(options) {
     var input = document.getElementById("file"), drop = document.getElementById("drop"), line = document.getElementById("file-line");
     var queue = document.getElementById("queue"), list = document.getElementById("files"), sum = document.getElementById("queue-sum");
-    var self = { items: [], count: count, send: sendAll };
+    var paceOfAll = document.getElementById("queue-pace"), barOfAll = document.getElementById("queue-all");
+    var title = document.title, meter = pace.meter(), gone = 0; // bytes since the page opened
+    var self = { items: [], busy: false, count: count, send: sendAll, sendOne: sendOne, add: add, refuse: refuse, show: show };
 
     // ---- choosing ----
-    function add(files) {
+    // add takes files; metadata is where they go where that is not what the page says when they are sent.
+    function add(files, metadata) {
+      var added = [];
       Array.prototype.forEach.call(files, function (file) {
         var same = self.items.find(function (i) { return i.file.name === file.name && i.file.size === file.size && i.file.lastModified === file.lastModified; });
         if (same) {
           if (same.state === "failed") same.state = "ready";
           return;
         }
-        var row = line.content.firstElementChild.cloneNode(true), item = { file: file, row: row, state: "ready" };
+        var row = line.content.firstElementChild.cloneNode(true), item = { file: file, row: row, state: "ready", sent: 0, metadata: metadata, fixed: !!metadata };
         row.querySelector(".name").textContent = file.name;
-        row.querySelector(".name").title = file.name;
         row.querySelector("progress").setAttribute("aria-label", file.name);
-        row.querySelector("[data-act=remove]").setAttribute("aria-label", "Remove " + file.name);
+        row.querySelectorAll("[data-act]").forEach(function (b) { b.setAttribute("aria-label", b.textContent + " " + file.name); });
         row.addEventListener("click", function (e) { act(item, e.target.dataset.act); });
         self.items.push(item);
+        added.push(item);
         list.appendChild(row);
-        show(item, size(file.size));
+        show(item);
       });
       input.value = ""; // the list is what counts now; the same file may be chosen again
       refresh();
-      if (options.added) options.added(self);
+      if (options.added) options.added(added);
+      return added;
     }
     input.addEventListener("change", function () { add(input.files); });
     ["dragenter", "dragover"].forEach(function (name) {
@@ -46,127 +56,238 @@
     // ---- sending ----
     // sendAll sends what is ready, and on request what failed before.
     function sendAll(again) {
-      var metadata = options.metadata();
-      self.items.forEach(function (i) {
-        if (i.state !== "ready" && !(again && i.state === "failed")) return;
-        i.state = "waiting";
-        i.metadata = metadata;
-        i.upload = null;
-        show(i, "waiting");
-      });
+      self.items.forEach(function (i) { if (i.state === "ready" || again && i.state === "failed") enqueue(i); });
       next();
     }
+    function sendOne(item) {
+      enqueue(item);
+      next();
+    }
+    function enqueue(item) {
+      if (!item.fixed) item.metadata = options.metadata();
+      item.transfer = uploadTransfer(item.file, item.metadata, events(item));
+      set(item, "waiting");
+    }
     function next() {
-      self.items.filter(function (i) { return i.state === "waiting"; }).slice(0, Math.max(0, AT_ONCE - count("sending"))).forEach(send);
+      // One by one: to send a file tells other tabs and may come back here.
+      for (var item; count.apply(null, ACTIVE) < AT_ONCE && (item = self.items.find(function (i) { return i.state === "waiting"; }));) send(item);
       refresh();
     }
     function send(item) {
-      item.state = "sending";
-      show(item, "starting");
-      item.upload = new tus.Upload(item.file, {
-        endpoint: ENDPOINT, chunkSize: CHUNK, retryDelays: [0, 1000, 3000, 5000, 10000, 20000],
-        metadata: Object.assign({ filename: item.file.name }, item.metadata), removeFingerprintOnSuccess: true,
-        // What was begun goes on only where it was meant for the same place.
-        fingerprint: function (file) {
-          return Promise.resolve(["heapdrift", file.name, file.size, file.lastModified, JSON.stringify(item.metadata)].join("-"));
-        },
-        onProgress: function (sent, all) {
-          item.row.querySelector("progress").value = all ? 100 * sent / all : 0;
-          show(item, size(sent) + " of " + size(all));
-        },
-        onAfterResponse: function (req, res) {
-          item.run = res.getHeader("X-Heapdrift-Run") || item.run;
-          item.body = res.getBody();
-        },
-        onSuccess: function () { end(item, "done", size(item.file.size) + ", taken"); },
-        onError: function (err) { end(item, "failed", "not taken", reason(err)); }
-      });
-      item.upload.findPreviousUploads().then(function (before) {
-        if (before.length) item.upload.resumeFromPreviousUpload(before[0]);
-        if (item.state === "sending") item.upload.start();
-      }, function (err) { end(item, "failed", "not taken", reason(err)); });
+      if (begun.elsewhere(item.transfer.key) && !item.insists) return set(item, "elsewhere");
+      item.meter = pace.meter();
+      set(item, "sending");
+      begun.take(item.transfer.key);
+      item.transfer.start();
     }
-    function end(item, state, text, problem) {
-      item.state = state;
-      if (state === "done") item.row.querySelector("progress").value = 100;
-      show(item, text, problem);
-      if (state === "done" && options.taken) options.taken(item);
+    // What another tab has in hand is waited for: it arrives, or that tab closes and it goes on here.
+    begun.listen(function () {
+      self.items.forEach(function (i) {
+        if (i.state !== "elsewhere" || begun.elsewhere(i.transfer.key)) return;
+        var ended = begun.endOf(i.transfer.key);
+        if (ended) arrive(i, ended.run); else set(i, "waiting");
+      });
+      next();
+    });
+    function events(item) {
+      return {
+        progress: function (sent) {
+          var now = performance.now(), more = Math.max(0, sent - item.sent);
+          if (!item.metered) more = 0; // what was there before did not go now
+          item.metered = true;
+          gone += more;
+          item.sent = sent;
+          item.meter.sent(sent, now);
+          meter.sent(gone, now);
+          show(item);
+          figures();
+        },
+        wait: function (why) {
+          item.why = why;
+          set(item, why.offline ? "offline" : "retrying");
+        },
+        going: function () {
+          item.metered = false;
+          item.meter.reset();
+          if (!count("sending")) meter.reset();
+          set(item, "sending");
+        },
+        anew: function () {
+          item.sent = 0;
+          item.note = "The server no longer has what was sent before: it goes up from the beginning.";
+        },
+        done: function (run, body) {
+          item.body = body;
+          arrive(item, run);
+        },
+        failed: function (problem) {
+          item.problem = problem;
+          begun.release(item.transfer.key);
+          set(item, "failed");
+          next();
+        }
+      };
+    }
+    function arrive(item, run) {
+      item.run = run;
+      item.sent = item.file.size;
+      set(item, "done");
+      begun.release(item.transfer.key, run);
+      if (options.taken) options.taken(item);
       next();
     }
-    // reason is what the server said, as problem+json, or why it could not be asked.
-    function reason(err) {
-      var res = err && err.originalResponse;
-      if (!res) return "The server does not answer. Send it again: what has arrived is kept.";
-      try {
-        var p = JSON.parse(res.getBody());
-        return { code: p.code, text: p.detail || p.title };
-      } catch (e) {
-        return "The server answered " + res.getStatus() + ".";
-      }
+    // refuse takes a file out of the way, with the reason.
+    function refuse(item, problem) {
+      giveUp(item);
+      item.unfit = problem;
+      set(item, "unfit");
+      next();
+    }
+    // giveUp ends a transfer for good, but not that of another tab.
+    function giveUp(item) {
+      if (BUSY.indexOf(item.state) < 0 || item.state === "elsewhere") return;
+      item.transfer.forget();
+      begun.release(item.transfer.key);
     }
     function act(item, what) {
-      if (what === "pause" && item.state === "sending") {
-        item.state = "paused";
-        item.upload.abort();
-        show(item, "paused");
-        next();
-      } else if (what === "pause" && item.state === "paused") {
-        item.state = "sending";
-        show(item, "going on");
-        item.upload.start();
+      if (what === "pause" && item.state === "paused") {
+        set(item, "waiting");
+      } else if (what === "pause") {
+        item.transfer.stop();
+        set(item, "paused");
+      } else if (what === "now" && item.state === "elsewhere") {
+        item.insists = true; // that tab may have crashed; where it did not, the server lets one of both write
+        set(item, "waiting");
+      } else if (what === "now") {
+        item.transfer.start();
       } else if (what === "remove") {
-        if (item.upload && item.state !== "done") item.upload.abort(true).catch(function () { /* the server sweeps it */ });
+        giveUp(item);
         self.items.splice(self.items.indexOf(item), 1);
         item.row.remove();
-        next();
+        (document.querySelector("#files [data-act=remove]:not([hidden])") || input).focus();
+      } else {
+        return;
       }
-      refresh();
+      next();
     }
-    window.addEventListener("beforeunload", function (e) {
-      if (count("sending") + count("waiting") > 0) e.preventDefault();
-    });
+    window.addEventListener("beforeunload", function (e) { if (self.busy) e.preventDefault(); });
 
     // ---- showing ----
-    function show(item, text, problem) {
-      var row = item.row, err = row.querySelector(".err"), pause = row.querySelector("[data-act=pause]");
-      row.classList.toggle("done", item.state === "done");
-      row.classList.toggle("failed", item.state === "failed");
-      row.querySelector(".st").textContent = text;
-      pause.hidden = item.state !== "sending" && item.state !== "paused";
-      pause.textContent = item.state === "paused" ? "Resume" : "Pause";
-      row.querySelector("[data-act=remove]").hidden = item.state === "done";
+    function set(item, state) {
+      item.state = state;
+      if (state !== "failed") item.problem = null;
+      show(item);
+      refresh();
+    }
+    // status is a file's state in a few words.
+    function status(item) {
+      var all = item.file.size;
+      switch (item.state) {
+        case "ready": return pace.size(all);
+        case "unfit": return "not evidence";
+        case "sending": return item.metered ? pace.words(item.meter, item.sent, all, all - item.sent, performance.now()) : "asks the server";
+        case "retrying": return "tries again";
+        case "offline": return "offline";
+        case "elsewhere": return "another tab sends it";
+        case "done": return pace.size(all) + ", taken";
+        case "failed": return "not taken";
+      }
+      return item.state; // waiting, paused
+    }
+    // detail is what there is to know beyond that.
+    function detail(item) {
+      var all = pace.size(item.file.size), sent = pace.size(item.sent) + " of " + all;
+      switch (item.state) {
+        case "sending": return [item.note, item.metered && sent + " are sent; a reload or a lost line goes on from there."];
+        case "paused": return [item.note, sent + " are sent."];
+        case "offline": return [item.note, sent + " are sent. It goes on by itself when the browser is online again."];
+        case "retrying": return [item.note, sent + " are sent. " + sentence(item.why.because.text) + " The next try is in " + pace.time(item.why.seconds).replace("about ", "") + "."];
+        case "elsewhere": return ["It goes on here if that tab is closed."];
+      }
+      return [];
+    }
+    function sentence(text) {
+      text = text.charAt(0).toUpperCase() + text.slice(1);
+      return /[.!?]$/.test(text) ? text : text + ".";
+    }
+    function show(item) {
+      var row = item.row, err = row.querySelector(".err"), says = row.querySelector(".says"), state = item.state;
+      row.dataset.state = state;
+      row.classList.toggle("done", state === "done");
+      row.classList.toggle("failed", state === "failed" || state === "unfit");
+      write(row.querySelector(".st"), status(item));
+      row.querySelector("progress").value = item.file.size ? 100 * item.sent / item.file.size : 0;
+      row.querySelector("progress").hidden = state === "unfit" || state === "ready";
+      write(says, [item.says].concat(detail(item)).filter(Boolean).join(" "));
+      says.hidden = !says.textContent;
+      button(row, "pause", ACTIVE.concat("paused").indexOf(state) >= 0, state === "paused" ? "Resume" : "Pause", item);
+      button(row, "now", state === "retrying" || state === "elsewhere", state === "elsewhere" ? "Send it here" : "Try now", item);
+      button(row, "remove", state !== "done", "Remove", item);
+      var problem = state === "unfit" ? item.unfit : item.problem;
       err.hidden = !problem;
+      if (!problem) return;
       err.textContent = "";
-      if (problem && problem.code) {
+      if (problem.code) {
         var code = document.createElement("span");
         code.className = "code";
         code.textContent = problem.code;
-        err.append(code, " " + problem.text);
-      } else if (problem) {
-        err.textContent = problem;
+        err.append(code, " ");
       }
+      err.append(problem.text);
     }
-    function count(state) { return self.items.filter(function (i) { return i.state === state; }).length; }
+    function button(row, what, shown, text, item) {
+      var b = row.querySelector("[data-act=" + what + "]");
+      b.hidden = !shown;
+      write(b, text);
+      b.setAttribute("aria-label", text + " " + item.file.name);
+    }
+    function write(element, text) { if (element.textContent !== text) element.textContent = text; }
+
+    function count() {
+      var states = Array.prototype.slice.call(arguments);
+      return self.items.filter(function (i) { return states.indexOf(i.state) >= 0; }).length;
+    }
+    // figures are those of all files that go or have gone, here and in the title of the page.
+    function figures() {
+      var sent = 0, all = 0, rest = 0, text = "";
+      self.items.forEach(function (i) {
+        if (BUSY.indexOf(i.state) < 0 && i.state !== "done") return;
+        sent += i.sent;
+        all += i.file.size;
+        if (i.state === "sending" || i.state === "waiting") rest += i.file.size - i.sent;
+      });
+      if (count("sending")) text = pace.words(meter, sent, all, rest, performance.now());
+      else if (count("offline")) text = "offline · " + pace.percent(sent, all) + " %";
+      else if (self.busy) text = pace.percent(sent, all) + " %";
+      if (paceOfAll) write(paceOfAll, text);
+      if (barOfAll) {
+        barOfAll.hidden = !self.busy;
+        barOfAll.value = all ? 100 * sent / all : 0;
+      }
+      var begins = (count("offline") && !count("sending") ? "Offline, " : "") + pace.percent(sent, all) + " % · ";
+      document.title = self.busy ? begins + title : title;
+    }
     function refresh() {
       queue.hidden = !self.items.length;
-      var done = count("done"), failed = count("failed");
       var parts = [self.items.length + (self.items.length === 1 ? " file" : " files")];
-      if (done) parts.push(done + " taken");
-      if (failed) parts.push(failed + " not taken");
-      sum.textContent = parts.join(", ");
-      self.busy = count("sending") + count("waiting") + count("paused") > 0;
+      [["done", "taken"], ["failed", "not taken"], ["unfit", "not evidence"], ["offline", "waiting for the line"], ["retrying", "waiting for the server"]].forEach(function (s) {
+        if (count(s[0])) parts.push(count(s[0]) + " " + s[1]);
+      });
+      write(sum, parts.join(", "));
+      self.busy = count.apply(null, BUSY) > 0;
       queue.toggleAttribute("data-sending", self.busy);
+      figures();
       if (options.changed) options.changed(self);
     }
-    function size(n) {
-      var units = ["B", "KB", "MB", "GB", "TB"], at = 0;
-      while (n >= 999.5 && at < units.length - 1) { n /= 1024; at++; }
-      return (at === 0 ? n : n.toFixed(n >= 99.95 ? 0 : n >= 9.995 ? 1 : 2)) + " " + units[at];
-    }
+    // Speeds fall and times grow also while nothing moves.
+    setInterval(function () {
+      self.items.forEach(function (i) { if (i.state === "sending") show(i); });
+      if (count("sending")) figures();
+    }, 1000);
     refresh();
     return self;
   }
 
   // Where tus is not supported there is no queue: the plain form works everywhere.
-  window.uploadQueue = window.tus && tus.isSupported ? uploadQueue : null;
+  window.uploadQueue = window.tus && tus.isSupported && window.fetch ? uploadQueue : null;
 })();

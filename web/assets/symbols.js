@@ -5,7 +5,7 @@
   if (!document.getElementById("symbol-form") || !window.uploadQueue) return;
   var queue = uploadQueue({
     metadata: function () { return { kind: "symbols" }; },
-    added: function (queue) { queue.send(false); },
+    added: function () { queue.send(false); },
     taken: found,
     changed: function (queue) { if (queue.items.length && !queue.busy && queue.count("done")) follow(); }
   });

@@ -71,8 +71,9 @@ var table = map[string]need{
 	"POST /projects":            ofServer,
 	"GET /api/v1/audit":         ofServer,
 
-	"GET /upload":  in(anywhere, accounts.Upload),
-	"POST /upload": in(anywhere, accounts.Upload), // its handler asks AllowUpload for the project that the form names
+	"GET /upload":         in(anywhere, accounts.Upload),
+	"POST /upload":        in(anywhere, accounts.Upload), // its handler asks AllowUpload for the project that the form names
+	"POST /upload/glance": in(anywhere, accounts.Upload), // it stores nothing
 	// Symbol files are shared by all projects.
 	"POST /symbols":                          in(anywhere, accounts.Upload),
 	"PUT /api/v1/symbols":                    in(anywhere, accounts.Upload),

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,6 +20,8 @@ import (
 type tab struct {
 	t   testing.TB
 	ctx context.Context
+	// lossy is of tests that break connections: what the browser logs of those is expected.
+	lossy atomic.Bool
 }
 
 func browse(t testing.TB) *tab {
@@ -41,20 +44,43 @@ func browse(t testing.TB) *tab {
 	if err := cdp.Do(ctx); err != nil { // starts it; a deadline here would end the browser with it
 		t.Fatal(err)
 	}
+	return watched(ctx, t)
+}
+
+// another opens a tab beside, in the same browser.
+func (b *tab) another() *tab {
+	b.t.Helper()
+	ctx, stop := cdp.NewContext(b.ctx)
+	b.t.Cleanup(stop)
+	if err := cdp.Do(ctx); err != nil {
+		b.t.Fatal(err)
+	}
+	tab := watched(ctx, b.t)
+	tab.lossy.Store(b.lossy.Load())
+	return tab
+}
+
+func watched(ctx context.Context, t testing.TB) *tab {
+	t.Helper()
+	b := &tab{t: t}
 	messages := cdp.Console(ctx)
 	go func() {
 		for m, err := range messages {
 			if err != nil {
 				return
 			}
+			if m.Source == "network" && b.lossy.Load() {
+				continue
+			}
 			if m.Type == cdp.ConsoleError || m.Type == cdp.ConsoleException {
 				t.Errorf("the page logged %s: %s", m.Type, m.Text)
 			}
 		}
 	}()
-	ctx, stop = context.WithTimeout(ctx, 4*time.Minute)
+	ctx, stop := context.WithTimeout(ctx, 4*time.Minute)
 	t.Cleanup(stop)
-	return &tab{t, ctx}
+	b.ctx = ctx
+	return b
 }
 
 func (b *tab) do(steps ...cdp.Action[cdp.Void]) {
@@ -75,7 +101,8 @@ func (b *tab) see(expression string) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	b.t.Fatalf("waited in vain for %s: %v", expression, err)
+	shown, _ := cdp.Run(b.ctx, cdp.Evaluate[string](`document.title + "\n" + document.querySelector("main").innerText`))
+	b.t.Fatalf("waited in vain for %s: %v; the page shows %s", expression, err, shown)
 }
 
 // accessible looks with axe-core for what keeps people from using the page.

@@ -100,3 +100,28 @@ func TestFormSaysWhatIsWrong(t *testing.T) {
 		t.Errorf("no form: %d %s", status, page)
 	}
 }
+
+// The page asks what a file is before it sends it. The answer has the words of the door.
+func TestGlance(t *testing.T) {
+	s := open(t)
+	ask := func(name, head string) (int, string) {
+		return s.send(must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/upload/glance?name="+name, strings.NewReader(head))))
+	}
+	for name, test := range map[string]struct{ head, want string }{
+		"snap1.log": {log, `{"name":"a UMDH log"}`},
+		"a.zip":     {"PK\x03\x04", `{"packed":"a zip archive"}`},
+		"photo.jpg": {"\xff\xd8\xff\xe0", `{"code":"unknown-format","message":"this is a JPEG picture, not evidence; upload the log that umdh -f wrote, the .etl file that xperf or wpr wrote, or a full dump"}`},
+		"app.pdb":   {"Microsoft C/C++ MSF 7.00", `{"code":"unsupported-format","message":"this is a PDB, not evidence; upload it as symbols: heapdrift symbols add, or PUT /api/v1/symbols"}`},
+		"empty.log": {"", `{"code":"empty-file","message":"the file is empty; check that the tool that made it ran to its end"}`},
+	} {
+		if status, body := ask(name, test.head); status != http.StatusOK || strings.TrimSpace(body) != test.want {
+			t.Errorf("%s: %d %s", name, status, body)
+		}
+	}
+	if status, body := ask("a.log", strings.Repeat("x", 64<<10+1)); status != http.StatusRequestEntityTooLarge {
+		t.Errorf("more than the beginning: %d %s", status, body)
+	}
+	if status, body := ask("", log); status != http.StatusUnprocessableEntity {
+		t.Errorf("no name: %d %s", status, body)
+	}
+}

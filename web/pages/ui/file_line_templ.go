@@ -8,6 +8,9 @@ package ui
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
+// QueueScripts are what a page loads that has a list of files to send, before its own script.
+var QueueScripts = []string{"vendor/tus.min.js", "pace.js", "begun.js", "transfer.js", "queue.js"}
+
 // FileTemplate is what the script makes a file's line from.
 func FileTemplate() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -30,7 +33,7 @@ func FileTemplate() templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<template id=\"file-line\"><div class=\"file\"><span class=\"name\"></span> <span class=\"st\" role=\"status\"></span> <span class=\"actions\"><button class=\"btn small ghost\" type=\"button\" data-act=\"pause\" hidden>Pause</button> <button class=\"btn small ghost\" type=\"button\" data-act=\"remove\">Remove</button></span> <progress max=\"100\" value=\"0\"></progress><p class=\"err\" hidden></p></div></template>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<template id=\"file-line\"><div class=\"file\"><span class=\"name\"></span> <span class=\"st\"></span> <span class=\"actions\"><button class=\"btn small ghost\" type=\"button\" data-act=\"now\" hidden>Try now</button> <button class=\"btn small ghost\" type=\"button\" data-act=\"pause\" hidden>Pause</button> <button class=\"btn small ghost\" type=\"button\" data-act=\"remove\">Remove</button></span> <progress max=\"100\" value=\"0\" hidden></progress><p class=\"says\" hidden></p><p class=\"err\" hidden></p></div></template>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

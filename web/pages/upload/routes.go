@@ -1,7 +1,7 @@
 // Package upload serves the page on which people upload evidence, and the form that they post from it.
 //
 // In come /upload with a target to fill in, and the form with its files. Out go the page and, once every file is taken,
-// a redirect to the run.
+// a redirect to the run. The first bytes of a file come in before it is sent, and what it is goes out.
 package upload
 
 import (
@@ -26,4 +26,5 @@ func Register(e *echo.Echo, s *store.Store, in *intake.Intake, use echo.Middlewa
 	e.GET("/upload", p.upload, use)
 	e.HEAD("/upload", p.upload, use)
 	e.POST("/upload", p.post, use)
+	e.POST("/upload/glance", p.glance, use)
 }

@@ -2,6 +2,7 @@ package upload
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -10,13 +11,16 @@ import (
 
 // upload handles GET /upload: the form, filled in from the address.
 func (p *pages) upload(c echo.Context) error {
-	return ui.Render(c, http.StatusOK, uploadPage(uploadViewOf(c, ui.TargetOfQuery(c))))
+	view := uploadViewOf(c, ui.TargetOfQuery(c))
+	view.fresh = true
+	return ui.Render(c, http.StatusOK, uploadPage(view))
 }
 
 // An uploadView is the upload page; outcomes are of files sent without scripts.
 type uploadView struct {
 	ui.Frame
 	target   ui.Target
+	fresh    bool // nobody has sent the form: the browser may fill in what it remembers
 	server   string
 	curl     string
 	wrong    map[string]string // what is wrong with a field, by its name
@@ -33,7 +37,7 @@ type outcome struct {
 
 func uploadViewOf(c echo.Context, t ui.Target) uploadView {
 	v := uploadView{Frame: ui.FrameOf(c, "Upload"), target: t, server: ui.ServerURL(c), curl: t.Curl(c), wrong: map[string]string{}}
-	v.Tab, v.Scripts = "upload", []string{"vendor/tus.min.js", "queue.js", "upload.js"}
+	v.Tab, v.Scripts = "upload", append(slices.Clip(ui.QueueScripts), "upload-target.js", "upload-before.js", "upload.js")
 	v.Upload = t
 	return v
 }
@@ -46,4 +50,16 @@ func (v uploadView) taken() int64 {
 		}
 	}
 	return 0
+}
+
+// namesByExtension is what files are called by the end of their names. Of several formats with one end, the first is meant: the
+// bytes decide anyway.
+func namesByExtension() map[string]string {
+	names := map[string]string{}
+	for _, f := range slices.Backward(formats) {
+		for _, ext := range f.Extensions {
+			names[ext] = f.Name
+		}
+	}
+	return names
 }

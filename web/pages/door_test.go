@@ -1,0 +1,163 @@
+package pages_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// A door stands before a site. It holds pieces of uploads in the middle, breaks them, answers with an error instead, and
+// closes: tests wait for what they need to happen, and not for a time.
+type door struct {
+	t    testing.TB
+	url  string
+	site http.Handler
+
+	mu      sync.Mutex
+	server  *http.Server
+	held    *hold // nil where everything goes through
+	status  int   // what the API answers instead; 0 for what it says itself
+	created int   // uploads that were begun
+	offsets []string
+}
+
+// A hold stops pieces of uploads after so many bytes.
+type hold struct {
+	after   int64
+	once    sync.Once
+	reached chan struct{} // closed when a piece came that far
+	cut     chan struct{} // closed to break it
+	free    chan struct{} // closed to let it go on
+}
+
+func openDoor(t testing.TB, s *site) *door {
+	t.Helper()
+	d := &door{t: t, site: s.handler}
+	d.open("127.0.0.1:0")
+	t.Cleanup(func() {
+		d.let()
+		d.close()
+	})
+	return d
+}
+
+func (d *door) open(address string) {
+	d.t.Helper()
+	listener := must[net.Listener](d.t)(net.Listen("tcp", address))
+	d.url = "http://" + listener.Addr().String()
+	server := &http.Server{Handler: d}
+	d.mu.Lock()
+	d.server = server
+	d.mu.Unlock()
+	go func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			d.t.Error(err)
+		}
+	}()
+}
+
+// close breaks all connections and takes no more, as a server that restarts; reopen has it back at the same address.
+func (d *door) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_ = d.server.Close()
+}
+
+func (d *door) reopen() { d.open(strings.TrimPrefix(d.url, "http://")) }
+
+// hold stops every piece that comes from now on after so many bytes.
+func (d *door) hold(after int64) *hold {
+	h := &hold{after: after, reached: make(chan struct{}), cut: make(chan struct{}), free: make(chan struct{})}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.held = h
+	return h
+}
+
+// wait waits until a piece is held.
+func (h *hold) wait(ctx context.Context, t testing.TB) {
+	t.Helper()
+	select {
+	case <-h.reached:
+	case <-ctx.Done():
+		t.Fatal("no piece came as far as the door holds it")
+	}
+}
+
+// let lets the pieces that are held go on, and all others; cut breaks those that are held.
+func (d *door) let() { d.lift(func(h *hold) { close(h.free) }) }
+func (d *door) cut() { d.lift(func(h *hold) { close(h.cut) }) }
+
+func (d *door) lift(how func(*hold)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.held != nil {
+		how(d.held)
+	}
+	d.held = nil
+}
+
+// answer has the API say nothing but a status; 0 lets it speak.
+func (d *door) answer(status int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.status = status
+}
+
+// seen is how many uploads were begun, and the offsets of the pieces that came.
+func (d *door) seen() (created int, offsets string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.created, strings.Join(d.offsets, " ")
+}
+
+func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	d.mu.Lock()
+	held, status := d.held, d.status
+	api := strings.HasPrefix(r.URL.Path, "/api/v1/evidence")
+	if api && status == 0 && r.Method == http.MethodPost {
+		d.created++
+	}
+	if api && r.Method == http.MethodPatch {
+		d.offsets = append(d.offsets, r.Header.Get("Upload-Offset"))
+	}
+	d.mu.Unlock()
+	if api && status != 0 {
+		w.WriteHeader(status)
+		return
+	}
+	if api && r.Method == http.MethodPatch && held != nil {
+		r.Body = &heldBody{ReadCloser: r.Body, hold: held, left: held.after}
+	}
+	d.site.ServeHTTP(w, r)
+}
+
+type heldBody struct {
+	io.ReadCloser
+	hold *hold
+	left int64
+	free bool
+}
+
+func (b *heldBody) Read(p []byte) (int, error) {
+	if !b.free && b.left == 0 {
+		b.hold.once.Do(func() { close(b.hold.reached) })
+		select {
+		case <-b.hold.free:
+			b.free = true
+		case <-b.hold.cut:
+			return 0, io.ErrUnexpectedEOF
+		}
+	}
+	if !b.free && int64(len(p)) > b.left {
+		p = p[:b.left]
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.left -= int64(n)
+	return n, err
+}

@@ -1,0 +1,197 @@
+package pages_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/network"
+	cdp "github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// each evaluates expressions in the page and compares what they give.
+func (b *tab) each(want map[string]string) {
+	b.t.Helper()
+	for expression, text := range want {
+		if got := must[string](b.t)(cdp.Run(b.ctx, cdp.Evaluate[string]("String("+expression+")"))); got != text {
+			b.t.Errorf("%s is %q, want %q", expression, got, text)
+		}
+	}
+}
+
+// everywhere looks at the page wide and narrow, light and dark: for what keeps people out, for what does not fit, for what
+// is cut, for what is too small to hit, and for names that other things squeeze.
+func (b *tab) everywhere(what string) {
+	b.t.Helper()
+	for _, size := range [][2]int64{{390, 844}, {1440, 900}} {
+		b.do(cdp.EmulateViewport(size[0], size[1]))
+		for _, theme := range []string{"dark", "light"} {
+			must[bool](b.t)(cdp.Run(b.ctx, cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))))
+			what := fmt.Sprintf("%s-%d-%s", what, size[0], theme)
+			b.accessible(what)
+			b.fits(what)
+			b.uncut(what)
+			b.each(map[string]string{
+				`[...document.querySelectorAll("#upload :is(button, .btn)")].filter(e => e.checkVisibility() && (e.offsetHeight < 24 || e.offsetWidth < 24)).map(e => e.textContent)`: "",
+				`[...document.querySelectorAll(".file .name")].filter(e => e.offsetWidth < 200).map(e => e.textContent)`:                                                              "",
+			})
+			b.keep(what)
+		}
+	}
+}
+
+// Figures are averages over 15 s of a clock that the test holds. What is not known is not given.
+func TestPaceOfUploads(t *testing.T) {
+	s, b := open(t), browse(t)
+	b.do(cdp.Navigate(s.url + "/upload"))
+	after := func(steps string) string { return `(() => { const m = uploadPace.meter(); ` + steps + ` })()` }
+	b.each(map[string]string{
+		// Nothing is known before 3 s, however much went.
+		after(`return m.speed(0)`): "null",
+		after(`m.sent(0, 0); m.sent(9000, 2999); return [m.speed(2999), m.left(100, 2999)]`):  ",",
+		after(`m.sent(0, 0); m.sent(9000, 3000); return [m.speed(3000), m.left(6000, 3000)]`): "3000,2",
+		// What was there at the beginning did not go now.
+		after(`m.sent(5000, 0); m.sent(9000, 4000); return m.speed(4000)`): "1000",
+		// A burst does not count for more than its share, and is forgotten after 15 s.
+		after(`m.sent(0, 0); for (let s = 1; s <= 10; s++) m.sent(1000 * s, 1000 * s); m.sent(20000, 10000); return m.speed(10000)`):               "2000",
+		after(`m.sent(0, 0); m.sent(90000, 1000); for (let s = 2; s <= 17; s++) m.sent(90000 + 1000 * s, 1000 * s); return m.speed(17000) < 1200`): "true",
+		// After a gap, that is what the average is over.
+		after(`m.sent(0, 0); m.sent(20000, 20000); return m.speed(20000)`): "1000",
+		// While nothing goes the speed falls, and the time is unknown in the end.
+		after(`m.sent(0, 0); m.sent(8000, 4000); return [m.speed(8000), m.speed(30000), m.left(100, 30000)]`): "1000,0,",
+		after(`m.sent(0, 0); m.sent(8000, 4000); m.reset(); return m.speed(4000)`):                            "null",
+
+		after(`m.sent(0, 0); return uploadPace.words(m, 0, 1000, 1000, 0)`):                                                  "0 %",
+		after(`m.sent(0, 0); m.sent(4 << 20, 4000); return uploadPace.words(m, 4 << 20, 10 << 20, 6 << 20, 4000)`):           "40 % · 1.00 MB/s · about 6 s left",
+		after(`m.sent(0, 0); m.sent(4 << 20, 4000); return uploadPace.words(m, 4 << 20, 4 << 20, 0, 4000)`):                  "100 % · 1.00 MB/s",
+		after(`m.sent(0, 0); m.sent(4 << 20, 4000); return uploadPace.words(m, 4 << 20, 10 << 20, 6 << 20, 40000)`):          "40 % · stands still",
+		`uploadPace.percent(999, 1000) + " " + uploadPace.percent(1000, 1000) + " " + uploadPace.percent(0, 0)`:              "99 100 0",
+		`[0.4, 9.4, 34, 57.4, 57.5, 89, 90, 3569, 3570, 3600, 7800, 86369, 86370].map(uploadPace.time).join(", ")`:           "less than 1 s, about 9 s, about 35 s, about 55 s, about 1 min, about 1 min, about 2 min, about 59 min, about 1 h, about 1 h, about 2 h 10 min, about 23 h 59 min, more than a day",
+		`[0, 1, 999, 1000, 1024, 9.99 * 1024, 10240, 99.9 * 1024, 1 << 20, 5e9, 3e15].map(uploadPace.size).join(", ")`:       "0 B, 1 B, 999 B, 0.98 KB, 1.00 KB, 9.99 KB, 10.0 KB, 99.9 KB, 1.00 MB, 4.66 GB, 2728 TB",
+		`[uploadsBegun.isGone(404), uploadsBegun.isGone(410), uploadsBegun.isGone(403), uploadsBegun.isGone(503)].join(",")`: "true,true,false,false",
+	})
+}
+
+// While files go, each and all have a speed and a time left, and the title a percentage.
+func TestUploadSaysHowLong(t *testing.T) {
+	s, b := open(t), browse(t)
+	slow := func(bytesPerSecond float64) {
+		must[network.EmulateNetworkConditionsByRuleResult](t)(cdp.Call(b.ctx, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+			MatchedNetworkConditions: []*network.Conditions{{DownloadThroughput: -1, UploadThroughput: bytesPerSecond}},
+		}))
+	}
+	b.do(cdp.Navigate(s.url+"/upload?project=shop&build=1"), cdp.SetUploadFiles("#file", []string{sized(t, "a.log", 40), sized(t, "b.log", 40)}))
+	b.see(`document.querySelectorAll("#files .file").length === 2 && document.title === "Upload · heapdrift"`)
+	slow(512 << 10)
+	b.do(press("#start"))
+	figures := `/^\d+ % · [\d.]+ [KM]?B\/s · (about \d+ (s|min|h)( \d+ min)?|more than a day) left$/`
+	b.see(figures + `.test(document.querySelector("#queue-pace").textContent) && [...document.querySelectorAll("#files .st")].every(e => ` + figures + `.test(e.textContent))`)
+	b.see(`/^\d+ % · Upload · heapdrift$/.test(document.title)`)
+	b.everywhere("upload-sending")
+	slow(-1)
+	b.see(`location.pathname === "/runs/1"`)
+	s.stored(2, 80<<20)
+}
+
+// The form offers where the last uploads went. The address goes before that, and what was cleared stays clear.
+func TestUploadRemembersTarget(t *testing.T) {
+	s, b := open(t), browse(t)
+	fields := `["project", "build", "scenario", "run"].map(n => document.getElementById("f-" + n).value).join("/")`
+	shows := func(path, want string, remembered bool) {
+		t.Helper()
+		b.do(cdp.Navigate(s.url + path))
+		b.each(map[string]string{fields: want, `document.getElementById("remembered").hidden`: fmt.Sprint(!remembered)})
+	}
+	send := func(path, run string) {
+		t.Helper()
+		b.sending(s.url+path, sized(t, filepath.Base(run)+".log", 1))
+		b.see(`location.pathname === "` + run + `"`)
+	}
+	shows("/upload", "///", false)
+	send("/upload?project=till&build=7&scenario=night", "/runs/1")
+	send("/upload?project=shop&build=4812&scenario=soak&run=2&branch=main", "/runs/2")
+	shows("/upload", "shop/4812/soak/", true)
+	b.see(`document.querySelector("#curl").textContent.includes("project=shop&build=4812&scenario=soak&name=")`)
+	b.see(`[...document.querySelector("#l-project").options].map(o => o.value).join() === "shop,till"`)
+	b.everywhere("upload-remembered")
+	shows("/upload?project=shop", "shop/4812/soak/", true)
+	shows("/upload?project=till", "till/7/night/", true) // the last upload to that project
+	shows("/upload?project=new", "new///", false)        // another project's build helps nobody
+	shows("/upload?build=", "///", false)
+	shows("/upload?project=shop&build=4812&scenario=soak", "shop/4812/soak/", false)
+
+	// A field that is emptied stays empty: without an upload, and with one.
+	b.do(cdp.Navigate(s.url+"/upload"), cdp.SendKeys("#f-scenario", kb.End+strings.Repeat(kb.Backspace, len("soak"))), cdp.Focus("#f-run"))
+	shows("/upload", "shop/4812//", true)
+	b.do(cdp.SetUploadFiles("#file", []string{sized(t, "c.log", 1)}), press("#start"))
+	b.see(`location.pathname === "/runs/3"`)
+	shows("/upload", "shop/4812//", true)
+	b.do(press("#forget-target"))
+	b.each(map[string]string{fields: "///", `document.activeElement.id`: "f-project", `document.querySelector("#curl").textContent.includes("project=PROJECT")`: "true"})
+	shows("/upload", "///", false)
+	// A browser that holds something else under that name, or nothing, shows an empty form.
+	b.see(`localStorage.setItem("heapdrift-targets", "{]"), true`)
+	shows("/upload", "///", false)
+}
+
+// A file is called what the server would call it, before it is sent; what would be refused is not sent.
+func TestUploadSaysWhatFilesAre(t *testing.T) {
+	s, b := open(t), browse(t)
+	dir := t.TempDir()
+	var files []string
+	for _, f := range []struct{ name, text string }{{"snap1.log", log}, {"night.etl.zip", "PK\x03\x04 and more"}, {"photo.dmp", "\xff\xd8\xff\xe0"}, {"empty.log", ""}} {
+		files = append(files, filepath.Join(dir, f.name))
+		if err := os.WriteFile(files[len(files)-1], []byte(f.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := openDoor(t, s)
+	b.lossy.Store(true)
+	b.do(cdp.Navigate(d.url + "/upload?project=shop&build=1"))
+	b.see(`window.uploadQueue`)
+	b.offline(true)
+	b.do(cdp.SetUploadFiles("#file", files))
+	rows := func(selector string) string {
+		return `[...document.querySelectorAll("#files .file")].map(r => r.querySelector("` + selector + `").textContent).join("|")`
+	}
+	b.see(rows(".says") + ` === "||By its name a dump.|"`)
+	b.offline(false) // some may have been asked for already, and others not yet
+	b.see(rows(".says") + ` === "A UMDH log, by its first bytes.|A zip archive. What is in it shows when it is on the server.|This is not evidence that heapdrift reads: it is not sent.|This is not evidence that heapdrift reads: it is not sent."`)
+	b.see(rows(".err") + ` === "||unknown-format This is a JPEG picture, not evidence; upload the log that umdh -f wrote, the .etl file that xperf or wpr wrote, or a full dump.|empty-file The file is empty; check that the tool that made it ran to its end."`)
+	b.see(rows(".st") + `.endsWith("|not evidence|not evidence") && document.querySelector("#queue-sum").textContent === "4 files, 2 not evidence"`)
+	b.everywhere("upload-kinds")
+	b.do(press("#files .file:nth-child(2) [data-act=remove]"))
+	b.see(`document.querySelectorAll("#files .file").length === 3 && document.activeElement.getAttribute("aria-label") === "Remove snap1.log"`)
+	b.do(press("#start"))
+	b.see(`location.pathname === "/runs/1"`)
+	s.stored(1, int64(len(log)))
+	if created, _ := d.seen(); created != 1 {
+		t.Errorf("%d uploads were begun: what is no evidence is not sent", created)
+	}
+}
+
+// Without scripts the page is a form. All scripts come as files, so where they are empty none runs; the browser's own switch would
+// also stop the test from looking at the page.
+func TestUploadWithoutScripts(t *testing.T) {
+	s, b := open(t), browse(t)
+	d := openDoor(t, &site{handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, ".js") {
+			w.Header().Set("Content-Type", "text/javascript")
+			return
+		}
+		s.handler.ServeHTTP(w, r)
+	})})
+	b.do(cdp.Navigate(d.url+"/upload?project=shop&build=1"), cdp.SetUploadFiles("#file", []string{sized(t, "a.log", 1), sized(t, "b.log", 1)}))
+	b.each(map[string]string{`document.documentElement.className`: "", `["before", "queue", "remembered", "opens", "to-run"].every(id => !document.getElementById(id).checkVisibility())`: "true"})
+	b.accessible("without scripts")
+	b.do(press("#start"))
+	b.see(`location.pathname === "/runs/1"`)
+	s.stored(2, 2<<20)
+	if created, _ := d.seen(); created != 0 {
+		t.Error("a script ran")
+	}
+}

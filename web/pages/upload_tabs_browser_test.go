@@ -1,0 +1,163 @@
+package pages_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	cdp "github.com/chromedp/chromedp"
+)
+
+// close closes the tab, as a reader does who is through with it.
+func (b *tab) close() {
+	b.t.Helper()
+	if err := cdp.Cancel(b.ctx); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// Two tabs send at once: each its own file, and one of them both have. It is sent once, and both end at the run.
+func TestTwoTabsSendAtOnce(t *testing.T) {
+	s, one := open(t), browse(t)
+	d := openDoor(t, s)
+	both, own := sized(t, "both.log", 12), sized(t, "own.log", 9)
+	held := d.hold(2 << 20)
+	address := d.url + "/upload?project=shop&build=1"
+	one.sending(address, both)
+	held.wait(one.ctx, t)
+	two := one.another()
+	two.do(cdp.Navigate(address))
+	two.see(pending + ` === 1 && document.querySelector("#before .st").textContent === "another tab sends it" && [...document.querySelectorAll("#before button")].every(b => b.hidden)`)
+	two.accessible("another tab sends")
+	two.keep("upload-two-tabs")
+	two.besides(address, both, own)
+	two.see(`[...document.querySelectorAll("#files .file")].map(r => r.dataset.state).join() === "elsewhere,sending"`)
+	two.accessible("waits for another tab")
+	two.keep("upload-elsewhere")
+	d.let()
+	one.see(`location.pathname === "/runs/1"`)
+	two.see(`location.pathname === "/runs/1"`)
+	s.stored(2, 21<<20)
+	if created, _ := d.seen(); created != 2 {
+		t.Errorf("%d uploads were begun for two files", created)
+	}
+}
+
+// Two tabs that both insist on a file: the server lets one of them write, the other one waits for that, and both end at the run.
+func TestTwoTabsInsist(t *testing.T) {
+	s, one := open(t), browse(t)
+	d := openDoor(t, s)
+	one.lossy.Store(true)
+	large := sized(t, "large.log", 12)
+	address := d.url + "/upload?project=shop&build=1"
+	held := d.hold(2 << 20)
+	one.sending(address, large)
+	held.wait(one.ctx, t)
+	two := one.another()
+	two.besides(address, large)
+	two.see(aState + ` === "elsewhere"`)
+	two.do(press("#files [data-act=now]"))
+	two.see(aState + ` === "retrying"`)
+	d.let()
+	one.see(`location.pathname === "/runs/1"`)
+	two.see(`location.pathname === "/runs/1"`)
+	s.stored(1, 12<<20)
+	if created, _ := d.seen(); created != 1 {
+		t.Errorf("%d uploads were begun", created)
+	}
+}
+
+// A tab that waits for another's file goes on with it where that one was closed, and what was closed is listed in a new one.
+func TestTabTakesOver(t *testing.T) {
+	s, first := open(t), browse(t)
+	d := openDoor(t, s)
+	large := sized(t, "large.log", 20)
+	address := d.url + "/upload?project=shop&build=1"
+	one := first.another()
+	held := d.hold(5 << 20)
+	one.sending(address, large)
+	held.wait(one.ctx, t)
+	first.besides(address, large)
+	first.see(aState + ` === "elsewhere"`)
+	first.see(`document.title.startsWith("0 %")`)
+	one.close()
+	d.cut()
+	first.see(`location.pathname === "/runs/1"`)
+	s.stored(1, 20<<20)
+	if created, _ := d.seen(); created != 1 {
+		t.Errorf("%d uploads were begun", created)
+	}
+
+	// What no tab has in hand is pending, whichever looks.
+	two := first.another()
+	held = d.hold(5 << 20)
+	two.sending(d.url+"/upload?project=shop&build=2", large)
+	held.wait(two.ctx, t)
+	two.close()
+	d.cut()
+	first.lossy.Store(true) // it may be asked how far the upload is just as it is forgotten
+	first.do(cdp.Navigate(d.url + "/upload"))
+	first.see(pending + ` === 1 && !document.querySelector("#before [data-act=forget]").hidden`)
+	first.do(press("#before [data-act=forget]"))
+	first.see(`document.querySelector("#before-said").textContent === "large.log is forgotten, here and on the server." && ` + pending + ` === 0 && document.activeElement.id === "file"`)
+	first.do(cdp.Reload())
+	first.see(`document.querySelector("#before").hidden`)
+}
+
+// What the server no longer knows leaves the list, and the page says so; begun anew it goes up from the beginning.
+func TestPendingThatTheServerForgot(t *testing.T) {
+	s, b := open(t), browse(t)
+	d := openDoor(t, s)
+	b.leaving()
+	b.lossy.Store(true)
+	large := sized(t, "large.log", 12)
+	held := d.hold(5 << 20)
+	address := d.url + "/upload?project=shop&build=1"
+	b.sending(address, large)
+	held.wait(b.ctx, t)
+	b.do(cdp.Navigate(address))
+	d.cut()
+	b.see(pending + ` === 1 && document.querySelector("#before .says").textContent.includes(" are on the server")`) // no question is on its way
+	upload := must[string](t)(cdp.Run(b.ctx, cdp.Evaluate[string](`uploadsBegun.all()[0].url`)))
+	s.terminate(upload)
+	b.do(cdp.Reload())
+	b.see(pending + ` === 0 && document.querySelector("#before-said").textContent.startsWith("The server no longer has large.log")`)
+	b.accessible("gone from the server")
+	if kept := must[int](t)(cdp.Run(b.ctx, cdp.Evaluate[int](`uploadsBegun.all().length`))); kept != 0 {
+		t.Errorf("the browser keeps %d uploads", kept)
+	}
+
+	// The same while it is sent: what was lost goes up again.
+	held = d.hold(5 << 20)
+	b.do(cdp.SetUploadFiles("#file", []string{large}))
+	b.see(`document.querySelectorAll("#files .file").length === 1`)
+	b.do(press("#start"))
+	held.wait(b.ctx, t)
+	upload = must[string](t)(cdp.Run(b.ctx, cdp.Evaluate[string](`uploadsBegun.all()[0].url`)))
+	b.do(press("#files [data-act=pause]"))
+	d.cut()
+	s.terminate(upload)
+	held = d.hold(5 << 20)
+	b.do(press("#files [data-act=pause]"))
+	held.wait(b.ctx, t)
+	b.see(aSays + `.includes("The server no longer has what was sent before: it goes up from the beginning.")`)
+	d.let()
+	b.see(`location.pathname === "/runs/1"`)
+	s.stored(1, 12<<20)
+}
+
+// terminate deletes an upload behind the browser's back. It waits for the piece that the server still has in hand.
+func (s *site) terminate(path string) {
+	s.t.Helper()
+	for {
+		req := must[*http.Request](s.t)(http.NewRequestWithContext(s.t.Context(), http.MethodDelete, s.url+path, nil))
+		req.Header.Set("Tus-Resumable", "1.0.0")
+		switch status, body := s.send(req); status {
+		case http.StatusNoContent:
+			return
+		case http.StatusLocked:
+		default:
+			s.t.Fatal(fmt.Sprint(status, body))
+		}
+	}
+}
