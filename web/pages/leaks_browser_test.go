@@ -57,3 +57,28 @@ func TestLeaksInBrowser(t *testing.T) {
 	b.do(cdp.Navigate(s.url+"/projects/shopd/signatures/"+leak.Text), cdp.SendKeys("#triage-actor", "Ada"), cdp.SendKeys("#reason", "vendor"), cdp.Click(`//button[text()="Known"]`))
 	b.see(`document.querySelector(".leak-head .s-known") && document.querySelector("#comment-actor").value === "Ada"`)
 }
+
+// The stacks, the witnesses and the triage of a leak at three widths, light and dark.
+func TestStacksOfALeakInBrowser(t *testing.T) {
+	s, b := open(t), browse(t)
+	for i, samples := range [][]sample{shop, receipts(), receipts()} {
+		to := target
+		to.Build = fmt.Sprint(4811 + i)
+		addRun(t, s.store, to, capturesOf(samples, 11))
+	}
+	leak := signatureOf(t, s, appendLine)
+	for _, size := range [][2]int64{{1440, 900}, {1024, 768}, {390, 844}} {
+		b.do(cdp.EmulateViewport(size[0], size[1]), cdp.Navigate(s.url+"/projects/shopd/signatures/"+leak.Text))
+		for _, theme := range []string{"light", "dark"} {
+			what := fmt.Sprintf("stacks-%d-%s", size[0], theme)
+			b.see(fmt.Sprintf(`document.documentElement.dataset.theme = %q`, theme))
+			b.accessible(what)
+			b.keep(what)
+		}
+		b.fits(fmt.Sprintf("stacks at %d", size[0]))
+		b.uncut(fmt.Sprintf("stacks at %d", size[0]))
+	}
+	b.see(`document.querySelectorAll(".variant[open]").length === 1`)
+	b.do(cdp.Click(".variant:not([open]) > summary"))
+	b.see(`document.querySelectorAll(".variant[open]").length === 2`)
+}

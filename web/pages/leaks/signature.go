@@ -71,6 +71,7 @@ type signatureView struct {
 	comments []store.Comment
 	audit    []store.AuditRow
 	stack    *ui.LayeredStack // that explains the signature; nil without one
+	variants *variants        // nil where no run shows a stack
 	trend    *ui.Trend        // nil where there is nothing to draw
 	changes  bool             // the reader may change what the team says
 	actor    string
@@ -99,7 +100,10 @@ func readSignature(ctx context.Context, from store.View, project, text string) (
 	if v.audit, err = from.Audit(ctx, project, v.Text, store.AuditQuery{Limit: auditShown}); err != nil {
 		return v, err
 	}
-	v.stack, err = explainedStack(ctx, from, &v)
+	if v.stack, err = explainedStack(ctx, from, &v); err != nil {
+		return v, err
+	}
+	v.variants, err = variantsOf(ctx, from, &v)
 	return v, err
 }
 
