@@ -14,6 +14,9 @@ const (
 	variantSites = 24
 )
 
+// runSpan is the time in ns between which a run r measured growth; 0 where its evidence has no times.
+const runSpan = `coalesce((r.summary #>> '{window,duration_ns}')::bigint, (r.summary #>> '{snapshots,-1,at_ns}')::bigint - (r.summary #>> '{snapshots,0,at_ns}')::bigint, 0)`
+
 // LeakStacks are the stacks of a leak, as far as they were looked at.
 type LeakStacks struct {
 	Runs []StackRun // the shown one first, then those of the newest builds
@@ -53,7 +56,7 @@ func (v View) StacksOfLeak(ctx context.Context, root, shown int64) (*LeakStacks,
 			from seen join runs r on r.id = seen.run_id join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
 			where seen.sites > 0 order by at limit $3)
 		select n.id, n.name, n.build, n.scenario, n.sites, 0 as read,
-			coalesce((r.summary #>> '{window,duration_ns}')::bigint, (r.summary #>> '{snapshots,-1,at_ns}')::bigint - (r.summary #>> '{snapshots,0,at_ns}')::bigint, 0) as span_ns
+			`+runSpan+` as span_ns
 		from newest n join runs r on r.id = n.id order by n.at`, root, shown, variantRuns)
 	if err != nil || len(list.Runs) == 0 {
 		return list, wrap("runs of stacks", err)

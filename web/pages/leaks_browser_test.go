@@ -66,6 +66,11 @@ func TestStacksOfALeakInBrowser(t *testing.T) {
 		to.Build = fmt.Sprint(4811 + i)
 		addRun(t, s.store, to, capturesOf(samples, 11))
 	}
+	trace := target
+	trace.Build, trace.Scenario = "4813", "trace-60s"
+	addTrace(t, s, trace, traced())
+	trace.Scenario = "dumped"
+	addRun(t, s.store, trace, append(capturesOf(receipts(), 11), dumped()))
 	leak := signatureOf(t, s, appendLine)
 	for _, size := range [][2]int64{{1440, 900}, {1024, 768}, {390, 844}} {
 		b.do(cdp.EmulateViewport(size[0], size[1]), cdp.Navigate(s.url+"/projects/shopd/signatures/"+leak.Text))

@@ -88,7 +88,7 @@ func TestSignaturePage(t *testing.T) {
 	path := "/projects/shopd/signatures/" + leak.Text
 	page := s.page(path)
 	has(t, words(page), "Receipt::AppendLine", "leak", "certain", "2.48 MB/hour", "Came between build 4811, which exercised it and was clean, and build 4812.", "Compare the two", "last bad in build 4813",
-		"Growth of this leak, by build", "4812, soak-60min: 2.48 MB per hour", "first bad: 4811 → 4812", "Evidence", "met:", "Seen in", "umdh-snapshot", "History", "4813", "4812", "4811", "stable", "What it is made of", "shopd!Shop::Orders::Receipts::Receipt::AppendLine", "your own, blamed", "blame here instead",
+		"Growth of this leak, by build", "4812, soak-60min: 2.48 MB per hour", "first bad: 4811 → 4812", "Stacks", "Evidence", "met:", "Witnesses in build 4813", "UMDH snapshots", "History", "4813", "4812", "4811", "stable", "What it is made of", "shopd!Shop::Orders::Receipts::Receipt::AppendLine", "your own, blamed", "blame here instead",
 		"Decisions and comments", "State", "Assignee", "Known", "Fixed", "Not a leak", "Other names")
 	has(t, page, `href="/projects/shopd/compare?base=4811&amp;head=4812&amp;scenario=soak-60min"`, fmt.Sprintf(`href="/runs/%d"`, runs[2]))
 	for _, wrong := range []string{"sig1:00000000000000000000000000000000", "%00", "%FF", "x%2Fy"} {

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/capture/allocations"
 )
 
 // receipts are the stacks by which lines of receipts are allocated: as in the shop, from another line of Commit, and through a vector.
@@ -63,4 +66,56 @@ func TestManyStacksOfALeak(t *testing.T) {
 		t.Errorf("%d variants are shown", n)
 	}
 	has(t, words(s.page(link)), "200")
+}
+
+// traced is a process of which the same stack leaks in a trace.
+func traced() tracedProcess {
+	return tracedProcess{name: "shopd.exe", end: 60 * second, heaps: 1, places: []place{{allocations.KindHeap, 0, shop[0].stack, every(ms, 59*second, 10*ms, 0, 384)}}}
+}
+
+// dumped is the shop as a full dump has it, in which nothing points to the lines of receipts.
+func dumped() *capture.Capture {
+	c := capturesOf(shop, 11)[10]
+	c.Kind = capture.KindMinidump
+	c.Sites[0].Unreachable = true
+	c.Memory = &capture.Memory{Reach: &capture.Reach{}}
+	return c
+}
+
+// What each kind of evidence shows of a leak stands side by side, and the page says of kinds that do not show it why.
+func TestWitnessesOfALeak(t *testing.T) {
+	s := open(t)
+	soak := addRun(t, s.store, target, capturesOf(shop, 11))
+	leak := signatureOf(t, s, appendLine)
+	card := func() string {
+		_, card, _ := strings.Cut(s.page("/projects/shopd/signatures/"+leak.Text), `id="witnesses"`)
+		card, _, _ = strings.Cut(card, "</section> </section>")
+		card, _, _ = strings.Cut(card, `id="states"`)
+		return card
+	}
+	has(t, words(card()), "Witnesses in build 4812", "one kind of evidence shows it", "leak UMDH snapshots", "Held", "2.12 MB in 5,790 blocks", "Growth", "▲ +2.07 MB in 50 min", "Rate", "2.48 MB/hour", "certain", "Each block 384 B", "soak-60min, run 1",
+		"Trace No trace has been uploaded for this build.", "Full dump No dump has been uploaded for this build.")
+
+	trace := target
+	trace.Scenario = "trace-60s"
+	traceRun := addTrace(t, s, trace, traced())
+	again := card()
+	has(t, words(again), "2 kinds of evidence agree: it leaks by UMDH snapshots, it grows by Trace", "UMDH snapshots", "growing Trace", "Growth ▲ +2.16 MB in 60 s", "Each block 384 B", "trace-60s, run 1", "No dump has been uploaded for this build.")
+	has(t, again, fmt.Sprintf(`href="/runs/%d"`, soak), fmt.Sprintf(`href="/runs/%d"`, traceRun))
+
+	// A dump of the same process is a witness by itself: it knows what nothing points to.
+	full := target
+	full.Scenario = "dumped"
+	addRun(t, s.store, full, append(capturesOf(shop, 11), dumped()))
+	has(t, words(card()), "3 kinds of evidence agree: it leaks by UMDH snapshots, it grows by Trace, nothing points to it by Full dump", "unreferenced Full dump", "Held 2.12 MB in 5,790 blocks", "Growth one instant, nothing to compare with", "Each block 384 B", "Nothing points to 5,790 of 5,790 blocks", "dumped, run 1")
+
+	// In the next build there is no trace, and the page leads to the one that shows it.
+	next := target
+	next.Build = "4813"
+	addRun(t, s.store, next, capturesOf(shop, 11))
+	later := card()
+	has(t, words(later), "Witnesses in build 4813", "Trace No trace has been uploaded for this build. Shown by build 4812: trace-60s, run 1", "Full dump No dump", "Shown by build 4812: dumped, run 1")
+	if link := linkOf(t, later, "trace-60s, run 1"); link != fmt.Sprintf("/runs/%d", traceRun) {
+		t.Errorf("the trace of the build before is at %s", link)
+	}
 }

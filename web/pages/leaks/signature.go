@@ -65,17 +65,18 @@ type signatureView struct {
 	ui.Frame
 	project string
 	store.Signature
-	title    ui.LeakTitle
-	history  *store.History
-	aliases  []store.Alias
-	comments []store.Comment
-	audit    []store.AuditRow
-	stack    *ui.LayeredStack // that explains the signature; nil without one
-	variants *variants        // nil where no run shows a stack
-	trend    *ui.Trend        // nil where there is nothing to draw
-	changes  bool             // the reader may change what the team says
-	actor    string
-	wrong    *refusal
+	title     ui.LeakTitle
+	history   *store.History
+	aliases   []store.Alias
+	comments  []store.Comment
+	audit     []store.AuditRow
+	stack     *ui.LayeredStack // that explains the signature; nil without one
+	variants  *variants        // nil where no run shows a stack
+	witnesses *testimonies     // nil where no run shows it
+	trend     *ui.Trend        // nil where there is nothing to draw
+	changes   bool             // the reader may change what the team says
+	actor     string
+	wrong     *refusal
 }
 
 func readSignature(ctx context.Context, from store.View, project, text string) (signatureView, error) {
@@ -103,7 +104,10 @@ func readSignature(ctx context.Context, from store.View, project, text string) (
 	if v.stack, err = explainedStack(ctx, from, &v); err != nil {
 		return v, err
 	}
-	v.variants, err = variantsOf(ctx, from, &v)
+	if v.variants, err = variantsOf(ctx, from, &v); err != nil {
+		return v, err
+	}
+	v.witnesses, err = testimoniesOf(ctx, from, &v)
 	return v, err
 }
 
