@@ -230,6 +230,16 @@ func (v View) StateCounts(ctx context.Context, project string) (map[leaks.State]
 	return page.Counts, wrap("count signatures", countSignatures(ctx, v.q, page, "", where, args))
 }
 
+// Owners are all owners and assignees of what ever leaked or grew in a project, or ErrNotFound.
+func (v View) Owners(ctx context.Context, project string) ([]string, error) {
+	id, err := projectID(ctx, v.q, project)
+	if err != nil {
+		return nil, err
+	}
+	list, err := ownersOf(ctx, v.q, id)
+	return list, wrap("owners", err)
+}
+
 func ownersOf(ctx context.Context, q querier, project int64) ([]string, error) {
 	return values[string](ctx, q, `
 		select owner from signatures where project_id = $1 and bad and alias_of is null and owner <> ''

@@ -45,10 +45,15 @@ func signatureInPath(c echo.Context) (project, signature string, err error) {
 
 // sendSignature answers with the page of a signature. wrong is what a form of it could not do, nil for nothing.
 func (p *pages) sendSignature(c echo.Context, status int, project, text string, wrong *refusal) error {
-	ctx := c.Request().Context()
-	view, err := store.Read(ctx, p.store, func(v store.View) (signatureView, error) { return readSignature(ctx, v, project, text) })
+	ctx, say := c.Request().Context(), sayingOf(c)
+	view, err := store.Read(ctx, p.store, func(v store.View) (signatureView, error) { return readSignature(ctx, v, project, text, say) })
 	if err != nil {
 		return err
+	}
+	if view.saying != nil {
+		if err := p.tell(c, project, view.Text, view.saying); err != nil {
+			return err
+		}
 	}
 	view.Frame = ui.FrameOf(c, view.title.Whole)
 	view.Crumbs = []ui.Crumb{{Text: project, URL: ui.ProjectURL(project)}, {Text: "Leaks", URL: ui.ProjectURL(project)}, {Text: view.title.Name.Name}}
@@ -75,11 +80,12 @@ type signatureView struct {
 	witnesses *testimonies     // nil where no run shows it
 	trend     *ui.Trend        // nil where there is nothing to draw
 	changes   bool             // the reader may change what the team says
+	saying    *saying          // the form that is open; nil for none
 	actor     string
 	wrong     *refusal
 }
 
-func readSignature(ctx context.Context, from store.View, project, text string) (signatureView, error) {
+func readSignature(ctx context.Context, from store.View, project, text string, say *saying) (signatureView, error) {
 	v := signatureView{project: project}
 	var err error
 	if v.history, err = from.SignatureHistory(ctx, project, text); err != nil {
@@ -91,6 +97,12 @@ func readSignature(ctx context.Context, from store.View, project, text string) (
 	}
 	v.changes = accounts.From(ctx).May(accounts.Change, id)
 	v.Signature = v.history.Signature
+	if v.changes && say != nil {
+		v.saying = say
+		if say.owners, err = from.Owners(ctx, project); err != nil {
+			return v, err
+		}
+	}
 	v.title = ui.TitleOf(v.Title)
 	if v.aliases, err = from.Aliases(ctx, project, v.Text); err != nil {
 		return v, err
