@@ -31,6 +31,7 @@ type SignatureQuery struct {
 	State    leaks.State    // "" for all
 	Owner    string         // by rule, or assignee; "" for all
 	Scenario string         // in which it was seen; "" for all
+	Module   string         // of the frame to blame, leaks.NoModule for none; "" for all
 	Text     string         // in title, blame frame or signature, in any case; "" for all
 	Class    string         // of the newest build that shows it; "" for all that ever leaked or grew, leaks.AllClasses for really all
 	Order    SignatureOrder // "" for score
@@ -192,6 +193,13 @@ func (q SignatureQuery) where(project int64) (string, pgx.NamedArgs) {
 	if q.Scenario != "" {
 		// Only of signatures that ever leaked or grew is it noted where they were seen.
 		conditions, args["scenario"] = append(conditions, `s.scenarios && (select coalesce(array_agg(sc.id), '{}') from scenarios sc where sc.project_id = @project and sc.name = @scenario)`), q.Scenario
+	}
+	if q.Module != "" {
+		args["module"] = q.Module
+		if q.Module == leaks.NoModule {
+			args["module"] = ""
+		}
+		conditions = append(conditions, `coalesce(s.blame->>'module', '') = @module`)
 	}
 	if q.Text != "" {
 		args["like"], args["text"] = likeText(q.Text), q.Text
