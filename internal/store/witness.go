@@ -49,7 +49,7 @@ func (v View) WitnessesOfLeak(ctx context.Context, root, shown int64) ([]leaks.W
 		select r.id as run, r.name, r.build, r.scenario, r.status, r.own is not null as shows,
 			array(select distinct coalesce(c.kind, e.kind) from evidence e left join captures c on c.evidence_id = e.id where e.run_id = r.id order by 1) as kinds,
 			case when r.own is null then 0 else `+runSpan+` end as span_ns, r.witnesses,
-			(select u->'unreachable' from jsonb_array_elements(coalesce(r.summary->'unreachable', '[]')) u where u->>'signature' = r.own limit 1) as unreachable,
+			case when r.own is not null then (select u->'unreachable' from jsonb_array_elements(coalesce(r.summary->'unreachable', '[]')) u where u->>'signature' = r.own limit 1) end as unreachable,
 			coalesce(r.class, '') as class, r.score, coalesce(r.certain, false) as certain, coalesce(r.outstanding_count, 0) as outstanding_count,
 			coalesce(r.outstanding_bytes, 0) as outstanding_bytes, r.growth_count, r.growth_bytes, r.rate
 		from here r order by r.id desc`, root, shown, witnessRuns)
