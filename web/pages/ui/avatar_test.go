@@ -31,7 +31,7 @@ func TestAvatar(t *testing.T) {
 	if got := draw(""); !strings.Contains(got, `class="av none"`) || !strings.Contains(got, `aria-label="nobody"`) {
 		t.Error(got)
 	}
-	if draw("Ada") != draw("Ada") {
+	if first, again := draw("Ada"), draw("Ada"); first != again {
 		t.Error("a name has two grounds")
 	}
 }
