@@ -19,11 +19,13 @@ type Change struct {
 
 	Known *Known // Reason, Until and UntilBuild count
 	// Fixed names the build that has the fix; "" for the project's newest.
-	Fixed    *string
-	Reopen   bool // takes Known, Fixed and NotLeak back
-	NotLeak  *bool
-	Assignee *string
-	Ticket   *string // a line of text or an address; "" for none
+	Fixed   *string
+	Reopen  bool // takes Known, Fixed and NotLeak back
+	NotLeak *bool
+	// NotLeakWhy is why it is no leak; it counts where NotLeak is set.
+	NotLeakWhy string
+	Assignee   *string
+	Ticket     *string // a line of text or an address; "" for none
 }
 
 // Limits of what a team may write, in characters.
@@ -49,6 +51,9 @@ func (c *Change) Check() error {
 		return &FieldError{"state", "only one of known, fixed, not a leak and reopen can be said at once"}
 	}
 	if err := c.Known.check(); err != nil {
+		return err
+	}
+	if err := CheckText("reason", c.NotLeakWhy, MaxReason); err != nil {
 		return err
 	}
 	if c.Assignee != nil {
@@ -128,7 +133,7 @@ func IsTicketLink(ticket string) bool {
 // Apply is the word as the change makes it. order finds the build that has the fix. Its error is a *FieldError.
 func (c *Change) Apply(w Word, order *Calendar) (Word, error) {
 	if c.Known != nil || c.Fixed != nil || c.Reopen {
-		w.Mark, w.MarkedBy, w.Reason, w.Until, w.UntilBuild, w.FixedID, w.NotLeak = "", "", "", nil, "", nil, false
+		w.Mark, w.MarkedBy, w.Reason, w.Until, w.UntilBuild, w.FixedID, w.NotLeak, w.NotLeakWhy = "", "", "", nil, "", nil, false, ""
 	}
 	switch {
 	case c.Known != nil:
@@ -145,7 +150,10 @@ func (c *Change) Apply(w Word, order *Calendar) (Word, error) {
 		w.Mark, w.MarkedBy, w.FixedID = MarkFixed, c.Actor, order.ID(at)
 	}
 	if c.NotLeak != nil {
-		w.NotLeak = *c.NotLeak
+		w.NotLeak, w.NotLeakWhy = *c.NotLeak, ""
+		if w.NotLeak {
+			w.NotLeakWhy = strings.TrimSpace(c.NotLeakWhy)
+		}
 	}
 	if c.Assignee != nil {
 		w.Assignee = strings.TrimSpace(*c.Assignee)
@@ -154,6 +162,14 @@ func (c *Change) Apply(w Word, order *Calendar) (Word, error) {
 		w.Ticket = strings.TrimSpace(*c.Ticket)
 	}
 	return w, nil
+}
+
+// NotLeakWhyOf reads why something is not a leak, of a form that asks for it. Its error is a *FieldError.
+func NotLeakWhyOf(reason string) (string, error) {
+	if reason = strings.TrimSpace(reason); reason == "" {
+		return "", &FieldError{"reason", "is missing: say why it is not a leak"}
+	}
+	return reason, CheckText("reason", reason, MaxReason)
 }
 
 // UntilText says until when a leak is tolerated in the words that KnownOf reads: by the day which counts last, or by the instant.

@@ -130,12 +130,15 @@ func TestApply(t *testing.T) {
 		"until build": {was, leaks.Change{Known: &leaks.Known{Reason: "new", UntilBuild: "31"}}, leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new", UntilBuild: "31", Assignee: "bob", Ticket: "https://t/1"}},
 		"in microseconds, as it is stored": {leaks.Word{}, leaks.Change{Known: &leaks.Known{Reason: "new", Until: &precise}},
 			leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new", Until: new(noon.Add(1234 * time.Microsecond))}},
-		"fixed":            {was, leaks.Change{Fixed: new("early")}, leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "ann", FixedID: new(int64(2)), Assignee: "bob", Ticket: "https://t/1"}},
-		"fixed by now":     {leaks.Word{}, leaks.Change{Fixed: new("")}, leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "ann", FixedID: new(int64(1))}},
-		"reopened":         {was, leaks.Change{Reopen: true}, leaks.Word{Assignee: "bob", Ticket: "https://t/1"}},
-		"reopened, fixed":  {fixed, leaks.Change{Reopen: true}, leaks.Word{}},
-		"not a leak":       {was, leaks.Change{NotLeak: new(true), Assignee: new("")}, leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "eve", Reason: "old", Until: new(noon), NotLeak: true, Ticket: "https://t/1"}},
-		"a leak after all": {fixed, leaks.Change{NotLeak: new(false)}, leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "eve", FixedID: new(int64(3))}},
+		"fixed":               {was, leaks.Change{Fixed: new("early")}, leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "ann", FixedID: new(int64(2)), Assignee: "bob", Ticket: "https://t/1"}},
+		"fixed by now":        {leaks.Word{}, leaks.Change{Fixed: new("")}, leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "ann", FixedID: new(int64(1))}},
+		"reopened":            {was, leaks.Change{Reopen: true}, leaks.Word{Assignee: "bob", Ticket: "https://t/1"}},
+		"reopened, fixed":     {fixed, leaks.Change{Reopen: true}, leaks.Word{}},
+		"not a leak":          {was, leaks.Change{NotLeak: new(true), Assignee: new("")}, leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "eve", Reason: "old", Until: new(noon), NotLeak: true, Ticket: "https://t/1"}},
+		"not a leak, why":     {leaks.Word{}, leaks.Change{NotLeak: new(true), NotLeakWhy: " a pool "}, leaks.Word{NotLeak: true, NotLeakWhy: "a pool"}},
+		"a leak, and why not": {leaks.Word{NotLeak: true, NotLeakWhy: "a pool"}, leaks.Change{NotLeak: new(false), NotLeakWhy: "x"}, leaks.Word{}},
+		"a leak again":        {leaks.Word{NotLeak: true, NotLeakWhy: "a pool"}, leaks.Change{Reopen: true}, leaks.Word{}},
+		"a leak after all":    {fixed, leaks.Change{NotLeak: new(false)}, leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "eve", FixedID: new(int64(3))}},
 	} {
 		test.change.Actor = "ann"
 		if got, err := test.change.Apply(test.word, calendar()); err != nil || !got.IsSame(&test.want) {
@@ -149,6 +152,19 @@ func TestApply(t *testing.T) {
 		change := leaks.Change{Actor: "ann", Fixed: &build}
 		if _, err := change.Apply(leaks.Word{}, calendar); fieldOf(t, err) != "fixed" {
 			t.Errorf("fixed in %q: %v", build, err)
+		}
+	}
+}
+
+func TestNotLeakWhyOf(t *testing.T) {
+	for reason, want := range map[string]string{" a pool ": "", " ": "reason", "": "reason", strings.Repeat("x", leaks.MaxReason): "", strings.Repeat("x", leaks.MaxReason+1): "reason"} {
+		got, err := leaks.NotLeakWhyOf(reason)
+		if fieldOf(t, err) != want || err == nil && got != strings.TrimSpace(reason) {
+			t.Errorf("%.20q: %.20q, %v", reason, got, err)
+		}
+		change := leaks.Change{Actor: "ann", NotLeak: new(true), NotLeakWhy: reason}
+		if err := change.Check(); (err != nil) != (len(reason) > leaks.MaxReason) { // programs need give no reason
+			t.Errorf("%.20q: %v", reason, err)
 		}
 	}
 }

@@ -13,6 +13,14 @@ type Impact struct {
 	Heard    []Silencing // leaks that fail no gate now, and then would
 	Runs     int         // recent runs that were decided twice
 	Turned   []Turn      // those of them that are decided otherwise, the newest first
+	Builds   []BuildTurn // what the gates of the runs say together, of each build
+}
+
+// A BuildTurn is what the gates of a build say together, before a change and after it.
+type BuildTurn struct {
+	Build          string
+	From, To       Gate
+	FromWhy, ToWhy string // of the gravest
 }
 
 // A Silencing is a leak that stands otherwise after a change.
@@ -53,8 +61,8 @@ func turnsOf(ctx context.Context, cases []PastCase, changed func(*PastCase) *Cas
 	return turns, nil
 }
 
-// ImpactOfPolicy says what other policies would do to cases. then are the same runs under those.
-func ImpactOfPolicy(ctx context.Context, cases, then []PastCase) (*Impact, error) {
+// ImpactOf says what a change does to cases: of policies, or of what the team says of a leak. then are the same runs after it.
+func ImpactOf(ctx context.Context, cases, then []PastCase) (*Impact, error) {
 	made := &Impact{Runs: len(cases)}
 	after := make(map[int64]*Case, len(then))
 	for i := range then {
@@ -89,7 +97,54 @@ func ImpactOfPolicy(ctx context.Context, cases, then []PastCase) (*Impact, error
 	}
 	var err error
 	made.Turned, err = turnsOf(ctx, cases, func(c *PastCase) *Case { return after[c.Run] })
+	made.Builds = buildTurns(cases, after)
 	return made, err
+}
+
+// buildTurns says what the gates of each build say together, in the order of the cases.
+func buildTurns(cases []PastCase, after map[int64]*Case) []BuildTurn {
+	var list []BuildTurn
+	at := map[string]int{}
+	for i := range cases {
+		c := &cases[i]
+		k, known := at[c.Build]
+		if !known {
+			k = len(list)
+			at[c.Build] = k
+			list = append(list, BuildTurn{Build: c.Build})
+		}
+		t := &list[k]
+		from, to := Decide(c.Case), Decide(after[c.Run])
+		if t.From == "" || GravestGate(t.From, from.Gate) != t.From {
+			t.From, t.FromWhy = from.Gate, from.Why
+		}
+		if t.To == "" || GravestGate(t.To, to.Gate) != t.To {
+			t.To, t.ToWhy = to.Gate, to.Why
+		}
+	}
+	return list
+}
+
+// gateVerbs say what a gate does.
+var gateVerbs = map[Gate]string{GatePassed: "passes", GateFailed: "fails", GateInconclusive: "is undecided"}
+
+// Says says in a sentence what a change does to the gate of a build.
+func (t *BuildTurn) Says() string {
+	switch {
+	case t.From != t.To:
+		return fmt.Sprintf("With this, the gate of build %s %s%s. It %s now%s.", t.Build, gateVerbs[t.To], colonWhy(t.ToWhy), gateVerbs[t.From], colonWhy(t.FromWhy))
+	case t.ToWhy != t.FromWhy:
+		return fmt.Sprintf("With this, the gate of build %s still %s%s; now%s.", t.Build, gateVerbs[t.To], colonWhy(t.ToWhy), colonWhy(t.FromWhy))
+	}
+	return fmt.Sprintf("The gate of build %s %s with this as it does now%s.", t.Build, gateVerbs[t.To], colonWhy(t.ToWhy))
+}
+
+// colonWhy is why a gate says something, behind what it says.
+func colonWhy(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + why
 }
 
 // silencesOf are the reasons by which leaks of a case are silenced, by signature.

@@ -16,6 +16,9 @@ const (
 // States lists the states that signatures can be listed by, in the order of tabs.
 var States = []State{StateNew, StateOngoing, StateRegressed, StateKnown, StateFixed}
 
+// OpenStates are those of leaks that the team has something to do about.
+var OpenStates = []State{StateNew, StateOngoing, StateRegressed}
+
 // stateNotes say what the states mean.
 var stateNotes = map[State]string{
 	StateNew:       "seen leaking in one build only",

@@ -14,8 +14,10 @@ type Triage struct {
 	Assignee string
 	Ticket   string // text, or a URL
 	NotLeak  bool   // the team says that it is not a leak: it counts as known
-	Owner    string // by the project's rules
-	Comments int    // how many
+	// NotLeakWhy is why it does; "" where nobody gave a reason.
+	NotLeakWhy string
+	Owner      string // by the project's rules
+	Comments   int    // how many
 }
 
 // Known says why a signature is tolerated.
@@ -65,6 +67,9 @@ func (r *Record) Tolerance(now time.Time) string {
 	if r.Mark == MarkKnown && !r.isOver(now) {
 		return r.Reason
 	}
+	if r.NotLeak && r.NotLeakWhy != "" {
+		return r.NotLeakWhy
+	}
 	return r.RuleKnown
 }
 
@@ -76,7 +81,7 @@ func (r *Record) IsKnownByRule(now time.Time) bool {
 // Triage is the record as people read it at an instant.
 func (r *Record) Triage(now time.Time) Triage {
 	t := Triage{
-		State: r.Shown(now), Version: r.Version, Assignee: r.Assignee, Ticket: r.Ticket, NotLeak: r.NotLeak, Owner: r.Owner, Comments: r.Comments,
+		State: r.Shown(now), Version: r.Version, Assignee: r.Assignee, Ticket: r.Ticket, NotLeak: r.NotLeak, NotLeakWhy: r.NotLeakWhy, Owner: r.Owner, Comments: r.Comments,
 	}
 	over := r.isOver(now)
 	switch {

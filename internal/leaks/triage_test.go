@@ -50,6 +50,7 @@ func TestShownAtAnInstant(t *testing.T) {
 		{"by a rule, and by the team no longer", leaks.Record{Course: fresh, RuleKnown: "rule", Word: tolerated(0)}, known, "rule", "rule", false},
 
 		{"not a leak", leaks.Record{Course: ongoing, Word: leaks.Word{NotLeak: true}}, known, "", "", false},
+		{"not a leak, and why", leaks.Record{Course: ongoing, Word: leaks.Word{NotLeak: true, NotLeakWhy: "a pool"}, RuleKnown: "rule"}, known, "a pool", "rule", false},
 		{"not a leak, and known no longer", leaks.Record{Course: fresh, Word: leaks.Word{Mark: leaks.MarkKnown, Reason: "vendor", NotLeak: true}, UntilOver: true}, known, "", "vendor", true},
 		{"a mark that is no tolerance", leaks.Record{Course: fresh, Word: leaks.Word{Mark: leaks.MarkFixed}}, fresh, "", "", false},
 	} {

@@ -20,6 +20,7 @@ type Word struct {
 	UntilBuild string     `json:"until_build,omitempty"` // of MarkKnown: from this build on it counts again; "" for never
 	FixedID    *int64     `json:"fixed_id,omitempty"`    // of MarkFixed: the id of the build that has the fix
 	NotLeak    bool       `json:"not_leak,omitempty"`
+	NotLeakWhy string     `json:"not_leak_why,omitempty"` // of NotLeak; "" where nobody gave a reason
 	Assignee   string     `json:"assignee,omitempty"`
 	Ticket     string     `json:"ticket,omitempty"`
 }

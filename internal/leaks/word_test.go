@@ -28,6 +28,7 @@ func TestWordsThatSayTheSame(t *testing.T) {
 		"fixed in another":  {func(w *leaks.Word) { w.FixedID = new(int64(4)) }, false},
 		"fixed in none":     {func(w *leaks.Word) { w.FixedID = nil }, false},
 		"a leak":            {func(w *leaks.Word) { w.NotLeak = false }, false},
+		"why it is none":    {func(w *leaks.Word) { w.NotLeakWhy = "a pool" }, false},
 		"nobody's":          {func(w *leaks.Word) { w.Assignee = "" }, false},
 		"of another ticket": {func(w *leaks.Word) { w.Ticket = "" }, false},
 	} {

@@ -150,6 +150,21 @@ func BenchmarkHistory(b *testing.B) {
 			_, err := v.Signatures(b.Context(), store.SignatureQuery{Project: "demo", Limit: 50, Strip: 60, Order: "last-seen", Text: "function1"})
 			return err
 		}},
+		{"stacks of a signature", func(v store.View) error {
+			list, err := v.StacksOfLeak(b.Context(), 7, run)
+			if err == nil && len(list.Seen) == 0 {
+				return errors.New("no stacks")
+			}
+			return err
+		}},
+		{"witnesses of a signature", func(v store.View) error {
+			_, _, err := v.WitnessesOfLeak(b.Context(), 7, run)
+			return err
+		}},
+		{"open leaks by module", func(v store.View) error {
+			_, err := v.OpenByModule(b.Context(), "demo")
+			return err
+		}},
 		{"compare", func(v store.View) error {
 			c, err := v.Compare(b.Context(), leaks.Question{Project: "demo", Scenario: "soak", Base: base, Head: head})
 			if err == nil && len(c.Rows) == 0 {

@@ -18,7 +18,7 @@ type keptWord struct {
 }
 
 // wordColumns are what leaks.Word is made of, of a signature s.
-const wordColumns = `s.mark, s.marked_by, s.reason, s.until, s.until_build, s.fixed_id, s.not_leak, s.assignee, s.ticket`
+const wordColumns = `s.mark, s.marked_by, s.reason, s.until, s.until_build, s.fixed_id, s.not_leak, s.not_leak_why, s.assignee, s.ticket`
 
 // A versionedWord is the team's word with its version.
 type versionedWord struct {
@@ -34,9 +34,9 @@ func wordOf(ctx context.Context, tx pgx.Tx, id int64) (versionedWord, error) {
 // say stores the team's word and returns its new version.
 func say(ctx context.Context, tx pgx.Tx, id int64, w leaks.Word) (version int64, err error) {
 	return value[int64](ctx, tx, `
-		update signatures set mark = $2, marked_by = $3, reason = $4, until = $5, until_build = $6, fixed_id = $7, not_leak = $8, assignee = $9, ticket = $10,
+		update signatures set mark = $2, marked_by = $3, reason = $4, until = $5, until_build = $6, fixed_id = $7, not_leak = $8, assignee = $9, ticket = $10, not_leak_why = $11,
 			version = version + 1 where id = $1 returning version`,
-		id, w.Mark, w.MarkedBy, w.Reason, w.Until, w.UntilBuild, w.FixedID, w.NotLeak, w.Assignee, w.Ticket)
+		id, w.Mark, w.MarkedBy, w.Reason, w.Until, w.UntilBuild, w.FixedID, w.NotLeak, w.Assignee, w.Ticket, w.NotLeakWhy)
 }
 
 // join makes a signature part of another, whose word is completed by that of the first. It reports false, with nothing

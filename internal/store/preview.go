@@ -76,7 +76,7 @@ func (v View) PolicyImpact(ctx context.Context, project string, policies leaks.P
 			return nil, err
 		}
 	}
-	return leaks.ImpactOfPolicy(ctx, cases, then)
+	return leaks.ImpactOf(ctx, cases, then)
 }
 
 // pastCases reads what gates of the newest runs decide on under policies. Runs that are not judged are left out.
@@ -85,6 +85,11 @@ func (v View) pastCases(ctx context.Context, project string, file *PolicyFile) (
 	if err != nil {
 		return nil, wrap("runs of a preview", err)
 	}
+	return v.casesOf(ctx, runs, file)
+}
+
+// casesOf reads what gates of runs decide on under policies. Runs that are not judged are left out.
+func (v View) casesOf(ctx context.Context, runs []Run, file *PolicyFile) ([]leaks.PastCase, error) {
 	var list []leaks.PastCase
 	for i := range runs {
 		r := &runs[i]

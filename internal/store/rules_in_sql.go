@@ -3,7 +3,6 @@ package store
 import (
 	"strings"
 
-	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/score"
 	"heapdrift/internal/leaks"
 )
@@ -16,6 +15,9 @@ var classes = `array[` + quoted(score.Classes) + `]`
 
 // suspect holds for a class that leaks or grows, as analysis.Class.IsSuspect; behind a column.
 var suspect = ` in (` + quoted(leaks.Suspects) + `)`
+
+// openStates is the condition that a state is one of leaks.OpenStates.
+var openStates = ` in (` + quoted(leaks.OpenStates) + `)`
 
 // gravestFirst sorts findings f as leaks.CompareGravity does.
 var gravestFirst = `array_position(` + classes + `, f.class) desc nulls last, f.certain desc, f.score desc nulls last, f.growth_bytes desc nulls last, f.outstanding_bytes desc`
@@ -36,8 +38,8 @@ const shownState = `case
 	when s.mark = 'known' and s.state = 'new' then 'ongoing'
 	else s.state end`
 
-// quoted lists classes as SQL has them; they are constants of this program.
-func quoted(list []analysis.Class) string {
+// quoted lists classes or states as SQL has them; they are constants of this program.
+func quoted[T ~string](list []T) string {
 	words := make([]string, len(list))
 	for i, c := range list {
 		words[i] = `'` + string(c) + `'`

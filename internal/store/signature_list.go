@@ -31,6 +31,7 @@ type SignatureQuery struct {
 	State    leaks.State    // "" for all
 	Owner    string         // by rule, or assignee; "" for all
 	Scenario string         // in which it was seen; "" for all
+	Module   string         // of the frame to blame, leaks.NoModule for none; "" for all
 	Text     string         // in title, blame frame or signature, in any case; "" for all
 	Class    string         // of the newest build that shows it; "" for all that ever leaked or grew, leaks.AllClasses for really all
 	Order    SignatureOrder // "" for score
@@ -193,6 +194,13 @@ func (q SignatureQuery) where(project int64) (string, pgx.NamedArgs) {
 		// Only of signatures that ever leaked or grew is it noted where they were seen.
 		conditions, args["scenario"] = append(conditions, `s.scenarios && (select coalesce(array_agg(sc.id), '{}') from scenarios sc where sc.project_id = @project and sc.name = @scenario)`), q.Scenario
 	}
+	if q.Module != "" {
+		args["module"] = q.Module
+		if q.Module == leaks.NoModule {
+			args["module"] = ""
+		}
+		conditions = append(conditions, `coalesce(s.blame->>'module', '') = @module`)
+	}
 	if q.Text != "" {
 		args["like"], args["text"] = likeText(q.Text), q.Text
 		conditions = append(conditions, `(lower(s.title) like @like or lower(s.blame->>'function') like @like or lower(s.blame->>'module') like @like
@@ -228,6 +236,16 @@ func (v View) StateCounts(ctx context.Context, project string) (map[leaks.State]
 	page := &SignaturePage{Counts: map[leaks.State]int{}}
 	where, args := SignatureQuery{}.where(id)
 	return page.Counts, wrap("count signatures", countSignatures(ctx, v.q, page, "", where, args))
+}
+
+// Owners are all owners and assignees of what ever leaked or grew in a project, or ErrNotFound.
+func (v View) Owners(ctx context.Context, project string) ([]string, error) {
+	id, err := projectID(ctx, v.q, project)
+	if err != nil {
+		return nil, err
+	}
+	list, err := ownersOf(ctx, v.q, id)
+	return list, wrap("owners", err)
 }
 
 func ownersOf(ctx context.Context, q querier, project int64) ([]string, error) {

@@ -170,6 +170,10 @@ func TestTriage(t *testing.T) {
 	if v = decode[leakView](t, patch(`{"state": "fixed", "fixed_in": "2"}`, "If-Match", "*").want(t, 200, "")); v.State != "regressed" {
 		t.Errorf("fixed in 2 and leaking in 3: %+v", v)
 	}
+	patch(`{"not_leak": false, "reason": "x"}`).want(t, 422, "invalid-state")
+	if v = decode[leakView](t, patch(`{"not_leak": true, "reason": "a pool"}`).want(t, 200, "")); !v.NotLeak {
+		t.Errorf("%+v", v)
+	}
 	if v = decode[leakView](t, patch(`{"not_leak": true}`).want(t, 200, "")); !v.NotLeak {
 		t.Errorf("%+v", v)
 	}

@@ -72,8 +72,12 @@ func (b *triageChange) parse() (leaks.Change, error) {
 			return change, problem.Invalid(field, "%s: text of one line, without control characters", field)
 		}
 	}
-	if (b.Reason != nil || b.Until != nil || b.UntilBuild != nil) && state != setKnown {
-		return change, problem.Invalid("state", "state: reason, until and until_build belong to the state known")
+	isNoLeak := b.NotLeak != nil && *b.NotLeak && b.State == nil
+	if (b.Reason != nil && !isNoLeak || b.Until != nil || b.UntilBuild != nil) && state != setKnown {
+		return change, problem.Invalid("state", "state: reason, until and until_build belong to the state known, and reason to not_leak")
+	}
+	if isNoLeak {
+		change.NotLeakWhy = text(b.Reason)
 	}
 	if b.FixedIn != nil && state != setFixed {
 		return change, problem.Invalid("state", "state: fixed_in belongs to the state fixed")

@@ -54,6 +54,48 @@ func TestLeaksInBrowser(t *testing.T) {
 	b.see(`document.querySelector(".rt .clauses") && location.search.includes("open=sig1")`)
 	b.do(cdp.NavigateBack())
 	b.see(`!document.querySelector(".rt .clauses") && location.search === "?open=none"`)
-	b.do(cdp.Navigate(s.url+"/projects/shopd/signatures/"+leak.Text), cdp.SendKeys("#triage-actor", "Ada"), cdp.SendKeys("#reason", "vendor"), cdp.Click(`//button[text()="Known"]`))
-	b.see(`document.querySelector(".leak-head .s-known") && document.querySelector("#comment-actor").value === "Ada"`)
+	b.do(cdp.Navigate(s.url+"/projects/shopd/signatures/"+leak.Text), cdp.SendKeys("#comment", "It is kept."), cdp.SendKeys("#comment-actor", "Ada"), cdp.Click(`//button[text()="Comment"]`))
+	b.see(`document.querySelector("#triage .push").innerText === "you are Ada" && document.querySelector(".said .comment")`)
+
+	// The effect is said before anything is saved, and told anew as fields change.
+	b.do(cdp.Click(`//a[text()="Known until…"]`))
+	b.see(`location.search === "?say=known" && window.htmx && document.readyState === "complete" && document.querySelector("#effect").innerText.includes("the gate of build 4813")`)
+	b.do(cdp.SendKeys("#until-build", "4813\t"))
+	b.see(`document.querySelector("#effect").innerText.startsWith("The gate of build 4813 fails with this as it does now")`)
+	b.do(cdp.SendKeys("#reason", "vendor"), cdp.Click(`//button[text()="Tolerate it"]`))
+	b.see(`!location.search && document.querySelector("#triage .s-ongoing")`)
+	b.do(cdp.Click(`//a[text()="Not a leak…"]`), cdp.SendKeys("#reason", "a pool"), cdp.Click(`//button[text()="It is not a leak"]`))
+	b.see(`document.querySelector("#triage .s-known")`)
+	b.do(cdp.Click(`//button[text()="Take it"]`))
+	b.see(`document.querySelector("#triage .av").title === "Ada"`)
+}
+
+// The stacks, the witnesses and the triage of a leak at three widths, light and dark.
+func TestStacksOfALeakInBrowser(t *testing.T) {
+	s, b := open(t), browse(t)
+	for i, samples := range [][]sample{shop, receipts(), receipts()} {
+		to := target
+		to.Build = fmt.Sprint(4811 + i)
+		addRun(t, s.store, to, capturesOf(samples, 11))
+	}
+	trace := target
+	trace.Build, trace.Scenario = "4813", "trace-60s"
+	addTrace(t, s, trace, traced())
+	trace.Scenario = "dumped"
+	addRun(t, s.store, trace, append(capturesOf(receipts(), 11), dumped()))
+	leak := signatureOf(t, s, appendLine)
+	for _, size := range [][2]int64{{1440, 900}, {1024, 768}, {390, 844}} {
+		b.do(cdp.EmulateViewport(size[0], size[1]), cdp.Navigate(s.url+"/projects/shopd/signatures/"+leak.Text))
+		for _, theme := range []string{"light", "dark"} {
+			what := fmt.Sprintf("stacks-%d-%s", size[0], theme)
+			b.see(fmt.Sprintf(`document.documentElement.dataset.theme = %q`, theme))
+			b.accessible(what)
+			b.keep(what)
+		}
+		b.fits(fmt.Sprintf("stacks at %d", size[0]))
+		b.uncut(fmt.Sprintf("stacks at %d", size[0]))
+	}
+	b.see(`document.querySelectorAll(".variant[open]").length === 1`)
+	b.do(cdp.Click(".variant:not([open]) > summary"))
+	b.see(`document.querySelectorAll(".variant[open]").length === 2`)
 }

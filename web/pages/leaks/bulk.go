@@ -48,12 +48,12 @@ func (p *pages) signaturesPost(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	change, err := changeOf(c)
+	change, err := changeOf(c.FormValue("do"), fieldOf(c))
 	if err != nil {
 		return err
 	}
 	change.Actor = ui.ActorOfForm(c)
-	if c.FormValue("do") == "mine" {
+	if c.FormValue("do") == sayMine {
 		change.Assignee = &change.Actor
 	}
 	if err := p.store.ChangeTriages(c.Request().Context(), project, picks, change); err != nil {

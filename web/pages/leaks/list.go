@@ -33,6 +33,7 @@ type Listing struct {
 	state    leaks.State
 	scenario string // the runs below are filtered by it as well
 	owner    string
+	module   string // of the frame to blame
 	class    string
 	filter   string
 	order    store.SignatureOrder
@@ -41,7 +42,7 @@ type Listing struct {
 
 // ListingOf reads an address. What makes no sense in it counts as not there.
 func ListingOf(project string, c echo.Context) Listing {
-	l := Listing{project: project, scenario: ui.Printable(c.QueryParam("scenario")), owner: ui.Printable(c.QueryParam("owner"))}
+	l := Listing{project: project, scenario: ui.Printable(c.QueryParam("scenario")), owner: ui.Printable(c.QueryParam("owner")), module: ui.Printable(c.QueryParam("module"))}
 	l.filter = strings.TrimSpace(ui.Printable(c.QueryParam("q")))
 	l.filter = strings.ToValidUTF8(l.filter[:min(len(l.filter), ui.MaxFilter)], "")
 	if state := leaks.State(c.QueryParam("state")); slices.Contains(leaks.States, state) {
@@ -61,7 +62,7 @@ func ListingOf(project string, c echo.Context) Listing {
 
 func (l Listing) query() store.SignatureQuery {
 	return store.SignatureQuery{
-		Project: l.project, State: l.state, Owner: l.owner, Scenario: l.scenario, Text: l.filter, Class: l.class, Order: l.order,
+		Project: l.project, State: l.state, Owner: l.owner, Module: l.module, Scenario: l.scenario, Text: l.filter, Class: l.class, Order: l.order,
 		Limit: leaksPage, After: l.after, Strip: stripBuilds,
 	}
 }
@@ -70,11 +71,12 @@ func (l Listing) query() store.SignatureQuery {
 
 func (l Listing) in(state leaks.State) Listing          { l.state = state; return l.behind(0) }
 func (l Listing) by(order store.SignatureOrder) Listing { l.order = order; return l.behind(0) }
+func (l Listing) of(module string) Listing              { l.module = module; return l.behind(0) }
 func (l Listing) behind(id int64) Listing               { l.after = id; return l }
 
 // isFiltered reports whether the list leaves signatures out beside those of other states.
 func (l Listing) isFiltered() bool {
-	return l.filter != "" || l.owner != "" || l.scenario != "" || l.class != ""
+	return l.filter != "" || l.owner != "" || l.module != "" || l.scenario != "" || l.class != ""
 }
 
 // Fields are the choices of a listing. Defaults are left out, so that equal listings have equal addresses.
@@ -88,6 +90,7 @@ func (l Listing) Fields() []ui.Field {
 	set("state", string(l.state))
 	set("scenario", l.scenario)
 	set("owner", l.owner)
+	set("module", l.module)
 	set("class", l.class)
 	set("q", l.filter)
 	set("sort", string(l.order))
@@ -106,6 +109,7 @@ type Table struct {
 	Listing
 	*store.SignaturePage
 	Scenarios []string // that the list may be filtered by
+	Modules   []string // as well
 	Frame     ui.Frame
 	Changes   bool   // the reader may change what the team says
 	Actor     string // whom forms remember, where nobody logs in
@@ -185,3 +189,17 @@ func heatSays(outcomes []leaks.Outcome) string {
 	}
 	return fmt.Sprintf("bad in %d of %s, not exercised in %d", bad, ui.Counted(len(outcomes), "build"), unseen)
 }
+
+// ModuleName is a module as people read it.
+func ModuleName(module string) string {
+	if module == leaks.NoModule {
+		return "without a stack"
+	}
+	return module
+}
+
+// OfModule is the address of the list of those leaks that blame a module; "" for all.
+func (l Listing) OfModule(module string) templ.SafeURL { return l.of(module).url() }
+
+// IsOf reports whether the list shows the leaks of one module only, of this one.
+func (l Listing) IsOf(module string) bool { return l.module == module }

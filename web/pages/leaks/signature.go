@@ -45,10 +45,15 @@ func signatureInPath(c echo.Context) (project, signature string, err error) {
 
 // sendSignature answers with the page of a signature. wrong is what a form of it could not do, nil for nothing.
 func (p *pages) sendSignature(c echo.Context, status int, project, text string, wrong *refusal) error {
-	ctx := c.Request().Context()
-	view, err := store.Read(ctx, p.store, func(v store.View) (signatureView, error) { return readSignature(ctx, v, project, text) })
+	ctx, say := c.Request().Context(), sayingOf(c)
+	view, err := store.Read(ctx, p.store, func(v store.View) (signatureView, error) { return readSignature(ctx, v, project, text, say) })
 	if err != nil {
 		return err
+	}
+	if view.saying != nil {
+		if err := p.tell(c, project, view.Text, view.saying); err != nil {
+			return err
+		}
 	}
 	view.Frame = ui.FrameOf(c, view.title.Whole)
 	view.Crumbs = []ui.Crumb{{Text: project, URL: ui.ProjectURL(project)}, {Text: "Leaks", URL: ui.ProjectURL(project)}, {Text: view.title.Name.Name}}
@@ -65,19 +70,22 @@ type signatureView struct {
 	ui.Frame
 	project string
 	store.Signature
-	title    ui.LeakTitle
-	history  *store.History
-	aliases  []store.Alias
-	comments []store.Comment
-	audit    []store.AuditRow
-	stack    *ui.LayeredStack // that explains the signature; nil without one
-	trend    *ui.Trend        // nil where there is nothing to draw
-	changes  bool             // the reader may change what the team says
-	actor    string
-	wrong    *refusal
+	title     ui.LeakTitle
+	history   *store.History
+	aliases   []store.Alias
+	comments  []store.Comment
+	audit     []store.AuditRow
+	stack     *ui.LayeredStack // that explains the signature; nil without one
+	variants  *variants        // nil where no run shows a stack
+	witnesses *testimonies     // nil where no run shows it
+	trend     *ui.Trend        // nil where there is nothing to draw
+	changes   bool             // the reader may change what the team says
+	saying    *saying          // the form that is open; nil for none
+	actor     string
+	wrong     *refusal
 }
 
-func readSignature(ctx context.Context, from store.View, project, text string) (signatureView, error) {
+func readSignature(ctx context.Context, from store.View, project, text string, say *saying) (signatureView, error) {
 	v := signatureView{project: project}
 	var err error
 	if v.history, err = from.SignatureHistory(ctx, project, text); err != nil {
@@ -89,6 +97,12 @@ func readSignature(ctx context.Context, from store.View, project, text string) (
 	}
 	v.changes = accounts.From(ctx).May(accounts.Change, id)
 	v.Signature = v.history.Signature
+	if v.changes && say != nil {
+		v.saying = say
+		if say.owners, err = from.Owners(ctx, project); err != nil {
+			return v, err
+		}
+	}
 	v.title = ui.TitleOf(v.Title)
 	if v.aliases, err = from.Aliases(ctx, project, v.Text); err != nil {
 		return v, err
@@ -99,7 +113,13 @@ func readSignature(ctx context.Context, from store.View, project, text string) (
 	if v.audit, err = from.Audit(ctx, project, v.Text, store.AuditQuery{Limit: auditShown}); err != nil {
 		return v, err
 	}
-	v.stack, err = explainedStack(ctx, from, &v)
+	if v.stack, err = explainedStack(ctx, from, &v); err != nil {
+		return v, err
+	}
+	if v.variants, err = variantsOf(ctx, from, &v); err != nil {
+		return v, err
+	}
+	v.witnesses, err = testimoniesOf(ctx, from, &v)
 	return v, err
 }
 

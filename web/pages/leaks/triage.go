@@ -1,11 +1,14 @@
 package leaks
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"heapdrift/internal/leaks"
@@ -13,6 +16,30 @@ import (
 	"heapdrift/web/pages/ui"
 	"heapdrift/web/problem"
 )
+
+// What can be said of a leak: the changes that forms name.
+const (
+	sayAssign  = "assign"
+	sayMine    = "mine"
+	sayTicket  = "ticket"
+	sayKnown   = "known"
+	sayFixed   = "fixed"
+	sayNotLeak = "not-leak"
+	sayOpen    = "open"
+)
+
+// sayWords are what opens the form of a change, and what sends it.
+type sayWords struct{ what, text, save string }
+
+// sayable are those that have a form of their own on the page of a leak, in the order of the bar.
+var sayable = []sayWords{
+	{sayAssign, "Assign…", "Assign"},
+	{sayKnown, "Known until…", "Tolerate it"},
+	{sayNotLeak, "Not a leak…", "It is not a leak"},
+	{sayFixed, "Fixed in…", "It is fixed"},
+	{sayTicket, "Link a ticket…", "Save the ticket"},
+	{sayOpen, "Open again…", "Open it again"},
+}
 
 // signaturePost handles POST /projects/:project/signatures/:signature: the buttons that change what the team says.
 func (p *pages) signaturePost(c echo.Context) error {
@@ -26,6 +53,9 @@ func (p *pages) signaturePost(c echo.Context) error {
 	change, err := triageOf(c)
 	if err == nil {
 		change.Actor = ui.ActorOfForm(c)
+		if c.FormValue("do") == sayMine {
+			change.Assignee = &change.Actor
+		}
 		_, err = p.store.ChangeTriage(c.Request().Context(), project, signature, change)
 	}
 	return p.afterForm(c, project, signature, "", err)
@@ -37,37 +67,172 @@ func triageOf(c echo.Context) (leaks.Change, error) {
 	if err != nil || version < 0 {
 		return leaks.Change{}, &leaks.FieldError{Field: "version", Message: "the form says not what it was made of; reload the page"}
 	}
-	change, err := changeOf(c)
+	change, err := changeOf(c.FormValue("do"), fieldOf(c))
 	change.Version = version
 	return change, err
 }
 
-// changeOf reads the change that the buttons of a form name. A field that the form does not have stays as it is.
-func changeOf(c echo.Context) (change leaks.Change, err error) {
-	value := func(name string) string { return strings.TrimSpace(ui.Printable(c.FormValue(name))) }
-	yes := true
-	switch c.FormValue("do") {
-	case "assign":
-		assignee := value("assignee")
-		change.Assignee = &assignee
-		if c.Request().Form.Has("ticket") {
-			ticket := value("ticket")
-			change.Ticket = &ticket
+// fieldOf gives the fields of a form.
+func fieldOf(c echo.Context) func(name string) (value string, there bool) {
+	return func(name string) (string, bool) {
+		value := strings.TrimSpace(ui.Printable(c.FormValue(name))) // which parses the form
+		_, there := c.Request().Form[name]
+		return value, there
+	}
+}
+
+// changeOf is the change that the buttons of a form name. A field that the form does not have stays as it is.
+func changeOf(what string, field func(name string) (value string, there bool)) (change leaks.Change, err error) {
+	value := func(name string) string { text, _ := field(name); return text }
+	optional := func(name string) *string {
+		if text, there := field(name); there {
+			return &text
 		}
-	case "mine": // the caller knows who that is
-	case "known":
+		return nil
+	}
+	switch what {
+	case sayAssign:
+		change.Assignee, change.Ticket = new(value("assignee")), optional("ticket")
+	case sayMine: // the caller knows who that is
+	case sayTicket:
+		change.Ticket = new(value("ticket"))
+	case sayKnown:
 		change.Known, err = leaks.KnownOf(value("reason"), value("until"), value("until_build"))
-	case "fixed":
-		build := value("fixed_in")
-		change.Fixed = &build
-	case "open":
+	case sayFixed:
+		change.Fixed = new(value("fixed_in"))
+	case sayOpen:
 		change.Reopen = true
-	case "not-leak":
-		change.NotLeak = &yes
+	case sayNotLeak:
+		change.NotLeak = new(true)
+		change.NotLeakWhy, err = leaks.NotLeakWhyOf(value("reason"))
 	default:
 		err = &leaks.FieldError{Field: "do", Message: "the form names no change"}
 	}
 	return change, err
+}
+
+// A saying is the form that is open on the page of a leak, as it is filled in, and what it would do.
+type saying struct {
+	what   string
+	fields map[string]string // what was typed
+	owners []string          // that can be proposed
+	effect *leaks.Impact     // nil where it cannot be told
+	unsaid string            // why it cannot
+}
+
+// sayingOf reads which form is open; nil for none. A form that was refused stays open as it was sent.
+func sayingOf(c echo.Context) *saying {
+	what := cmp.Or(c.FormValue("do"), c.QueryParam("say"))
+	for _, s := range sayable {
+		if s.what != what {
+			continue
+		}
+		made := &saying{what: what, fields: map[string]string{}}
+		field := fieldOf(c)
+		for _, name := range []string{"assignee", "ticket", "reason", "until", "until_build", "fixed_in"} {
+			if value, there := field(name); there {
+				made.fields[name] = value
+			}
+		}
+		return made
+	}
+	return nil
+}
+
+// field is what a field shows: what was typed, else what is stored.
+func (s *saying) field(name, stored string) string {
+	if typed, there := s.fields[name]; there {
+		return typed
+	}
+	return stored
+}
+
+// notSaidYet stands for a reason that is still to be typed: what a change does to gates does not depend on it.
+const notSaidYet = "to be said"
+
+// tell finds what the open form would do to gates.
+func (p *pages) tell(c echo.Context, project, signature string, s *saying) error {
+	change, err := changeOf(s.what, func(name string) (string, bool) {
+		value, there := s.fields[name]
+		if name == "reason" {
+			value = cmp.Or(value, notSaidYet)
+		}
+		return value, there
+	})
+	if err == nil {
+		change.Actor = leaks.Nobody
+		s.effect, err = p.store.TriageImpact(c.Request().Context(), project, signature, change)
+	}
+	var wrong *leaks.FieldError
+	switch {
+	case errors.As(err, &wrong):
+		s.unsaid = "This cannot be saved: " + wrong.Error() + "."
+	case errors.Is(err, store.ErrStoring):
+		s.unsaid = "What this does to the gate cannot be told at the moment: a result is being stored."
+	case err != nil:
+		return err
+	}
+	return nil
+}
+
+// sayURL is the page of a leak with a form open; "" for none.
+func (v signatureView) sayURL(what string) templ.SafeURL {
+	page := ui.SignatureURL(v.project, v.Text)
+	if what == "" {
+		return page
+	}
+	return page + templ.SafeURL("?say="+what)
+}
+
+// words are what opens the form, and what sends it.
+func (s *saying) words() (words sayWords) {
+	for _, known := range sayable {
+		if known.what == s.what {
+			words = known
+		}
+	}
+	return words
+}
+
+// swapTriage lets scripts exchange the bar where it stands. Without them the link leads to the page.
+func swapTriage(to templ.SafeURL) templ.Attributes {
+	return templ.Attributes{"hx-get": string(to), "hx-target": "#triage", "hx-select": "#triage", "hx-swap": "outerHTML", "hx-push-url": "true"}
+}
+
+// retell has what a field changes told anew. Without scripts a button does.
+func (v signatureView) retell() templ.Attributes {
+	return templ.Attributes{
+		"hx-get": string(v.sayURL("")), "hx-trigger": "change", "hx-include": "closest form", "hx-target": "#effect", "hx-select": "#effect", "hx-swap": "outerHTML",
+	}
+}
+
+// proposedBuilds is how many builds, the newest ones, a field proposes.
+const proposedBuilds = 12
+
+// newestBuilds are the names of the newest builds, the newest first.
+func (v signatureView) newestBuilds() []string {
+	var names []string
+	for _, b := range slices.Backward(v.history.Builds) {
+		if len(names) == proposedBuilds {
+			break
+		}
+		names = append(names, b.Name)
+	}
+	return names
+}
+
+// me is who changes something on this page: who is logged in, or who is remembered; "" for nobody.
+func (v signatureView) me() string { return cmp.Or(v.Me(), v.actor) }
+
+// maySay reports whether a change has a form here: what is said already has none, and only what was said can be taken back.
+func (v signatureView) maySay(what string) bool {
+	switch what {
+	case sayNotLeak:
+		return !v.NotLeak
+	case sayOpen:
+		return v.State == leaks.StateKnown || v.State == leaks.StateFixed || v.NotLeak
+	}
+	return true
 }
 
 // afterForm leads back to the page of the signature, or shows there why nothing was changed.

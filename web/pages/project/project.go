@@ -21,6 +21,8 @@ const (
 	buildsPage = 40
 	// trendBuilds is how many builds, the newest ones with results, say how a project stands.
 	trendBuilds = 24
+	// modulesShown is how many modules are told one by one.
+	modulesShown = 8
 )
 
 // project handles GET /projects/:project: its leaks, and the builds with their runs, newest first; scenario= keeps one
@@ -53,6 +55,11 @@ func (p *pages) project(c echo.Context) error {
 		if view.leaks, err = leaks.TableOf(ctx, v, leaks.ListingOf(name, c)); err != nil {
 			return err
 		}
+		rows, err := v.OpenByModule(ctx, name)
+		if err != nil {
+			return err
+		}
+		view.modules = domain.SharesByModule(rows, modulesShown)
 		if view.standing, err = standingOf(ctx, v, name, trendBuilds); err != nil {
 			return err
 		}
@@ -65,6 +72,9 @@ func (p *pages) project(c echo.Context) error {
 	}
 	view.scenarios = view.standing.coverage.Scenarios
 	view.leaks.Frame, view.leaks.Changes, view.leaks.Actor = view.Frame, changes, ui.RememberedActor(c)
+	for _, m := range view.modules.List {
+		view.leaks.Modules = append(view.leaks.Modules, m.Module)
+	}
 	view.standing.open, view.leaks.Scenarios = view.leaks.Counts, view.scenarios
 	return ui.Render(c, http.StatusOK, projectPage(view))
 }
@@ -79,6 +89,7 @@ type projectView struct {
 	leaks     leaks.Table
 	standing  *standing
 	trend     *ui.Trend // nil where there is nothing to draw
+	modules   domain.ModuleShares
 }
 
 // trendOf draws the growth of a project by its newest builds.

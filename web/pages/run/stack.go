@@ -1,82 +1,18 @@
 package run
 
 import (
-	"fmt"
-	"slices"
-	"strings"
+	"github.com/a-h/templ"
 
 	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/export"
 	"heapdrift/web/pages/ui"
 )
 
-// A stackView is a stack in the three parts that it is read in.
-type stackView struct {
-	allocator []*analysis.Frame // folded
-	own       []*analysis.Frame // the first one is to blame
-	start     []*analysis.Frame // folded
-}
+func viewOfStack(stack []*analysis.Frame) ui.StackParts { return ui.PartsOfStack(stack) }
 
-func viewOfStack(stack []*analysis.Frame) stackView {
-	blame := max(0, analysis.BlameFrame(stack))
-	end := len(stack)
-	for end > blame+1 && stack[end-1].Layer == analysis.LayerBase {
-		end--
-	}
-	return stackView{stack[:blame], stack[blame:end], stack[end:]}
-}
-
-// foldedAllocator says how many frames are folded and which: the modules, and the function that was called to allocate.
-func foldedAllocator(frames []*analysis.Frame) string {
-	called := frames[len(frames)-1]
-	names := moduleNames(frames[:len(frames)-1])
-	if called.Function != "" {
-		names = append(names, called.Function)
-	} else if !slices.Contains(names, called.Module) {
-		names = append(names, called.Module)
-	}
-	return fmt.Sprintf("%s · %s", ui.Counted(len(frames), "allocator frame"), strings.Join(names, ", "))
-}
-
-func foldedStart(frames []*analysis.Frame) string {
-	return fmt.Sprintf("%s · %s", ui.Counted(len(frames), "thread start frame"), strings.Join(moduleNames(frames), ", "))
-}
-
-// moduleNames are the modules of frames, each once.
-func moduleNames(frames []*analysis.Frame) []string {
-	var names []string
-	for _, f := range frames {
-		if name := f.Module; name != "" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// frameClass is how a frame is drawn.
-func frameClass(f *analysis.Frame, blame bool) string {
-	var classes []string
-	if blame {
-		classes = append(classes, "blame")
-	}
-	if f.Inline {
-		classes = append(classes, "inline")
-	}
-	if f.Function == "" {
-		classes = append(classes, "unresolved")
-	}
-	return strings.Join(classes, " ")
-}
-
-// frameOffset is printed behind a frame's name; inlined frames have none of their own.
-func frameOffset(f *analysis.Frame) string {
-	switch {
-	case f.Inline:
-		return " [inlined]"
-	case f.Function == "" || f.Offset == "":
-		return ""
-	}
-	return "+" + f.Offset
+// stackOf draws a stack; its first own frame is marked where it is the one that the site is counted against.
+func stackOf(s ui.StackParts, blames bool, source ui.Source) templ.Component {
+	return ui.Stack(s, blames, source)
 }
 
 // umdhText prints a site as UMDH prints a difference between the first and the last snapshot.

@@ -1,11 +1,11 @@
-package run_test
+package ui_test
 
 import (
 	"strings"
 	"testing"
 
 	"heapdrift/internal/analysis"
-	"heapdrift/web/pages/run"
+	"heapdrift/web/pages/ui"
 )
 
 func TestFramesSayWhatTheyRestOn(t *testing.T) {
@@ -21,7 +21,7 @@ func TestFramesSayWhatTheyRestOn(t *testing.T) {
 		{"approximate", analysis.Frame{Module: "m", Function: "Export", Offset: "0x9f00", Approx: true}, []string{`title="the nearest symbol below`, "≈", "m!</span>Export"}, `class="type"`},
 		{"unnamed", analysis.Frame{Module: "m", Offset: "0x9f00"}, []string{`<li class="unresolved">`, "m+0x9f00"}, "loc"},
 	} {
-		line := run.FrameLine(t, &test.frame)
+		line := ui.FrameLine(t, &test.frame)
 		rest := line
 		for _, text := range test.has {
 			_, after, found := strings.Cut(rest, text)

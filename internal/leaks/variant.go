@@ -1,0 +1,234 @@
+package leaks
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/blame"
+)
+
+// A StackSeen is one stack of a leak as a run shows it.
+type StackSeen struct {
+	Run    int64
+	Frames []*analysis.Frame // innermost first; nil for allocations without a stack
+	Held   analysis.Amount   // before the process ended, where the evidence sees that
+	Growth *analysis.Amount  // nil where there is nothing to compare with
+}
+
+// A Variant is one way by which a leak is reached: all its stacks that call the same functions. Lines, offsets and inlined calls may differ, as they
+// do from build to build, and so may what allocates and how the thread began.
+type Variant struct {
+	// Through are the functions, the outermost first, by which it differs from the others: two at most, none where it is the only one.
+	Through []string
+	Frames  []*analysis.Frame // of the stack that stands first in the run that speaks for it
+	Seen    []VariantRun      // in the order of the runs
+	// Lines are its stacks in the shown run where they differ in source lines, or in offsets where there are none; nil where they do not.
+	Lines []VariantLine
+
+	calls []call
+	lines map[string]int // place in Lines, by all places of a stack
+}
+
+// A VariantLine is what the stacks of a variant hold that run through the same lines.
+type VariantLine struct {
+	Places []string // file:line where others of the variant have another line, innermost first
+	Held   analysis.Amount
+	Growth *analysis.Amount // nil where there is nothing to compare with
+
+	all []string // places of all calls
+}
+
+// A VariantRun is what one run shows of a variant.
+type VariantRun struct {
+	Run    int64
+	Stacks int // that are the variant in that run
+	Held   analysis.Amount
+	Growth *analysis.Amount // nil where there is nothing to compare with
+}
+
+// In is what a run shows of the variant; nil where it does not.
+func (v *Variant) In(run int64) *VariantRun {
+	for i := range v.Seen {
+		if v.Seen[i].Run == run {
+			return &v.Seen[i]
+		}
+	}
+	return nil
+}
+
+// VariantsOf groups the stacks of a leak. Those that the shown run has come first, what grows most in it before others, then what holds most; the rest
+// follows in the order of the list, in which the stacks of one run stand together.
+func VariantsOf(list []StackSeen, shown int64) []Variant {
+	var variants []Variant
+	at := map[string]int{}
+	for i := range list {
+		s := &list[i]
+		calls := callsOf(s.Frames)
+		var key strings.Builder
+		for _, c := range calls {
+			key.WriteString(c.name + "\x00")
+		}
+		k, known := at[key.String()]
+		if !known {
+			k = len(variants)
+			at[key.String()] = k
+			variants = append(variants, Variant{Frames: s.Frames, calls: calls, lines: map[string]int{}})
+		}
+		v := &variants[k]
+		if s.Run == shown {
+			if v.In(shown) == nil {
+				v.Frames = s.Frames
+			}
+			v.takeLine(s, calls)
+		}
+		v.take(s)
+	}
+	tellApart(variants)
+	for i := range variants {
+		variants[i].tellLines()
+	}
+	slices.SortStableFunc(variants, func(a, b Variant) int {
+		x, y := a.In(shown), b.In(shown)
+		if x == nil || y == nil {
+			return cmp.Compare(rankOf(x), rankOf(y))
+		}
+		return cmp.Or(cmp.Compare(grownBytes(y.Growth), grownBytes(x.Growth)), cmp.Compare(y.Held.Bytes, x.Held.Bytes))
+	})
+	return variants
+}
+
+// rankOf puts what a run shows before what it does not.
+func rankOf(in *VariantRun) int {
+	if in == nil {
+		return 1
+	}
+	return 0
+}
+
+func grownBytes(growth *analysis.Amount) int64 {
+	if growth == nil {
+		return 0
+	}
+	return growth.Bytes
+}
+
+// grown is a growth with more of it; nil where there is nothing to compare with.
+func grown(a, b *analysis.Amount) *analysis.Amount {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	return new(sum(*a, *b))
+}
+
+// take adds a stack to the variant.
+func (v *Variant) take(s *StackSeen) {
+	in := v.In(s.Run)
+	if in == nil {
+		v.Seen = append(v.Seen, VariantRun{Run: s.Run})
+		in = &v.Seen[len(v.Seen)-1]
+	}
+	in.Stacks++
+	in.Held, in.Growth = sum(in.Held, s.Held), grown(in.Growth, s.Growth)
+}
+
+// takeLine adds a stack of the shown run to those that run through the same lines.
+func (v *Variant) takeLine(s *StackSeen, calls []call) {
+	places := make([]string, len(calls))
+	for i, c := range calls {
+		places[i] = c.place
+	}
+	key := strings.Join(places, "\x00")
+	k, known := v.lines[key]
+	if !known {
+		k = len(v.Lines)
+		v.lines[key] = k
+		v.Lines = append(v.Lines, VariantLine{all: places})
+	}
+	line := &v.Lines[k]
+	line.Held, line.Growth = sum(line.Held, s.Held), grown(line.Growth, s.Growth)
+}
+
+// tellLines keeps of the lines those in which stacks of the variant differ.
+func (v *Variant) tellLines() {
+	if len(v.Lines) < 2 {
+		v.Lines = nil
+		return
+	}
+	for i := range v.Lines[0].all {
+		differs := slices.ContainsFunc(v.Lines, func(l VariantLine) bool { return l.all[i] != v.Lines[0].all[i] })
+		for k := range v.Lines {
+			if differs {
+				v.Lines[k].Places = append(v.Lines[k].Places, v.Lines[k].all[i])
+			}
+		}
+	}
+	slices.SortStableFunc(v.Lines, func(a, b VariantLine) int {
+		return cmp.Or(cmp.Compare(grownBytes(b.Growth), grownBytes(a.Growth)), cmp.Compare(b.Held.Bytes, a.Held.Bytes))
+	})
+}
+
+// A call is a frame as far as it tells variants apart, and where in the source it stands.
+type call struct{ name, place string }
+
+// callsOf names the calls by which stacks are the same variant, innermost first.
+func callsOf(frames []*analysis.Frame) []call {
+	var calls []call
+	for _, f := range frames {
+		switch f.Layer {
+		case blame.LayerTool, blame.LayerAllocator, blame.LayerHeapGrowth, blame.LayerBase:
+			continue
+		}
+		if f.Inline { // evidence without inlined calls lists the one that they were compiled into
+			continue
+		}
+		c := call{name: f.Name(), place: cmp.Or(f.Place(), f.Function+"+"+f.Offset)} // of a frame without a function: module and offset, which are one build's only
+		if f.Function != "" {
+			c.name = blame.NormalizeModule(f.Module) + "!" + blame.Normalize(f.Function)
+		}
+		if len(calls) == 0 || calls[len(calls)-1].name != c.name { // recursion, however deep, is one call
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
+
+// tellApart names the calls that each variant has alone, or where it has none, that not all of them have.
+func tellApart(variants []Variant) {
+	if len(variants) < 2 {
+		return
+	}
+	have := map[string]int{}
+	for i := range variants {
+		once := map[string]bool{}
+		for _, c := range variants[i].calls {
+			if !once[c.name] {
+				once[c.name] = true
+				have[c.name]++
+			}
+		}
+	}
+	for i := range variants {
+		var alone, some []string
+		for _, c := range variants[i].calls {
+			switch have[c.name] {
+			case 1:
+				alone = append(alone, c.name)
+			case len(variants):
+				continue
+			}
+			some = append(some, c.name)
+		}
+		if alone == nil {
+			alone = some
+		}
+		if len(alone) == 0 {
+			continue
+		}
+		variants[i].Through = []string{alone[len(alone)-1]}
+		if alone[0] != alone[len(alone)-1] {
+			variants[i].Through = append(variants[i].Through, alone[0])
+		}
+	}
+}

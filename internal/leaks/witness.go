@@ -1,0 +1,197 @@
+package leaks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"heapdrift/internal/analysis"
+)
+
+// A WitnessKind is a kind of evidence that may show a leak.
+type WitnessKind struct {
+	Name  string   // "UMDH snapshots"
+	One   string   // in a sentence, without an article: "UMDH log"
+	Kinds []string // of its files, and of what is read from them
+	// Expected says that it is told also where such evidence does not show the leak, or is not there.
+	Expected bool
+	// Memory says that it has the content of memory: where a run says that nothing points to blocks, such evidence looked.
+	Memory bool
+}
+
+// A WitnessRun is a run of a build, and what it says of a leak.
+type WitnessRun struct {
+	Run                   int64
+	Name, Build, Scenario string
+	Kinds                 []string // of its evidence
+	Status                analysis.Status
+	// Shows says that the run shows the leak: what stands below is of that.
+	Shows       bool
+	Figure      Figure
+	Witnesses   []analysis.Witness // the report's own evidence first; nil where nothing was kept of a leak that is none
+	Unreachable *analysis.Amount   // blocks of it that no pointer was found to; nil where nobody looked
+	SpanNS      int64              // in which the report's own evidence saw it grow; 0 where that has no times
+}
+
+// A Testimony is what one kind of evidence says of a leak in a build.
+type Testimony struct {
+	WitnessKind
+	Runs int // of the build with such evidence
+	// By is the run that speaks: of several the gravest, of equals the first. nil where no such evidence shows the leak.
+	By     *WitnessRun
+	Figure        // as that evidence has it by itself; Rate and Certain are known of the report's own only
+	Ended  bool   // Outstanding is what was held before the process ended
+	SpanNS int64  // in which it grew; 0 where that is not known
+	Size   *int64 // bytes per block, where it holds any
+	Judged Judgement
+	// Unreachable are blocks that no pointer was found to; nil where this evidence did not look.
+	Unreachable *analysis.Amount
+}
+
+// Testify asks each kind of evidence what the runs of a build say of a leak. Runs come newest first. Kinds that are not expected are left out where no
+// run has them speak.
+func Testify(kinds []WitnessKind, runs []WitnessRun) []Testimony {
+	var list []Testimony
+	for _, kind := range kinds {
+		t := Testimony{WitnessKind: kind}
+		for i := range runs {
+			r := &runs[i]
+			if !kind.has(r.Kinds...) {
+				continue
+			}
+			t.Runs++
+			if said := kind.in(r); said != nil && (t.By == nil || CompareGravity(&said.Figure, &t.Figure) < 0) {
+				said.WitnessKind, said.Runs = kind, t.Runs
+				t = *said
+			}
+		}
+		if t.By != nil || kind.Expected {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// has reports whether one of some kinds is of this one.
+func (k *WitnessKind) has(kinds ...string) bool {
+	return slices.ContainsFunc(kinds, func(kind string) bool { return slices.Contains(k.Kinds, kind) })
+}
+
+// in is what evidence of the kind says in a run; nil for nothing.
+func (k *WitnessKind) in(r *WitnessRun) *Testimony {
+	if !r.Shows {
+		return nil
+	}
+	for i := range r.Witnesses {
+		w := &r.Witnesses[i]
+		if !k.has(w.Kind) {
+			continue
+		}
+		t := &Testimony{By: r, Figure: Figure{Class: w.Verdict, Score: w.Score}}
+		t.Outstanding, t.Ended = w.HeldBeforeExit()
+		if w.Growth != nil {
+			t.Growth = new(w.BeforeExit())
+		}
+		if i == 0 {
+			t.Rate, t.Certain, t.SpanNS = r.Figure.Rate, r.Figure.Certain, r.SpanNS
+		}
+		return t.judged(k, r)
+	}
+	// Of what is no leak nothing but the figures is kept. Where all evidence of the run is of this kind, they are its own.
+	if len(r.Witnesses) == 0 && !slices.ContainsFunc(r.Kinds, func(kind string) bool { return !k.has(kind) }) {
+		t := &Testimony{By: r, Figure: r.Figure, SpanNS: r.SpanNS}
+		return t.judged(k, r)
+	}
+	if k.Memory && r.Unreachable != nil { // it knows of no stacks, and of blocks that other evidence knows the stacks of
+		t := &Testimony{By: r, Figure: Figure{Class: analysis.ClassUnknown}}
+		return t.judged(k, r)
+	}
+	return nil
+}
+
+// judged completes what a kind of evidence says in a run.
+func (t *Testimony) judged(k *WitnessKind, r *WitnessRun) *Testimony {
+	t.Judged = JudgementOf(t.Class, r.Status)
+	if k.Memory {
+		t.Unreachable = r.Unreachable
+	}
+	if n := t.Outstanding.Count; n > 0 {
+		t.Size = new(t.Outstanding.Bytes / n)
+	}
+	return t
+}
+
+// Missing says why a kind of evidence tells nothing; "" where it does.
+func (t *Testimony) Missing() string {
+	switch {
+	case t.By != nil:
+		return ""
+	case t.Runs == 0:
+		return fmt.Sprintf("No %s has been uploaded for this build.", t.One)
+	case t.Runs == 1:
+		return fmt.Sprintf("1 run of this build has a %s, and nothing in it tells of this leak.", t.One)
+	}
+	return fmt.Sprintf("%d runs of this build have a %s, and nothing in them tells of this leak.", t.Runs, t.One)
+}
+
+// Agreement says in a sentence whether the kinds of evidence that show a leak say the same of it.
+func Agreement(list []Testimony) string {
+	var leaks, grows, lost, clean, open []string
+	for i := range list {
+		switch t := &list[i]; {
+		case t.By == nil:
+		case t.Judged == Leaking:
+			leaks = append(leaks, t.Name)
+		case t.Unreachable != nil && t.Unreachable.Count > 0:
+			lost = append(lost, t.Name)
+		case t.Judged.IsBad():
+			grows = append(grows, t.Name)
+		case t.Judged == Clean:
+			clean = append(clean, t.Name)
+		default:
+			open = append(open, t.Name)
+		}
+	}
+	groups := []struct {
+		names []string
+		says  string
+		bad   bool
+	}{
+		{leaks, "it leaks", true}, {grows, "it grows", true}, {lost, "nothing points to it", true}, {clean, "it does not leak", false}, {open, "it is there, undecided", false},
+	}
+	var parts []string
+	all, bad := 0, 0
+	for _, g := range groups {
+		if len(g.names) == 0 {
+			continue
+		}
+		all += len(g.names)
+		if g.bad {
+			bad += len(g.names)
+		}
+		parts = append(parts, g.says+" by "+joinedWords(g.names))
+	}
+	switch {
+	case all == 0:
+		return "no evidence of this build shows it"
+	case all == 1:
+		return "one kind of evidence shows it"
+	case len(parts) == 1:
+		says, _, _ := strings.Cut(parts[0], " by ") // all of them say it
+		return fmt.Sprintf("%d kinds of evidence agree: %s", all, says)
+	case bad > 0 && len(clean) > 0:
+		return "they disagree: " + strings.Join(parts, "; ")
+	case bad == all:
+		return fmt.Sprintf("%d kinds of evidence agree: %s", all, strings.Join(parts, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// joinedWords lists words: "a, b and c".
+func joinedWords(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}

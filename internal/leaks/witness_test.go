@@ -1,0 +1,106 @@
+package leaks_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/score"
+	"heapdrift/internal/leaks"
+)
+
+var witnessKinds = []leaks.WitnessKind{
+	{Name: "Snapshots", One: "log", Kinds: []string{"log", "log-snapshot"}, Expected: true},
+	{Name: "Trace", One: "trace", Kinds: []string{"trace"}, Expected: true},
+	{Name: "Dump", One: "dump", Kinds: []string{"dump"}, Expected: true, Memory: true},
+	{Name: "Debugger", One: "debugger log", Kinds: []string{"dbg"}},
+}
+
+// told is a run that shows a leak by evidence: "kind class bytes".
+func told(run int64, status analysis.Status, witnesses ...string) leaks.WitnessRun {
+	r := leaks.WitnessRun{Run: run, Name: fmt.Sprint(run), Build: "4812", Scenario: "soak", Status: status, Shows: true, SpanNS: 7}
+	for _, w := range witnesses {
+		var kind, class string
+		var bytes int64
+		_, _ = fmt.Sscan(w, &kind, &class, &bytes)
+		r.Kinds = append(r.Kinds, kind)
+		r.Witnesses = append(r.Witnesses, analysis.Witness{Kind: kind, Verdict: analysis.Class(class), Amounts: analysis.Amounts{Outstanding: analysis.Amount{Count: 2, Bytes: bytes}, Growth: &analysis.Amount{Count: 1, Bytes: bytes / 2}}})
+	}
+	r.Figure.Rate = &score.Rate{Unit: "hour", Bytes: 5}
+	return r
+}
+
+// saying prints what each kind of evidence says.
+func saying(list []leaks.Testimony) string {
+	var parts []string
+	for i := range list {
+		t := &list[i]
+		if t.By == nil {
+			parts = append(parts, t.Name+": "+t.Missing())
+			continue
+		}
+		text := fmt.Sprintf("%s: %s in run %d, %d B", t.Name, t.Class, t.By.Run, t.Outstanding.Bytes)
+		if t.Rate != nil {
+			text += ", rate"
+		}
+		if t.Unreachable != nil {
+			text += fmt.Sprintf(", %d without a pointer", t.Unreachable.Count)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func TestTestify(t *testing.T) {
+	silent := leaks.WitnessRun{Run: 9, Kinds: []string{"trace"}, Status: noLeak}
+	clean := leaks.WitnessRun{Run: 8, Kinds: []string{"trace"}, Status: noLeak, Shows: true, Figure: figure(analysis.ClassTransient)}
+	mixed := clean
+	mixed.Kinds = []string{"trace", "log"}
+	dumped := told(7, leaky, "log leak 400")
+	dumped.Kinds, dumped.Unreachable = append(dumped.Kinds, "dump"), &analysis.Amount{Count: 3, Bytes: 300}
+	reached := told(6, leaky, "log leak 400", "dump unknown 380")
+	reached.Unreachable = &analysis.Amount{}
+	const noTrace, noDump, noLog = "Trace: No trace has been uploaded for this build.", "Dump: No dump has been uploaded for this build.", "Snapshots: No log has been uploaded for this build."
+	for name, test := range map[string]struct {
+		runs []leaks.WitnessRun
+		want string
+		says string
+	}{
+		"nothing":                  {nil, noLog + "; " + noTrace + "; " + noDump, "no evidence of this build shows it"},
+		"one run, one kind":        {[]leaks.WitnessRun{told(1, leaky, "log leak 400")}, "Snapshots: leak in run 1, 400 B, rate; " + noTrace + "; " + noDump, "one kind of evidence shows it"},
+		"one run, two kinds":       {[]leaks.WitnessRun{told(1, leaky, "trace leak 400", "log growing 200")}, "Snapshots: growing in run 1, 200 B; Trace: leak in run 1, 400 B, rate; " + noDump, "2 kinds of evidence agree: it leaks by Trace, it grows by Snapshots"},
+		"two runs, the gravest":    {[]leaks.WitnessRun{told(2, leaky, "log growing 900"), told(1, leaky, "log leak 400")}, "Snapshots: leak in run 1, 400 B, rate; " + noTrace + "; " + noDump, "one kind of evidence shows it"},
+		"two equal runs, newest":   {[]leaks.WitnessRun{told(2, leaky, "log leak 400"), told(1, leaky, "log leak 400")}, "Snapshots: leak in run 2, 400 B, rate; " + noTrace + "; " + noDump, "one kind of evidence shows it"},
+		"a trace that is silent":   {[]leaks.WitnessRun{silent, told(1, leaky, "log leak 400")}, "Snapshots: leak in run 1, 400 B, rate; Trace: 1 run of this build has a trace, and nothing in it tells of this leak.; " + noDump, "one kind of evidence shows it"},
+		"two of them":              {[]leaks.WitnessRun{silent, silent}, noLog + "; Trace: 2 runs of this build have a trace, and nothing in them tells of this leak.; " + noDump, "no evidence of this build shows it"},
+		"a trace that disagrees":   {[]leaks.WitnessRun{clean, told(1, leaky, "log leak 400")}, "Snapshots: leak in run 1, 400 B, rate; Trace: transient in run 8, 0 B; " + noDump, "they disagree: it leaks by Snapshots; it does not leak by Trace"},
+		"whose figures are unsure": {[]leaks.WitnessRun{mixed}, "Snapshots: 1 run of this build has a log, and nothing in it tells of this leak.; Trace: 1 run of this build has a trace, and nothing in it tells of this leak.; " + noDump, "no evidence of this build shows it"},
+		"unexpected evidence":      {[]leaks.WitnessRun{told(1, leaky, "dbg growing 10")}, noLog + "; " + noTrace + "; " + noDump + "; Debugger: growing in run 1, 10 B, rate", "one kind of evidence shows it"},
+		"a dump without stacks":    {[]leaks.WitnessRun{dumped}, "Snapshots: leak in run 7, 400 B, rate; " + noTrace + "; Dump: unknown in run 7, 0 B, 3 without a pointer", "2 kinds of evidence agree: it leaks by Snapshots, nothing points to it by Dump"},
+		"a dump with pointers":     {[]leaks.WitnessRun{reached}, "Snapshots: leak in run 6, 400 B, rate; " + noTrace + "; Dump: unknown in run 6, 380 B, 0 without a pointer", "it leaks by Snapshots; it is there, undecided by Dump"},
+		"all clean":                {[]leaks.WitnessRun{clean, told(1, noLeak, "log cache 400")}, "Snapshots: cache in run 1, 400 B, rate; Trace: transient in run 8, 0 B; " + noDump, "2 kinds of evidence agree: it does not leak"},
+		"undecided":                {[]leaks.WitnessRun{told(1, inconclusive, "log unknown 4", "trace unknown 4")}, "Snapshots: unknown in run 1, 4 B, rate; Trace: unknown in run 1, 4 B; " + noDump, "2 kinds of evidence agree: it is there, undecided"},
+		"all grow":                 {[]leaks.WitnessRun{told(1, noLeak, "log growing 4", "trace growing 4", "dump growing 4")}, "Snapshots: growing in run 1, 4 B, rate; Trace: growing in run 1, 4 B; Dump: growing in run 1, 4 B", "3 kinds of evidence agree: it grows"},
+	} {
+		list := leaks.Testify(witnessKinds, test.runs)
+		if got := saying(list); got != test.want {
+			t.Errorf("%s:\n got %s\nwant %s", name, got, test.want)
+		}
+		if got := leaks.Agreement(list); got != test.says {
+			t.Errorf("%s: %q, want %q", name, got, test.says)
+		}
+	}
+}
+
+// What a trace held before its process ended counts, and bytes per block are told where there are blocks.
+func TestTestimonyBeforeExit(t *testing.T) {
+	r := told(1, leaky, "trace leak 0")
+	w := &r.Witnesses[0]
+	w.Outstanding, w.Growth = analysis.Amount{}, &analysis.Amount{}
+	w.Lifetimes = &analysis.Lifetimes{AtExit: analysis.Amount{Count: 4, Bytes: 1600}}
+	list := leaks.Testify(witnessKinds[1:2], []leaks.WitnessRun{r})
+	if got := &list[0]; !got.Ended || got.Outstanding.Bytes != 1600 || got.Growth.Bytes != 1600 || got.Size == nil || *got.Size != 400 || got.SpanNS != 7 {
+		t.Errorf("%+v", got)
+	}
+}

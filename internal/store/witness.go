@@ -1,0 +1,75 @@
+package store
+
+import (
+	"context"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
+)
+
+const (
+	// witnessRuns is how many runs of a build are asked what their evidence shows of a leak: those that show it, then the newest.
+	witnessRuns = 40
+	// otherWitnesses is how many runs of other builds are looked at for kinds of evidence that the build lacks.
+	otherWitnesses = 60
+)
+
+// An OtherWitness is the newest run of another build in which a kind of evidence shows a leak.
+type OtherWitness struct {
+	Kind            string // of what was read
+	Run             int64
+	Name            string
+	Build, Scenario string
+}
+
+// WitnessesOfLeak returns what the runs of a build, that of a run which shows the leak, say of it, the newest first; and where other builds have
+// evidence that shows it. root is the id of its signature.
+func (v View) WitnessesOfLeak(ctx context.Context, root, shown int64) ([]leaks.WitnessRun, []OtherWitness, error) {
+	type row struct {
+		Run                   int64
+		Name, Build, Scenario string
+		Status                string
+		Kinds                 []string
+		Shows                 bool
+		SpanNS                int64
+		Witnesses             []analysis.Witness
+		Unreachable           *analysis.Amount
+		figureRow
+	}
+	rows, err := all[row](ctx, v.q, `
+		with here as (
+			select r.id, r.name, b.name as build, sc.name as scenario, r.status, r.summary, f.*
+			from runs r join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
+				left join lateral (
+					select own.text as own, `+figureColumns("f")+`, f.witnesses
+					from (select id, text from signatures where root_id = $1 offset 0) own join findings f on f.run_id = r.id and f.signature_id = own.id
+					order by `+gravestFirst+` limit 1) f on true
+			where r.build_id = (select build_id from runs where id = $2) and r.analysed_at is not null
+			order by f.own is null, r.id desc limit $3)
+		select r.id as run, r.name, r.build, r.scenario, r.status, r.own is not null as shows,
+			array(select distinct coalesce(c.kind, e.kind) from evidence e left join captures c on c.evidence_id = e.id where e.run_id = r.id order by 1) as kinds,
+			case when r.own is null then 0 else `+runSpan+` end as span_ns, r.witnesses,
+			case when r.own is not null then (select u->'unreachable' from jsonb_array_elements(coalesce(r.summary->'unreachable', '[]')) u where u->>'signature' = r.own limit 1) end as unreachable,
+			coalesce(r.class, '') as class, r.score, coalesce(r.certain, false) as certain, coalesce(r.outstanding_count, 0) as outstanding_count,
+			coalesce(r.outstanding_bytes, 0) as outstanding_bytes, r.growth_count, r.growth_bytes, r.rate
+		from here r order by r.id desc`, root, shown, witnessRuns)
+	if err != nil {
+		return nil, nil, wrap("witnesses", err)
+	}
+	list := make([]leaks.WitnessRun, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		list[i] = leaks.WitnessRun{
+			Run: r.Run, Name: r.Name, Build: r.Build, Scenario: r.Scenario, Kinds: r.Kinds, Status: analysis.Status(r.Status), Shows: r.Shows,
+			Figure: r.figure(), Witnesses: r.Witnesses, Unreachable: r.Unreachable, SpanNS: r.SpanNS,
+		}
+	}
+	others, err := all[OtherWitness](ctx, v.q, `
+		with others as (
+			select r.id as run, r.name, b.name as build, sc.name as scenario, f.witnesses, row_number() over (order by `+newestFirst+`, r.id desc) as at
+			from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
+			where own.root_id = $1 and f.witnesses is not null and r.build_id <> (select build_id from runs where id = $2) order by at limit $3)
+		select distinct on (kind) w->>'kind' as kind, o.run, o.name, o.build, o.scenario from others o, jsonb_array_elements(o.witnesses) w order by kind, o.at`,
+		root, shown, otherWitnesses)
+	return list, others, wrap("witnesses of other builds", err)
+}

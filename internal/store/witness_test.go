@@ -1,0 +1,81 @@
+package store_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/store"
+)
+
+// seenBy is a report of a leak by kinds of evidence, the report's own first.
+func seenBy(signature string, class analysis.Class, kinds ...string) *analysis.Report {
+	r := leaksReport(finding{signature: signature, class: class, bytes: 500})
+	r.Findings[0].Witnesses = nil
+	for _, kind := range kinds {
+		r.Findings[0].Witnesses = append(r.Findings[0].Witnesses, analysis.Witness{Kind: kind, Verdict: class})
+	}
+	return r
+}
+
+func TestWitnessesOfALeak(t *testing.T) {
+	l := newLab(t)
+	l.run("99/old", seenBy("A", leak, "minidump"))
+	l.run("100/old", seenBy("A", leak, "etl", "minidump"))
+	silent := l.run("101/silent", leaksReport(finding{signature: "B", class: stable}))
+	clean := l.run("101/clean", seenBy("A", stable, "umdh-snapshot"))
+	lost := seenBy("A", leak, "umdh-snapshot", "etl")
+	lost.Unreachable = []analysis.Unreached{{Signature: "B", Unreachable: analysis.Amount{Count: 9, Bytes: 9}}, {Signature: "A", Unreachable: analysis.Amount{Count: 3, Bytes: 48}}}
+	lost.Snapshots = []analysis.Snapshot{{AtNS: 5}, {AtNS: 65}}
+	shown := l.run("101/soak", lost)
+	l.run("102/soak", leaksReport(finding{signature: "B", class: stable}))
+	l.sql(`insert into evidence (run_id, name, sha256, bytes, kind) values ($1, 'b.dmp', 'x', 1, 'minidump')`, shown) // uploaded, and not read yet
+
+	id := l.signature("A").ID
+	runs, others, err := l.now().WitnessesOfLeak(t.Context(), id, shown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range runs {
+		got = append(got, fmt.Sprintf("%d %s/%s shows %v, %s of %s", r.Run, r.Build, r.Scenario, r.Shows, r.Figure.Class, strings.Join(r.Kinds, " ")))
+	}
+	want := []string{
+		fmt.Sprintf("%d 101/soak shows true, leak of minidump umdh-snapshot", shown),
+		fmt.Sprintf("%d 101/clean shows true, stable of umdh-snapshot", clean),
+		fmt.Sprintf("%d 101/silent shows false,  of umdh-snapshot", silent),
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if first := runs[0]; len(first.Witnesses) != 2 || first.Unreachable == nil || first.Unreachable.Count != 3 || first.SpanNS != 60 || first.Figure.Rate == nil {
+		t.Errorf("%+v", first)
+	}
+	if runs[1].Unreachable != nil || runs[2].Witnesses != nil {
+		t.Errorf("%+v, %+v", runs[1], runs[2])
+	}
+	newest := store.OtherWitness{Kind: "minidump", Build: "100", Scenario: "old", Name: runs[0].Name}
+	for _, o := range others {
+		if o.Run = 0; o.Kind == newest.Kind && o != newest {
+			t.Errorf("the newest dump of other builds: %+v", o)
+		}
+	}
+	if len(others) != 2 {
+		t.Errorf("%d kinds of evidence in other builds: %+v", len(others), others)
+	}
+}
+
+// A build of very many runs is asked as far as a page needs it: those that show the leak first.
+func TestWitnessesAreBounded(t *testing.T) {
+	l := newLab(t)
+	shown := l.run("100/soak/1", seenBy("A", leak, "umdh-snapshot"))
+	l.sql(`insert into runs (build_id, scenario_id, name, analysed_at) select build_id, scenario_id, 'x' || i, now() from runs, generate_series(1, 200) i where id = $1`, shown)
+	id := l.signature("A").ID
+	runs, _, err := l.now().WitnessesOfLeak(t.Context(), id, shown)
+	if err != nil || len(runs) != 40 || !slices.ContainsFunc(runs, func(r leaks.WitnessRun) bool { return r.Run == shown && r.Shows }) {
+		t.Errorf("%d runs, %v", len(runs), err)
+	}
+}

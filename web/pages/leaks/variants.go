@@ -1,0 +1,134 @@
+package leaks
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/store"
+	"heapdrift/web/pages/ui"
+)
+
+// variantsShown is how many variants of a leak its page shows; of the rest it says how many stacks they are.
+const variantsShown = 6
+
+// variants are the ways by which a leak is reached.
+type variants struct {
+	name   string          // of the leak
+	shown  *store.StackRun // whose lines and figures are shown
+	stacks *store.LeakStacks
+	list   []leaks.Variant
+	source ui.Source
+}
+
+// variantsOf reads the stacks of a leak as the run that explains it shows them, and where else they were seen; nil where no run shows a stack.
+func variantsOf(ctx context.Context, from store.View, v *signatureView) (*variants, error) {
+	if v.history.Explained == nil {
+		return nil, nil
+	}
+	run := v.history.Explained.Run
+	stacks, err := from.StacksOfLeak(ctx, v.ID, run)
+	if err != nil || len(stacks.Runs) == 0 {
+		return nil, err
+	}
+	shown := &stacks.Runs[0]
+	links, err := from.SourceLinks(ctx, v.project)
+	return &variants{
+		name: v.title.Name.Name, shown: shown, stacks: stacks, list: leaks.VariantsOf(stacks.Seen, shown.ID), source: ui.Source{Links: links, Build: shown.Build, Branch: shown.Branch},
+	}, err
+}
+
+// top are the variants that the page shows.
+func (v *variants) top() []leaks.Variant { return v.list[:min(len(v.list), variantsShown)] }
+
+// rest says what of the leak the page does not show; "" for nothing.
+func (v *variants) rest() string {
+	left := v.shown.Sites
+	for i := range v.top() {
+		if in := v.list[i].In(v.shown.ID); in != nil {
+			left -= in.Stacks
+		}
+	}
+	var parts []string
+	if hidden := len(v.list) - len(v.top()); hidden > 0 && v.shown.Read == v.shown.Sites {
+		parts = append(parts, ui.Counted(hidden, "more variant"))
+	}
+	if left > 0 {
+		parts = append(parts, ui.Counted(left, "more stack")+" of this leak in run "+v.shown.Name)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// sum says how many variants there are, as far as that is known, and of which build the lines are.
+func (v *variants) sum() string {
+	count := ui.Counted(len(v.list), "variant")
+	if v.shown.Read < v.shown.Sites {
+		count = ui.Counted(v.shown.Sites, "stack") + " in run " + v.shown.Name
+	}
+	return count + ", lines of build " + v.shown.Build
+}
+
+// url is the list of all sites of the leak in the run that is shown.
+func (v *variants) url(signature string) templ.SafeURL {
+	return ui.WithQuery(ui.RunURL(v.shown.ID), url.Values{"view": {"sites"}, "q": {signature}})
+}
+
+// nameOf names a variant by what only it calls.
+func (v *variants) nameOf(variant *leaks.Variant) string {
+	if len(variant.Through) == 0 {
+		if len(variant.Frames) == 0 {
+			return "allocations without a stack"
+		}
+		return v.name
+	}
+	names := make([]string, len(variant.Through))
+	for i, call := range variant.Through {
+		names[i] = ui.CutName(call).Name
+	}
+	return strings.Join(names, " → ")
+}
+
+// span is the time in which the figures of a run grew; "" where the evidence has no times.
+func (v *variants) span(run int64) string {
+	if r := v.stacks.Run(run); r != nil && r.SpanNS > 0 {
+		return "in " + ui.Span(time.Duration(r.SpanNS))
+	}
+	return ""
+}
+
+// seenIn says in which builds a variant was seen, the oldest first.
+func (v *variants) seenIn(variant *leaks.Variant) string {
+	var builds []string
+	for i := len(variant.Seen) - 1; i >= 0; i-- {
+		if r := v.stacks.Run(variant.Seen[i].Run); !slices.Contains(builds, r.Build) {
+			builds = append(builds, r.Build)
+		}
+	}
+	switch n := len(builds); n {
+	case 1:
+		return "seen in build " + builds[0]
+	case 2:
+		return "seen in builds " + builds[0] + " and " + builds[1]
+	default:
+		return "seen in " + ui.Counted(n, "build") + ", " + builds[0] + " to " + builds[n-1]
+	}
+}
+
+// grewBy is the growth of stacks in a run; nil has nothing to compare with.
+func grewBy(growth *analysis.Amount) ui.Change {
+	if growth == nil {
+		return ui.BytesChange(nil)
+	}
+	return ui.BytesChange(&growth.Bytes)
+}
+
+// heldText is what a variant holds.
+func heldText(held analysis.Amount) string {
+	return analysis.Bytes(held.Bytes) + " in " + ui.Counted(held.Count, "block")
+}

@@ -1,0 +1,68 @@
+package pages_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	cdp "github.com/chromedp/chromedp"
+)
+
+// The card of modules leads to the leaks of each, and the address keeps the module beside the other filters.
+func TestModulesOfProject(t *testing.T) {
+	s := open(t)
+	addRun(t, s.store, target, capturesOf(shop, 11))
+	page := s.page("/projects/shopd?sort=growth")
+	_, card, _ := strings.Cut(page, `id="modules"`)
+	card, _, _ = strings.Cut(card, "</section>")
+	has(t, words(card), "By module growth of open leaks per hour", "shopd ▲ +", "MB/hour", "leaks", "audit ▲ +689 KB/hour", "1 leak")
+	has(t, card, `href="/projects/shopd?module=audit&amp;sort=growth#leaks-card"`, `class="part" width="`)
+	list := s.page("/projects/shopd?module=audit&sort=growth")
+	has(t, list, `<option value="audit" selected>audit</option>`, `href="/projects/shopd?module=audit&amp;sort=growth&amp;state=new"`, "AuditLog", `href="/projects/shopd?sort=growth#leaks-card" aria-current="true"`)
+	_, rows, _ := strings.Cut(list, `<div id="leaks">`)
+	rows, _, _ = strings.Cut(rows, `id="runs"`)
+	lacks(t, rows, appendLine, "SearchIndex")
+	if n := strings.Count(rows, "<tr data-row="); n != 1 {
+		t.Errorf("%d leaks blame audit", n)
+	}
+	has(t, words(s.page("/projects/shopd?module=nosuch")), "No signature matches. Show all")
+	has(t, s.page("/projects/shopd?module=nosuch"), `<option value="nosuch" selected>`)
+}
+
+// Owners are initials with the whole name, and a dashed circle where there is none.
+func TestOwnersAreInitials(t *testing.T) {
+	s := open(t)
+	addRun(t, s.store, target, capturesOf(shop, 11))
+	leak := signatureOf(t, s, appendLine)
+	if status, page := s.fill("/projects/shopd/signatures/"+leak.Text, "version", fmt.Sprint(leak.Version), "do", "assign", "assignee", "Cara Moss"); status != 303 {
+		t.Fatalf("%d %.300s", status, page)
+	}
+	page := s.page("/projects/shopd")
+	has(t, page, `role="img" title="Cara Moss" aria-label="Cara Moss">CM</span>`)
+	has(t, page, `<span class="av none" role="img" title="nobody" aria-label="nobody">–</span>`)
+}
+
+// The project with its modules at three widths, light and dark; a module filters the list and stands in the address.
+func TestModulesInBrowser(t *testing.T) {
+	s, b := open(t), browse(t)
+	history(t, s)
+	leak := signatureOf(t, s, appendLine)
+	if status, page := s.fill("/projects/shopd/signatures/"+leak.Text, "version", fmt.Sprint(leak.Version), "do", "assign", "assignee", "Cara Moss"); status != 303 {
+		t.Fatalf("%d %.300s", status, page)
+	}
+	for _, size := range [][2]int64{{1440, 900}, {1024, 768}, {390, 844}} {
+		b.do(cdp.EmulateViewport(size[0], size[1]), cdp.Navigate(s.url+"/projects/shopd"))
+		for _, theme := range []string{"light", "dark"} {
+			what := fmt.Sprintf("modules-%d-%s", size[0], theme)
+			b.see(fmt.Sprintf(`document.documentElement.dataset.theme = %q`, theme))
+			b.accessible(what)
+			b.keep(what)
+		}
+		b.fits(fmt.Sprintf("project at %d", size[0]))
+		b.uncut(fmt.Sprintf("project at %d", size[0]))
+	}
+	b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(s.url+"/projects/shopd"), cdp.Click(`//ul[@class="shares"]//span[text()="plugin"]`))
+	b.see(`location.search === "?module=plugin" && document.querySelectorAll("#leaks tr[data-row]").length === 1 && document.querySelector("select[name=module]").value === "plugin"`)
+	b.do(cdp.Click(`.shares a[aria-current]`))
+	b.see(`location.search === "" && document.querySelectorAll("#leaks tr[data-row]").length > 1`)
+}
