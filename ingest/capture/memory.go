@@ -64,6 +64,15 @@ type Space struct {
 	// Partial says that the regions are those whose bytes are in the evidence: what is only reserved, and what is free, is
 	// not known.
 	Partial bool `json:"partial,omitempty"`
+	// Map says what lies where; nil where the evidence has sums only.
+	Map *Map `json:"map,omitempty"`
+	// Bits is the width of the program, 32 or 64, and Limit the address space that it may use: 2, 3 or 4 GB of one of 32 bits. Each
+	// is 0 where the evidence does not tell.
+	Bits  uint8 `json:"bits,omitempty"`
+	Limit int64 `json:"limit,omitempty"`
+	// MachineCommit is what all processes of the machine are charged, of at most MachineCommitLimit; 0 unknown.
+	MachineCommit      int64 `json:"machine_commit,omitempty"`
+	MachineCommitLimit int64 `json:"machine_commit_limit,omitempty"`
 }
 
 // A UseName says what a part of the address space is used for.
@@ -135,11 +144,13 @@ type HeapFacts struct {
 	Committed int64  `json:"committed"`
 	Virtual   int64  `json:"virtual,omitempty"` // of segments up to their last committed byte and virtual blocks: column Virt of !heap -s
 	Free      Usage  `json:"free"`              // free blocks; Bytes with their headers
-	Busy      Usage  `json:"busy"`              // requested bytes
-	LFH       Usage  `json:"lfh"`               // of Busy those in the low-fragmentation heap
-	Blocks    Usage  `json:"virtual_blocks"`    // of Busy those that are reservations of their own
-	Internal  int64  `json:"internal,omitempty"`
-	Segments  int64  `json:"segments,omitempty"`
+	// LargestFree is the largest of them, in bytes with its header.
+	LargestFree int64 `json:"largest_free,omitempty"`
+	Busy        Usage `json:"busy"`           // requested bytes
+	LFH         Usage `json:"lfh"`            // of Busy those in the low-fragmentation heap
+	Blocks      Usage `json:"virtual_blocks"` // of Busy those that are reservations of their own
+	Internal    int64 `json:"internal,omitempty"`
+	Segments    int64 `json:"segments,omitempty"`
 	// UncommittedRanges are the holes in segments.
 	UncommittedRanges  int64 `json:"uncommitted_ranges,omitempty"`
 	LargestUncommitted int64 `json:"largest_uncommitted,omitempty"`

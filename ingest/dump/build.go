@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"heapdrift/ingest/capture"
@@ -195,6 +196,11 @@ func (b *builder) takeSpace() {
 	b.failed("the system's counters", err)
 	if counters != nil {
 		m.Space.PrivateBytes, m.Space.WorkingSet = int64(counters.PrivateUsage), int64(counters.WorkingSet)
+	}
+	machine, err := b.dump.SystemMemory()
+	b.failed("the memory of the machine", err)
+	if machine != nil && machine.CommitLimit <= math.MaxInt64 && machine.Committed <= machine.CommitLimit {
+		m.Space.MachineCommit, m.Space.MachineCommitLimit = int64(machine.Committed), int64(machine.CommitLimit)
 	}
 	m.Threads = b.threadFacts(b.where())
 }

@@ -32,7 +32,8 @@ type piece struct {
 
 // spaceOf sums the address space by use. Marks say what the regions themselves do not: which are heaps, stacks and the like.
 func (p *process) spaceOf(marks []mark) *capture.Space {
-	s := &capture.Space{Partial: len(p.regions) == 0}
+	s := &capture.Space{Partial: len(p.regions) == 0, Bits: uint8(p.bits()), Limit: p.limit()}
+	var stretches []capture.Stretch
 	pieces := p.pieces(arrange(marks))
 	uses := map[capture.UseName]*capture.Use{}
 	reservations := map[uint64]*capture.Reservation{}
@@ -46,6 +47,9 @@ func (p *process) spaceOf(marks []mark) *capture.Space {
 		}
 		u.Regions++
 		u.Reserved += int64(at.size)
+		if at.use != capture.UseFree {
+			stretches = append(stretches, at.stretch())
+		}
 		if at.state == minidump.MemCommit {
 			u.Committed += int64(at.size)
 			if at.use == capture.UsePrivate {
@@ -85,8 +89,18 @@ func (p *process) spaceOf(marks []mark) *capture.Space {
 			s.Uses = append(s.Uses, *u)
 		}
 	}
+	s.Map = capture.MapOf(stretches)
 	s.Largest, s.Repeated = largest(order, reservations)
 	p.shares(s)
+	return s
+}
+
+// stretch is the piece as the map of the address space has it.
+func (at *piece) stretch() capture.Stretch {
+	s := capture.Stretch{Address: capture.Address(at.address), Size: int64(at.size), Use: at.use}
+	if at.state == minidump.MemCommit {
+		s.Committed = s.Size
+	}
 	return s
 }
 
@@ -111,12 +125,16 @@ func arrange(marks []mark) []mark {
 // pieces cuts the regions where marks begin and end.
 func (p *process) pieces(marks []mark) (list []piece) {
 	modules := p.images()
+	top := uint64(4 * gigabyte)
+	if limit := p.limit(); limit > 0 {
+		top = uint64(limit)
+	}
 	for _, r := range p.spread() {
-		if p.wow64 && r.State == minidump.MemFree { // to a 32-bit process nothing above 4 GB is free
-			if r.Base >= 1<<32 {
+		if p.bits() == 32 && r.State == minidump.MemFree { // to a 32-bit process nothing is free that it cannot use
+			if r.Base >= top {
 				continue
 			}
-			r.Size = min(r.Size, 1<<32-r.Base)
+			r.Size = min(r.Size, top-r.Base)
 		}
 		whole := piece{span: span{r.Base, r.Size}, use: p.useOf(r, modules), reservation: r.AllocationBase, state: r.State, protect: r.Protect, private: r.Type == minidump.MemPrivate}
 		if whole.use != capture.UsePrivate && whole.use != capture.UseMapped { // some heaps lie in sections

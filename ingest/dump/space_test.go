@@ -1,0 +1,58 @@
+package dump_test
+
+import (
+	"encoding/binary"
+	"slices"
+	"testing"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/dump/dumptest"
+	"heapdrift/ingest/minidump/minidumptest"
+	"heapdrift/ingest/ntheap/ntheaptest"
+)
+
+// The map has what the sums have, and nothing twice.
+func TestMapOfTheAddressSpace(t *testing.T) {
+	for _, windows := range []*ntheaptest.Windows{ntheaptest.Win10x64, ntheaptest.Win7x86} {
+		p := ntheaptest.Make(ntheaptest.Recipe{Windows: windows, Seed: 6, Heaps: 2, Segments: 2, Blocks: 40, Virtual: 1})
+		d := dumptest.Of(p, dumptest.Program{Private: []uint64{1 << 20, 1 << 20}})
+		s := readBytes(t, d.Bytes()).Memory.Space
+		sums := map[capture.UseName]capture.Use{}
+		for i := range s.Map.Stretches {
+			at := &s.Map.Stretches[i]
+			u := sums[at.Use]
+			u.Reserved, u.Committed = u.Reserved+at.Taken, u.Committed+at.Committed
+			sums[at.Use] = u
+		}
+		for _, u := range s.Uses {
+			if got := sums[u.Name]; u.Name != capture.UseFree && (got.Reserved != u.Reserved || got.Committed != u.Committed) {
+				t.Errorf("%s: %s has %d bytes in the map, %d committed; want %+v", windows.Name, u.Name, got.Reserved, got.Committed, u)
+			}
+		}
+		if _, ok := sums[capture.UseFree]; ok || s.Map.Grain != 0 || int(s.Bits) != windows.Bits {
+			t.Errorf("%s: %d bits, grain %d, free in the map is %t", windows.Name, s.Bits, s.Map.Grain, ok)
+		}
+		heap := slices.IndexFunc(s.Map.Stretches, func(at capture.Stretch) bool { return at.Use == capture.UseHeap })
+		if heap < 0 || !slices.ContainsFunc(p.Heaps, func(h ntheaptest.Heap) bool { return uint64(s.Map.Stretches[heap].Address) <= h.Handle }) {
+			t.Errorf("%s: no heap lies where one was made", windows.Name)
+		}
+	}
+}
+
+func TestCommitOfTheMachine(t *testing.T) {
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 6, Heaps: 1, Segments: 1, Blocks: 10})
+	d := dumptest.Of(p, dumptest.Program{})
+	if s := readBytes(t, d.Bytes()).Memory.Space; s.MachineCommitLimit != 0 {
+		t.Errorf("a dump that does not say: %+v", s)
+	}
+	for _, test := range []struct{ committed, limit, want uint64 }{{5 << 30, 8 << 30, 8 << 30}, {8 << 30, 8 << 30, 8 << 30}, {9 << 30, 8 << 30, 0}, {1 << 30, 1 << 63, 0}} {
+		data := make([]byte, 0x94) // MINIDUMP_SYSTEM_MEMORY_INFO_1: the size of a page, and counts of pages
+		binary.LittleEndian.PutUint32(data[0x08:], 4096)
+		binary.LittleEndian.PutUint64(data[0x7C:], test.committed/4096)
+		binary.LittleEndian.PutUint64(data[0x84:], test.limit/4096)
+		d.Extra = []minidumptest.Stream{{Type: 21, Data: data}}
+		if s := readBytes(t, d.Bytes()).Memory.Space; s.MachineCommitLimit != int64(test.want) || test.want > 0 && s.MachineCommit != int64(test.committed) {
+			t.Errorf("%+v: %d of %d", test, s.MachineCommit, s.MachineCommitLimit)
+		}
+	}
+}
