@@ -161,7 +161,7 @@ func holes(s *capture.Space) string {
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("The largest free block has %s and lies at %v; %.1f %% of the free address space is outside of it.", analysis.Bytes(s.LargestFree), s.LargestFreeAt, 100*part)
+	return fmt.Sprintf("The largest free block has %s and lies at %v; fragmentation is %.1f %%, the part of the free address space that is outside of it.", analysis.Bytes(s.LargestFree), s.LargestFreeAt, 100*part)
 }
 
 // reconciled says how the private bytes of the regions stand to what the system counts.
