@@ -87,6 +87,7 @@ func textMemory(p *printer, r *analysis.Report, opt Options) {
 		p.line("    %-50s %10s in %s, of %s in %s", u.Where, analysis.Bytes(u.Unreachable.Bytes), analysis.Plural(u.Unreachable.Count, "block"),
 			analysis.Bytes(u.Outstanding.Bytes), analysis.Count(u.Outstanding.Count))
 	}
+	textCourse(p, r.Course)
 	for i := range r.Memory {
 		m := &r.Memory[i]
 		if isRepeated(r.Memory[i+1:], m) {

@@ -1,0 +1,25 @@
+package export_test
+
+import (
+	"strings"
+	"testing"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/export"
+)
+
+func TestMemoryOverTimeAsText(t *testing.T) {
+	size := func(n int64) *int64 { return &n }
+	r := &analysis.Report{Snapshots: []analysis.Snapshot{{}}, Course: &analysis.Course{Measure: analysis.MeasurePrivate, Timed: true, Instants: []analysis.Instant{
+		{File: "a.dmp", TakenAt: "2026-03-06T12:00:00", Total: size(100 << 20), Unexplained: size(20 << 20)},
+		{File: "b.log", Blocks: size(5 << 20), OtherLife: true},
+		{File: "c.dmp", TakenAt: "2026-03-06T13:00:00", AtNS: 3600e9, Total: size(160 << 20), Unexplained: size(30 << 20)},
+	}, Outlooks: []analysis.Outlook{{Of: analysis.OfCommit, Why: "the evidence does not tell the limit", PerHour: 60 << 20}}}}
+	text := writeReport(t, "text", r, export.Options{})
+	for _, want := range []string{"memory over time, private bytes", "2026-03-06T12:00:00     100 MB     20.0 MB          –  a.dmp", "–                            –           –    5.00 MB  b.log, another process",
+		"private bytes changed by +60.0 MB: +10.0 MB unexplained.", "Unexplained: 30.0 MB of 160 MB", "is unknown: the evidence does not tell the limit; it grows by 60.0 MB per hour."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the text lacks %q:\n%s", want, text)
+		}
+	}
+}
