@@ -14,6 +14,8 @@ type Map struct {
 	// Grain is 0 where every stretch has one use. Else neighbours that begin in the same Grain bytes, a power of two, are one
 	// stretch, whose use is that of most of its bytes.
 	Grain int64 `json:"grain,omitempty"`
+	// LeftOut says that a report has no room for the map, and its stretches are not in it.
+	LeftOut bool `json:"left_out,omitempty"`
 }
 
 // A Stretch is address space of one use. Taken is how much of Size is not free: all of it, but for stretches that were joined.

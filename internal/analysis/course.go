@@ -164,9 +164,9 @@ func (at *Instant) takeSpace(s *capture.Space, measure string) {
 		return
 	}
 	at.space = s
-	var sum int64
-	if at.Parts, sum = partsOfSpace(s, measure); measure == MeasurePrivate && s.PrivateBytes > 0 && sum > 0 {
-		at.Unexplained = new(s.PrivateBytes - sum)
+	at.Parts, _ = partsOfSpace(s, measure)
+	if _, rest, ok := Unexplained(s); ok && measure == MeasurePrivate {
+		at.Unexplained = &rest
 	}
 	if taken := Taken(s); taken > 0 && !s.Partial {
 		at.Taken = &taken
@@ -247,12 +247,52 @@ func (c *Course) order() {
 	}
 }
 
+// A figure is what instants of a course are compared by, with what it is called. It is nil where an instant does not tell it.
+type figure struct {
+	of   func(*Instant) *int64
+	name string
+}
+
+// figure chooses what two instants at least tell alike: the system's own count, else the sum of the parts, else whatever stands for
+// the total. A count of the system's and a sum of regions differ, though nothing grew.
+func (c *Course) figure() figure {
+	bySystem := func(at *Instant) *int64 {
+		if at.Unexplained == nil {
+			return nil
+		}
+		return at.Total
+	}
+	byParts := func(at *Instant) *int64 {
+		if len(at.Parts) == 0 {
+			return nil
+		}
+		var sum int64
+		for i := range at.Parts {
+			sum += min(at.Parts[i].Bytes, math.MaxInt64-sum)
+		}
+		return &sum
+	}
+	for _, f := range []figure{{bySystem, " by the system's count"}, {byParts, " by the regions"}} {
+		n := 0
+		for i := range c.Instants {
+			if at := &c.Instants[i]; !at.OtherLife && f.of(at) != nil {
+				n++
+			}
+		}
+		if n > 1 {
+			return f
+		}
+	}
+	return figure{func(at *Instant) *int64 { return at.Total }, ""}
+}
+
 // Growth is how the total, its parts and the unexplained rest changed from the first instant of the process that tells them to the
-// last. ok is false where less than two do. Unexplained is nil where one of the two does not tell it.
-func (c *Course) Growth() (from, to *Instant, growth Instant, ok bool) {
+// last, and by which figure. ok is false where less than two do. What one of the two does not tell is nil.
+func (c *Course) Growth() (from, to *Instant, growth Instant, by string, ok bool) {
+	f := c.figure()
 	for i := range c.Instants {
 		at := &c.Instants[i]
-		if at.Total == nil || at.OtherLife {
+		if f.of(at) == nil || at.OtherLife {
 			continue
 		}
 		if to = at; from == nil {
@@ -260,9 +300,9 @@ func (c *Course) Growth() (from, to *Instant, growth Instant, ok bool) {
 		}
 	}
 	if from == to {
-		return nil, nil, growth, false
+		return nil, nil, growth, "", false
 	}
-	growth = Instant{AtNS: to.AtNS - from.AtNS, Total: new(*to.Total - *from.Total)}
+	growth = Instant{AtNS: to.AtNS - from.AtNS, Total: new(*f.of(to) - *f.of(from))}
 	for _, use := range capture.UseNames {
 		if a, b := from.Part(use), to.Part(use); a > 0 || b > 0 {
 			growth.Parts = append(growth.Parts, Part{use, b - a})
@@ -275,7 +315,7 @@ func (c *Course) Growth() (from, to *Instant, growth Instant, ok bool) {
 		return new(*b - *a)
 	}
 	growth.Unexplained, growth.Blocks, growth.Taken = difference(from.Unexplained, to.Unexplained), difference(from.Blocks, to.Blocks), difference(from.Taken, to.Taken)
-	return from, to, growth, true
+	return from, to, growth, f.name, true
 }
 
 // Part is what a use has of the total, 0 for nothing.

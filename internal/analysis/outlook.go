@@ -51,7 +51,7 @@ func outlooks(c *Course) (list []Outlook) {
 		list = append(list, outlook(OfAddressSpace, last.Limit, Taken(last), c, func(at *Instant) *int64 { return at.Taken }))
 	}
 	if last.Bits == 64 || last.MachineCommitLimit > 0 {
-		list = append(list, outlook(OfCommit, last.MachineCommitLimit, last.MachineCommit, c, func(at *Instant) *int64 { return at.Total }))
+		list = append(list, outlook(OfCommit, last.MachineCommitLimit, last.MachineCommit, c, c.figure().of))
 	}
 	return list
 }
@@ -168,7 +168,7 @@ func (c *Course) Sentences() (list []string) {
 
 // SayGrowth tells what grew: the total, its largest parts, and the rest that nothing explains. It is "" where growth cannot be told.
 func (c *Course) SayGrowth() string {
-	_, _, growth, ok := c.Growth()
+	_, _, growth, by, ok := c.Growth()
 	if !ok {
 		return ""
 	}
@@ -176,7 +176,7 @@ func (c *Course) SayGrowth() string {
 	if growth.AtNS > 0 {
 		over = " over " + lasting(time.Duration(growth.AtNS))
 	}
-	s := fmt.Sprintf("From the first instant to the last%s, %s changed by %s", over, c.Measure, grownBy(*growth.Total))
+	s := fmt.Sprintf("From the first instant to the last%s, %s%s changed by %s", over, c.Measure, by, grownBy(*growth.Total))
 	parts := slices.Clone(growth.Parts)
 	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(magnitude(b.Bytes), magnitude(a.Bytes)) })
 	told := 0
@@ -203,8 +203,6 @@ func (c *Course) SayUnexplained() string {
 				Bytes(*at.Unexplained), Bytes(*at.Total))
 		case *at.Unexplained < 0:
 			return fmt.Sprintf("Nothing is unexplained at the last instant: the regions have %s more than the system's own count, which was taken before them.", Bytes(-*at.Unexplained))
-		default:
-			return "Nothing is unexplained at the last instant: the parts are all of the private bytes."
 		}
 	}
 	return ""

@@ -62,10 +62,10 @@ func Fragmentation(s *capture.Space) (part float64, ok bool) {
 }
 
 // Unexplained is what the system charges the process beyond the private bytes of all uses; ok is false where the evidence does not
-// tell one of them.
+// tell one of them. VMMap gives the sum of its regions for both, which no count of the system's is to the byte: it explains nothing.
 func Unexplained(s *capture.Space) (private, rest int64, ok bool) {
 	for i := range s.Uses {
 		private += s.Uses[i].Private
 	}
-	return private, s.PrivateBytes - private, s.PrivateBytes > 0 && private > 0
+	return private, s.PrivateBytes - private, s.PrivateBytes > 0 && private > 0 && s.PrivateBytes != private
 }

@@ -81,7 +81,7 @@ func withFree(regions []minidumptest.Region, end uint64) (list []minidumptest.Re
 func TestAddressSpaceOnThePage(t *testing.T) {
 	s := open(t)
 	narrow := s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, target, []*capture.Capture{fragmented(t)})))
-	has(t, narrow, `fill="url(#use-heap)"`, `<pattern id="use-stack" class="u-stack"`)
+	has(t, narrow, `<pattern id="use-stack" class="u-stack"`, `fill="url(#use-heap)"`)
 	has(t, words(narrow), "Address space", "free", "pale: reserved", "32-bit program, may use 2.00 GB", "One row is 128 MB, one cell 512 KB", "The largest free block has 227 MB and lies at 0x1cf1000; fragmentation is 78.3 %",
 		"The map as a table", "0x78000000 – 0x80000000")
 	wide := target

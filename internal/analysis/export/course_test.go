@@ -17,7 +17,7 @@ func TestMemoryOverTimeAsText(t *testing.T) {
 	}, Outlooks: []analysis.Outlook{{Of: analysis.OfCommit, Why: "the evidence does not tell the limit", PerHour: 60 << 20}}}}
 	text := writeReport(t, "text", r, export.Options{})
 	for _, want := range []string{"memory over time, private bytes", "2026-03-06T12:00:00     100 MB     20.0 MB          –  a.dmp", "–                            –           –    5.00 MB  b.log, another process",
-		"private bytes changed by +60.0 MB: +10.0 MB unexplained.", "Unexplained: 30.0 MB of 160 MB", "is unknown: the evidence does not tell the limit; it grows by 60.0 MB per hour."} {
+		"private bytes by the system's count changed by +60.0 MB: +10.0 MB unexplained.", "Unexplained: 30.0 MB of 160 MB", "is unknown: the evidence does not tell the limit; it grows by 60.0 MB per hour."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text lacks %q:\n%s", want, text)
 		}

@@ -140,5 +140,6 @@ var textures = []texture{
 	{string(capture.UseImage), "4", "M0 2H4"},
 	{string(capture.UseMapped), "5", "M2 2.500H3.500"},
 	{string(capture.UseSystem), "3", "M1.500 0V3 M0 1.500H3"},
+	{string(unexplained), "6", "M0 6 6 0 M-1 1 1 -1 M5 7 7 5 M0 0 6 6 M-1 5 1 7 M5 -1 7 1"},
 	{"folded", "6", "M0 0 3 3 0 6"},
 }
