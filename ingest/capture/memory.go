@@ -146,9 +146,10 @@ type HeapFacts struct {
 	Free      Usage  `json:"free"`              // free blocks; Bytes with their headers
 	// LargestFree is the largest of them, in bytes with its header.
 	LargestFree int64 `json:"largest_free,omitempty"`
-	Busy        Usage `json:"busy"`           // requested bytes
-	LFH         Usage `json:"lfh"`            // of Busy those in the low-fragmentation heap
-	Blocks      Usage `json:"virtual_blocks"` // of Busy those that are reservations of their own
+	FreeLFH     Usage `json:"free_lfh,omitzero"` // free blocks in the low-fragmentation heap, which are not in Free
+	Busy        Usage `json:"busy"`              // requested bytes
+	LFH         Usage `json:"lfh"`               // of Busy those in the low-fragmentation heap
+	Blocks      Usage `json:"virtual_blocks"`    // of Busy those that are reservations of their own
 	Internal    int64 `json:"internal,omitempty"`
 	Segments    int64 `json:"segments,omitempty"`
 	// UncommittedRanges are the holes in segments.

@@ -78,7 +78,7 @@ func (b *builder) takeHeaps() {
 	}
 	for _, w := range b.heaps {
 		facts := w.out.Facts
-		facts.Bits = uint8(b.sides[w.side].bits)
+		facts.Bits, facts.FreeLFH = uint8(b.sides[w.side].bits), w.out.FreeLFH
 		m.Heaps = append(m.Heaps, facts)
 		b.c.Heaps = append(b.c.Heaps, capture.Heap{Handle: w.heap.Handle, Partial: len(w.out.Gaps) > 0})
 		m.Gaps = append(m.Gaps, w.out.Gaps...)

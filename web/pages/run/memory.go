@@ -252,6 +252,22 @@ func groupShare(m *analysis.Memory, g *capture.Group) string {
 	return "–"
 }
 
+// roomTitle says how the committed bytes of a heap are used.
+func roomTitle(r *analysis.HeapRoom) string {
+	s := fmt.Sprintf("%s of %s are in use, %s are free", analysis.Bytes(r.Committed-r.Free), analysis.Bytes(r.Committed), analysis.Bytes(r.Free))
+	if r.Largest > 0 {
+		s += fmt.Sprintf(", the largest free block has %s", analysis.Bytes(r.Largest))
+	}
+	return s
+}
+
+// roomShare is a part of the bar of a heap.
+func roomShare(r *analysis.HeapRoom, part int64) string {
+	return percent(plotWidth * float64(part) / float64(r.Committed))
+}
+
+func percentOf(part float64) string { return fmt.Sprintf("%.1f %%", 100*part) }
+
 // heapNote is what there is to say of a heap beside its figures.
 func heapNote(h *capture.HeapFacts) string {
 	s := h.Kind
