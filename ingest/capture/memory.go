@@ -83,18 +83,20 @@ const (
 	UseImage    UseName = "image"
 	UseHeap     UseName = "heap"
 	UsePageHeap UseName = "page-heap"
-	UseManaged  UseName = "managed"
-	UseStack    UseName = "stack"
-	UseMapped   UseName = "mapped"
-	UsePrivate  UseName = "virtual"
-	UseTEB      UseName = "teb"
-	UsePEB      UseName = "peb"
-	UseSystem   UseName = "system" // what the evidence counts as the system's, and says no more of
-	UseFree     UseName = "free"
+	// UseUnreached is of maps only: heaps there, more than half of which are blocks that no pointer was found to.
+	UseUnreached UseName = "unreached"
+	UseManaged   UseName = "managed"
+	UseStack     UseName = "stack"
+	UseMapped    UseName = "mapped"
+	UsePrivate   UseName = "virtual"
+	UseTEB       UseName = "teb"
+	UsePEB       UseName = "peb"
+	UseSystem    UseName = "system" // what the evidence counts as the system's, and says no more of
+	UseFree      UseName = "free"
 )
 
 // UseNames are the uses in the order in which tables show them.
-var UseNames = []UseName{UsePrivate, UseHeap, UsePageHeap, UseManaged, UseStack, UseImage, UseMapped, UsePEB, UseTEB, UseSystem, UseFree}
+var UseNames = []UseName{UsePrivate, UseUnreached, UseHeap, UsePageHeap, UseManaged, UseStack, UseImage, UseMapped, UsePEB, UseTEB, UseSystem, UseFree}
 
 // A Use sums the regions of one use. Reserved is the address space taken, committed or not, as VirtualAlloc counts it.
 type Use struct {

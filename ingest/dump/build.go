@@ -191,7 +191,7 @@ func (b *builder) takeSpace() {
 	marks = arrange(marks)
 	managed, heaps, notes := b.managed(marks)
 	m := b.c.Memory
-	m.Space, m.Managed, m.Notes = b.spaceOf(append(marks, managed...)), heaps, append(m.Notes, notes...)
+	m.Space, m.Managed, m.Notes = b.spaceOf(append(marks, managed...), b.losses()), heaps, append(m.Notes, notes...)
 	counters, err := b.dump.Counters()
 	b.failed("the system's counters", err)
 	if counters != nil {

@@ -64,7 +64,7 @@ func TestLimitOfTheAddressSpace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := p.spaceOf(nil)
+		s := p.spaceOf(nil, nil)
 		left := int64(0)
 		for _, u := range s.Uses {
 			if u.Reserved < 0 || u.Committed < 0 || u.Largest < 0 {

@@ -30,8 +30,9 @@ type piece struct {
 	private     bool
 }
 
-// spaceOf sums the address space by use. Marks say what the regions themselves do not: which are heaps, stacks and the like.
-func (p *process) spaceOf(marks []mark) *capture.Space {
+// spaceOf sums the address space by use. Marks say what the regions themselves do not: which are heaps, stacks and the like. Losses
+// say where in heaps blocks are that nothing points to; nil where nobody looked.
+func (p *process) spaceOf(marks []mark, losses []loss) *capture.Space {
 	s := &capture.Space{Partial: len(p.regions) == 0, Bits: uint8(p.bits()), Limit: p.limit()}
 	var stretches []capture.Stretch
 	pieces := p.pieces(arrange(marks))
@@ -48,7 +49,7 @@ func (p *process) spaceOf(marks []mark) *capture.Space {
 		u.Regions++
 		u.Reserved += int64(at.size)
 		if at.use != capture.UseFree {
-			stretches = append(stretches, at.stretch())
+			stretches = at.stretches(stretches, losses)
 		}
 		if at.state == minidump.MemCommit {
 			u.Committed += int64(at.size)
@@ -92,15 +93,6 @@ func (p *process) spaceOf(marks []mark) *capture.Space {
 	s.Map = capture.MapOf(stretches)
 	s.Largest, s.Repeated = largest(order, reservations)
 	p.shares(s)
-	return s
-}
-
-// stretch is the piece as the map of the address space has it.
-func (at *piece) stretch() capture.Stretch {
-	s := capture.Stretch{Address: capture.Address(at.address), Size: int64(at.size), Use: at.use}
-	if at.state == minidump.MemCommit {
-		s.Committed = s.Size
-	}
 	return s
 }
 

@@ -20,9 +20,13 @@ func TestMapOfTheAddressSpace(t *testing.T) {
 		sums := map[capture.UseName]capture.Use{}
 		for i := range s.Map.Stretches {
 			at := &s.Map.Stretches[i]
-			u := sums[at.Use]
+			use := at.Use
+			if use == capture.UseUnreached { // a part of the heaps
+				use = capture.UseHeap
+			}
+			u := sums[use]
 			u.Reserved, u.Committed = u.Reserved+at.Taken, u.Committed+at.Committed
-			sums[at.Use] = u
+			sums[use] = u
 		}
 		for _, u := range s.Uses {
 			if got := sums[u.Name]; u.Name != capture.UseFree && (got.Reserved != u.Reserved || got.Committed != u.Committed) {
@@ -32,10 +36,48 @@ func TestMapOfTheAddressSpace(t *testing.T) {
 		if _, ok := sums[capture.UseFree]; ok || s.Map.Grain != 0 || int(s.Bits) != windows.Bits {
 			t.Errorf("%s: %d bits, grain %d, free in the map is %t", windows.Name, s.Bits, s.Map.Grain, ok)
 		}
-		heap := slices.IndexFunc(s.Map.Stretches, func(at capture.Stretch) bool { return at.Use == capture.UseHeap })
+		heap := slices.IndexFunc(s.Map.Stretches, func(at capture.Stretch) bool { return at.Use == capture.UseHeap || at.Use == capture.UseUnreached })
 		if heap < 0 || !slices.ContainsFunc(p.Heaps, func(h ntheaptest.Heap) bool { return uint64(s.Map.Stretches[heap].Address) <= h.Handle }) {
 			t.Errorf("%s: no heap lies where one was made", windows.Name)
 		}
+	}
+}
+
+// The parts of heaps that are mostly blocks without a pointer are told apart, where somebody looked for pointers.
+func TestBlocksWithoutAPointerInTheMap(t *testing.T) {
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 6, Heaps: 1, Segments: 1, Blocks: 40, Virtual: 2})
+	large := slices.DeleteFunc(slices.Clone(p.Blocks), func(b ntheaptest.Block) bool { return b.Size < 256<<10 })
+	if len(large) != 2 {
+		t.Fatalf("%d large blocks", len(large))
+	}
+	useAt := func(s *capture.Space, address uint64) capture.UseName {
+		for i := range s.Map.Stretches {
+			if at := &s.Map.Stretches[i]; uint64(at.Address) <= address && address < at.End() {
+				return at.Use
+			}
+		}
+		return ""
+	}
+	middle := func(b ntheaptest.Block) uint64 { return b.Address + b.Size/2 }
+	s := readBytes(t, dumptest.Of(p, dumptest.Program{Roots: []uint64{large[0].Address}}).Bytes()).Memory.Space
+	if kept, lost := useAt(s, middle(large[0])), useAt(s, middle(large[1])); kept != capture.UseHeap || lost != capture.UseUnreached {
+		t.Errorf("a block with a pointer lies in %s, one without in %s", kept, lost)
+	}
+	var unreached int64
+	for i := range s.Map.Stretches {
+		if s.Map.Stretches[i].Use == capture.UseUnreached {
+			unreached += s.Map.Stretches[i].Taken
+		}
+	}
+	if size := int64(large[1].Size); unreached < size-2*64<<10 || unreached > size+2*64<<10+int64(p.Heaps[0].Committed) {
+		t.Errorf("%d bytes are without a pointer, the block has %d", unreached, size)
+	}
+	s = readBytes(t, dumptest.Of(p, dumptest.Program{NoVariables: true}).Bytes()).Memory.Space
+	if use := useAt(s, middle(large[1])); use != capture.UseHeap {
+		t.Errorf("nobody looked for pointers, and the block lies in %s", use)
+	}
+	if use := useAt(s, 0x1000); use != "" {
+		t.Errorf("something lies in the first pages: %s", use)
 	}
 }
 

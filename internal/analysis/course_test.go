@@ -142,6 +142,7 @@ func TestGrowthOverTime(t *testing.T) {
 		"the system counted twice": {[]*capture.Capture{told(0, 60, heaps(30, 20)), told(30, 62, heaps(30, 20)), told(60, 0, heaps(90, 20))}, "over 30 minutes, private bytes by the system's count changed by +2.00 MB: +2.00 MB unexplained.", "Unexplained: 12.0 MB of 62.0 MB"},
 		"only the rest grew":       {[]*capture.Capture{told(0, 100, heaps(30, 20)), told(60, 101, heaps(30, 20))}, "private bytes by the system's count changed by +1.00 MB: +1.00 MB unexplained.", "Unexplained: 51.0 MB of 101 MB"},
 		"the parts are more":       {[]*capture.Capture{told(0, 55, heaps(30, 20)), told(60, 40, heaps(30, 20))}, "changed by −15.0 MB: −15.0 MB unexplained.", "the regions have 10.0 MB more than the system's own count"},
+		"nothing changed":          {[]*capture.Capture{told(0, 55, heaps(30, 20)), told(60, 55, heaps(30, 20))}, "private bytes by the system's count did not change.", "Unexplained: 5.00 MB of 55.0 MB"},
 		"one instant":              {[]*capture.Capture{told(0, 0, heaps(30, 20)), blocksAt(60, 16)}, "", ""},
 	} {
 		c := analyze(t, inputs(test.in...)).Course

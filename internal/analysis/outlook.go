@@ -176,7 +176,11 @@ func (c *Course) SayGrowth() string {
 	if growth.AtNS > 0 {
 		over = " over " + lasting(time.Duration(growth.AtNS))
 	}
-	s := fmt.Sprintf("From the first instant to the last%s, %s%s changed by %s", over, c.Measure, by, grownBy(*growth.Total))
+	changed := "changed by " + grownBy(*growth.Total)
+	if *growth.Total == 0 {
+		changed = "did not change"
+	}
+	s := fmt.Sprintf("From the first instant to the last%s, %s%s %s", over, c.Measure, by, changed)
 	parts := slices.Clone(growth.Parts)
 	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(magnitude(b.Bytes), magnitude(a.Bytes)) })
 	told := 0

@@ -87,7 +87,7 @@ func TestAddressSpaceOnThePage(t *testing.T) {
 	wide := target
 	wide.Build = "4902"
 	page := words(s.page(fmt.Sprintf("/runs/%d/memory", addRun(t, s.store, wide, dumps(t)))))
-	has(t, page, "64-bit program", "128 TB free", "2 pieces of more than 64.0 MB each: named, and not drawn")
+	has(t, page, "Heap blocks without a pointer", "64-bit program", "128 TB free", "2 pieces of more than 64.0 MB each: named, and not drawn")
 	sums := target
 	sums.Build = "4903"
 	old := dumps(t)[:1]

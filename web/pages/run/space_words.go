@@ -134,6 +134,7 @@ type texture struct{ use, size, path string }
 var textures = []texture{
 	{string(capture.UsePrivate), "6", "M-1.5 1.5 1.5 -1.5 M0 6 6 0 M4.5 7.5 7.5 4.5"},
 	{string(capture.UseHeap), "6", ""},
+	{string(capture.UseUnreached), "6", "M0 1.5 3 4.500 6 1.5"},
 	{string(capture.UsePageHeap), "6", "M0 3H6 M3 0V6"},
 	{string(capture.UseManaged), "6", "M-1.5 4.5 1.5 7.5 M0 0 6 6 M4.5 -1.5 7.5 1.5"},
 	{string(capture.UseStack), "4", "M2 0V4"},
