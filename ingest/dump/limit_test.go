@@ -39,6 +39,7 @@ func TestLimitOfTheAddressSpace(t *testing.T) {
 		"without the header, on 32 bits":    {"x86", false, nil, region(0xB000_0000, 0xFFF_0000, free), 3 * gigabyte, 0xFFF_0000},
 		"without header and regions":        {"x86", false, nil, nil, 0, 0},
 		"a header of something else":        {"x64", true, &minidumptest.Image{}, region(0xC000_0000, 0x1_0000, reserve), 0, 0},
+		"what Windows keeps from it":        {"x64", true, plain, region(0x7FFF_0000, 1<<46, reserve), 2 * gigabyte, 0},
 		"a region longer than all there is": {"x86", false, nil, region(0xB000_0000, 1<<62, reserve), 4 * gigabyte, 0},
 		"free for ever":                     {"x64", false, nil, region(0, math.MaxUint64, free), 0, math.MaxInt64},
 		"reserved for ever":                 {"x64", false, nil, region(1, math.MaxUint64-1, reserve), 0, 0},
@@ -65,17 +66,22 @@ func TestLimitOfTheAddressSpace(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := p.spaceOf(nil, nil)
-		left := int64(0)
+		left, reserved := int64(0), int64(0)
 		for _, u := range s.Uses {
 			if u.Reserved < 0 || u.Committed < 0 || u.Largest < 0 {
 				t.Errorf("%s: %+v", name, u)
 			}
 			if u.Name == capture.UseFree {
 				left = u.Reserved
+			} else {
+				reserved += u.Reserved
 			}
 		}
 		if s.Limit != test.limit || left != test.free {
 			t.Errorf("%s: limit %#x, %#x bytes are free; want %#x and %#x", name, s.Limit, left, test.limit, test.free)
+		}
+		if end := max(test.limit, 4*gigabyte); p.bits() == 32 && reserved > end {
+			t.Errorf("%s: a 32-bit program has reserved %#x bytes", name, reserved)
 		}
 	}
 }

@@ -122,7 +122,8 @@ func (p *process) pieces(marks []mark) (list []piece) {
 		top = uint64(limit)
 	}
 	for _, r := range p.spread() {
-		if p.bits() == 32 && r.State == minidump.MemFree { // to a 32-bit process nothing is free that it cannot use
+		// To a 32-bit process nothing is free that it cannot use, and 64-bit Windows reserves most of that so that nobody takes it.
+		if p.bits() == 32 && r.State != minidump.MemCommit {
 			if r.Base >= top {
 				continue
 			}

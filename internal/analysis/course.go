@@ -45,7 +45,7 @@ type Instant struct {
 	Blocks     *int64 `json:"blocks,omitempty"`
 	SinceStart bool   `json:"since_start,omitempty"`
 	LowerBound bool   `json:"lower_bound,omitempty"`
-	// Taken is the address space that is not free.
+	// Taken is the address space that is not free, of that which the program can use.
 	Taken *int64 `json:"taken,omitempty"`
 
 	taken time.Time
@@ -168,7 +168,7 @@ func (at *Instant) takeSpace(s *capture.Space, measure string) {
 	if _, rest, ok := Unexplained(s); ok && measure == MeasurePrivate {
 		at.Unexplained = &rest
 	}
-	if taken := Taken(s); taken > 0 && !s.Partial {
+	if taken := TakenBelowLimit(s); taken > 0 && !s.Partial {
 		at.Taken = &taken
 	}
 }

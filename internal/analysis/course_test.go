@@ -34,8 +34,8 @@ func told(minutes int, private int64, uses map[capture.UseName]int64) *capture.C
 }
 
 // blocksAt is a log of UMDH.
-func blocksAt(minutes int, bytes int64) *capture.Capture {
-	c := app.snapshot(row{id: 1, stack: app.in(0x20), count: bytes / 16, bytes: bytes})
+func blocksAt(minutes int, held int64) *capture.Capture {
+	c := app.snapshot(row{id: 1, stack: app.in(0x20), count: held / 16, bytes: held})
 	c.Snapshots[0].TakenAt = midday.Add(time.Duration(minutes) * time.Minute)
 	return c
 }
@@ -238,6 +238,30 @@ func TestOutlooks(t *testing.T) {
 				t.Errorf("%s: %s", name, got)
 			}
 		}
+	}
+}
+
+// What lies above the limit of a 32-bit program takes nothing of it.
+func TestOutlookCountsWhatTheProgramCanUse(t *testing.T) {
+	var list []*capture.Capture
+	for i := range int64(2) {
+		c := told(int(i)*60, 100, heaps(30, 20))
+		s := c.Memory.Space
+		s.Bits, s.Limit = 32, 2*giga
+		s.Map = capture.MapOf([]capture.Stretch{
+			{Address: 0x10000, Size: (200 + 100*i) * mega, Use: capture.UseHeap},
+			{Address: 2*giga - 10*mega, Size: 20 * mega, Use: capture.UsePrivate},
+			{Address: 0x7FFE_0000_0000, Size: giga, Use: capture.UseImage},
+		})
+		list = append(list, c)
+	}
+	c := analyze(t, inputs(list...)).Course
+	if o := c.Outlooks[0]; *c.Instants[0].Taken != 210*mega || o.Used != 310*mega || o.PerHour != 100*mega || o.LeftNS == nil {
+		t.Errorf("%d taken, %+v", *c.Instants[0].Taken, o)
+	}
+	list[1].Memory.Space.Limit = 0
+	if o := analyze(t, inputs(list...)).Course.Outlooks[0]; o.LeftNS != nil || o.PerHour != 110*mega {
+		t.Errorf("%+v", o)
 	}
 }
 

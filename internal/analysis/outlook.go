@@ -48,7 +48,7 @@ func outlooks(c *Course) (list []Outlook) {
 		return nil
 	}
 	if last.Bits == 32 {
-		list = append(list, outlook(OfAddressSpace, last.Limit, Taken(last), c, func(at *Instant) *int64 { return at.Taken }))
+		list = append(list, outlook(OfAddressSpace, last.Limit, TakenBelowLimit(last), c, func(at *Instant) *int64 { return at.Taken }))
 	}
 	if last.Bits == 64 || last.MachineCommitLimit > 0 {
 		list = append(list, outlook(OfCommit, last.MachineCommitLimit, last.MachineCommit, c, c.figure().of))

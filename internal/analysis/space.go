@@ -51,6 +51,26 @@ func Taken(s *capture.Space) (bytes int64) {
 	return bytes
 }
 
+// TakenBelowLimit is the address space that is not free and that the program can use: the 64-bit side of a 32-bit one lies above that.
+func TakenBelowLimit(s *capture.Space) (bytes int64) {
+	if s.Bits != 32 || s.Map == nil || s.Map.LeftOut {
+		return Taken(s)
+	}
+	limit := int64(4 << 30)
+	if s.Limit > 0 {
+		limit = min(limit, s.Limit)
+	}
+	for i := range s.Map.Stretches {
+		st := &s.Map.Stretches[i]
+		if below := limit - int64(st.Address); below >= st.Size {
+			bytes += st.Taken
+		} else if below > 0 {
+			bytes += min(st.Taken, below)
+		}
+	}
+	return bytes
+}
+
 // Fragmentation is which part of the free address space is not in its largest hole, as DebugDiag counts it; ok is false where
 // the evidence does not tell.
 func Fragmentation(s *capture.Space) (part float64, ok bool) {

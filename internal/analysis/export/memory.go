@@ -167,6 +167,9 @@ func textSpace(p *printer, s *capture.Space) {
 		word := analysis.WordOf(u.Name)
 		p.line("    %-14s %-12s %10s %10s %10s %8s", word.Title, word.WinDbg, known(u.Reserved), known(u.Committed), known(u.Private), knownCount(u.Regions))
 	}
+	if s.Limit > 0 {
+		p.line("    the 32-bit program may use %s of address space; %s are taken", analysis.Bytes(s.Limit), analysis.Bytes(analysis.TakenBelowLimit(s)))
+	}
 	if part, ok := analysis.Fragmentation(s); ok {
 		p.line("    largest free block %s at %v, fragmentation %.1f %%", analysis.Bytes(s.LargestFree), s.LargestFreeAt, 100*part)
 	}
@@ -199,6 +202,9 @@ func knownCount(n int64) string {
 }
 
 func textHeaps(p *printer, heaps []capture.HeapFacts) {
+	if text := analysis.SayRoom(heaps); text != "" {
+		p.line("    %s", text)
+	}
 	for i := range heaps {
 		h := &heaps[i]
 		note := ""

@@ -110,7 +110,7 @@ func legendWord(use capture.UseName) string {
 
 // name says what the picture shows, for those who do not see it.
 func (m *spaceMap) name(s *capture.Space) string {
-	name := "Address space: " + analysis.Bytes(analysis.Taken(s)) + " taken"
+	name := "Address space: " + analysis.Bytes(analysis.TakenBelowLimit(s)) + " taken"
 	if m.limit > 0 {
 		name += " of " + analysis.Bytes(m.limit)
 	}
