@@ -47,6 +47,7 @@ type mapLine struct {
 	fold  *fold
 	rects []mapRect
 	sums  cell
+	folds []*fold // that have a sign in the row
 }
 
 // A fold is address space that is not drawn.
@@ -216,11 +217,14 @@ func partsOf(s *capture.Space) (parts []mapPart) {
 
 // takeRows cuts what a canvas holds into rows.
 func (m *spaceMap) takeRows(c *canvas) {
+	var last *fold // its sign may be on two rows
 	for row := range slices.Chunk(c.cells, rowCells) {
 		l := mapLine{rects: c.rects(row), sums: cell{from: row[0].from}}
 		for i := range row {
-			if row[i].folded == nil {
+			if f := row[i].folded; f == nil {
 				l.sums.join(&row[i])
+			} else if f != last {
+				l.folds, last = append(l.folds, f), f
 			}
 		}
 		for i := range l.rects {

@@ -174,6 +174,15 @@ func TestSignsForWhatIsLeftOut(t *testing.T) {
 		list = append(list, stretch(0x10000+i<<(30+i/8), mega, capture.UseHeap, mega))
 	}
 	m := mapOf(spaceWith(64, 0, list...))
+	var told []string
+	for i := range m.lines {
+		if text := m.lines[i].leftOut(); text != "" {
+			told = append(told, text)
+		}
+	}
+	if text := strings.Join(told, "\n"); text != "Left out: 0x140110000: 1.00 GB free\nLeft out: 0x180110000: 1.00 GB free" {
+		t.Errorf("the table tells %q of what is left out", told)
+	}
 	if text := draw(m); m.folds != 13 || !m.signs || strings.Count(text, "~") != 2 || strings.Count(text, "free") != namedFolds {
 		t.Errorf("%d folds\n%s", m.folds, text)
 	}

@@ -35,6 +35,18 @@ func (a *cell) contents() string {
 	return strings.Join(parts, ", ")
 }
 
+// leftOut lists what has a sign in a row, "" for nothing.
+func (l *mapLine) leftOut() string {
+	var parts []string
+	for _, f := range l.folds {
+		parts = append(parts, fmt.Sprintf("%#x: %s", f.address, f.text()))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "Left out: " + strings.Join(parts, "; ")
+}
+
 // title says what a part of the picture is.
 func (r *mapRect) title() string {
 	if r.folded != nil {
