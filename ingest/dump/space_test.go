@@ -81,6 +81,15 @@ func TestBlocksWithoutAPointerInTheMap(t *testing.T) {
 	}
 }
 
+// What is free inside of a heap comes from its walk, with the blocks of the low-fragmentation heap.
+func TestFreeInsideOfHeaps(t *testing.T) {
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 6, LFH: true, Heaps: 1, Segments: 2, Blocks: 80})
+	h := readBytes(t, dumptest.Of(p, dumptest.Program{}).Bytes()).Memory.Heaps[0]
+	if made := p.Heaps[0]; int(h.Free.Count) != made.Free || int(h.FreeLFH.Count) != made.FreeLFH || made.FreeLFH == 0 || h.FreeLFH.Bytes == 0 || h.LargestFree == 0 || h.LargestFree > h.Free.Bytes {
+		t.Errorf("%+v, the largest %d, %+v in the LFH; made were %d and %d", h.Free, h.LargestFree, h.FreeLFH, made.Free, made.FreeLFH)
+	}
+}
+
 func TestCommitOfTheMachine(t *testing.T) {
 	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 6, Heaps: 1, Segments: 1, Blocks: 10})
 	d := dumptest.Of(p, dumptest.Program{})

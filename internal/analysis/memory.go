@@ -77,8 +77,9 @@ func memories(ctx context.Context, parts []part, opt *Options, table *frameTable
 	return list, nil
 }
 
-// keptMaps is how many maps of the address space a report has: a file of VMMap may have a thousand.
-const keptMaps = 8
+// keptMaps is how many maps of the address space a report has: a file of VMMap may have a thousand, and each is some 80 KB in what
+// every page of the run reads.
+const keptMaps = 4
 
 // keepMaps leaves all maps out but the first one and the last ones.
 func keepMaps(list []Memory) {
