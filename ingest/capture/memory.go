@@ -64,6 +64,15 @@ type Space struct {
 	// Partial says that the regions are those whose bytes are in the evidence: what is only reserved, and what is free, is
 	// not known.
 	Partial bool `json:"partial,omitempty"`
+	// Map says what lies where; nil where the evidence has sums only.
+	Map *Map `json:"map,omitempty"`
+	// Bits is the width of the program, 32 or 64, and Limit the address space that it may use: 2, 3 or 4 GB of one of 32 bits. Each
+	// is 0 where the evidence does not tell.
+	Bits  uint8 `json:"bits,omitempty"`
+	Limit int64 `json:"limit,omitempty"`
+	// MachineCommit is what all processes of the machine are charged, of at most MachineCommitLimit; 0 unknown.
+	MachineCommit      int64 `json:"machine_commit,omitempty"`
+	MachineCommitLimit int64 `json:"machine_commit_limit,omitempty"`
 }
 
 // A UseName says what a part of the address space is used for.
@@ -74,18 +83,20 @@ const (
 	UseImage    UseName = "image"
 	UseHeap     UseName = "heap"
 	UsePageHeap UseName = "page-heap"
-	UseManaged  UseName = "managed"
-	UseStack    UseName = "stack"
-	UseMapped   UseName = "mapped"
-	UsePrivate  UseName = "virtual"
-	UseTEB      UseName = "teb"
-	UsePEB      UseName = "peb"
-	UseSystem   UseName = "system" // what the evidence counts as the system's, and says no more of
-	UseFree     UseName = "free"
+	// UseUnreached is of maps only: heaps there, more than half of which are blocks that no pointer was found to.
+	UseUnreached UseName = "unreached"
+	UseManaged   UseName = "managed"
+	UseStack     UseName = "stack"
+	UseMapped    UseName = "mapped"
+	UsePrivate   UseName = "virtual"
+	UseTEB       UseName = "teb"
+	UsePEB       UseName = "peb"
+	UseSystem    UseName = "system" // what the evidence counts as the system's, and says no more of
+	UseFree      UseName = "free"
 )
 
 // UseNames are the uses in the order in which tables show them.
-var UseNames = []UseName{UsePrivate, UseHeap, UsePageHeap, UseManaged, UseStack, UseImage, UseMapped, UsePEB, UseTEB, UseSystem, UseFree}
+var UseNames = []UseName{UsePrivate, UseUnreached, UseHeap, UsePageHeap, UseManaged, UseStack, UseImage, UseMapped, UsePEB, UseTEB, UseSystem, UseFree}
 
 // A Use sums the regions of one use. Reserved is the address space taken, committed or not, as VirtualAlloc counts it.
 type Use struct {
@@ -135,11 +146,14 @@ type HeapFacts struct {
 	Committed int64  `json:"committed"`
 	Virtual   int64  `json:"virtual,omitempty"` // of segments up to their last committed byte and virtual blocks: column Virt of !heap -s
 	Free      Usage  `json:"free"`              // free blocks; Bytes with their headers
-	Busy      Usage  `json:"busy"`              // requested bytes
-	LFH       Usage  `json:"lfh"`               // of Busy those in the low-fragmentation heap
-	Blocks    Usage  `json:"virtual_blocks"`    // of Busy those that are reservations of their own
-	Internal  int64  `json:"internal,omitempty"`
-	Segments  int64  `json:"segments,omitempty"`
+	// LargestFree is the largest of them, in bytes with its header.
+	LargestFree int64 `json:"largest_free,omitempty"`
+	FreeLFH     Usage `json:"free_lfh,omitzero"` // free blocks in the low-fragmentation heap, which are not in Free
+	Busy        Usage `json:"busy"`              // requested bytes
+	LFH         Usage `json:"lfh"`               // of Busy those in the low-fragmentation heap
+	Blocks      Usage `json:"virtual_blocks"`    // of Busy those that are reservations of their own
+	Internal    int64 `json:"internal,omitempty"`
+	Segments    int64 `json:"segments,omitempty"`
 	// UncommittedRanges are the holes in segments.
 	UncommittedRanges  int64 `json:"uncommitted_ranges,omitempty"`
 	LargestUncommitted int64 `json:"largest_uncommitted,omitempty"`

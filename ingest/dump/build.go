@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"heapdrift/ingest/capture"
@@ -77,7 +78,7 @@ func (b *builder) takeHeaps() {
 	}
 	for _, w := range b.heaps {
 		facts := w.out.Facts
-		facts.Bits = uint8(b.sides[w.side].bits)
+		facts.Bits, facts.FreeLFH = uint8(b.sides[w.side].bits), w.out.FreeLFH
 		m.Heaps = append(m.Heaps, facts)
 		b.c.Heaps = append(b.c.Heaps, capture.Heap{Handle: w.heap.Handle, Partial: len(w.out.Gaps) > 0})
 		m.Gaps = append(m.Gaps, w.out.Gaps...)
@@ -190,11 +191,16 @@ func (b *builder) takeSpace() {
 	marks = arrange(marks)
 	managed, heaps, notes := b.managed(marks)
 	m := b.c.Memory
-	m.Space, m.Managed, m.Notes = b.spaceOf(append(marks, managed...)), heaps, append(m.Notes, notes...)
+	m.Space, m.Managed, m.Notes = b.spaceOf(append(marks, managed...), b.losses()), heaps, append(m.Notes, notes...)
 	counters, err := b.dump.Counters()
 	b.failed("the system's counters", err)
 	if counters != nil {
 		m.Space.PrivateBytes, m.Space.WorkingSet = int64(counters.PrivateUsage), int64(counters.WorkingSet)
+	}
+	machine, err := b.dump.SystemMemory()
+	b.failed("the memory of the machine", err)
+	if machine != nil && machine.CommitLimit <= math.MaxInt64 && machine.Committed <= machine.CommitLimit {
+		m.Space.MachineCommit, m.Space.MachineCommitLimit = int64(machine.Committed), int64(machine.CommitLimit)
 	}
 	m.Threads = b.threadFacts(b.where())
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -82,6 +83,7 @@ func openProcess(ctx context.Context, d *minidump.Dump) (*process, error) {
 	p.failed("the threads", err)
 	p.regions, err = d.Regions()
 	p.failed("the regions", err)
+	p.regions = usable(p.regions)
 	p.bases = make(map[uint64]bool, len(p.modules))
 	for _, m := range p.modules {
 		p.bases[m.Base] = true
@@ -90,6 +92,18 @@ func openProcess(ctx context.Context, d *minidump.Dump) (*process, error) {
 		}
 	}
 	return p, p.findSides(ctx)
+}
+
+// usable are the regions that a program may have: none lies above 2^63, so that sums of their sizes fit in an int64.
+func usable(regions []minidump.Region) []minidump.Region {
+	kept := regions[:0]
+	for _, r := range regions {
+		if r.Base < math.MaxInt64 {
+			r.Size = min(r.Size, math.MaxInt64-r.Base)
+			kept = append(kept, r)
+		}
+	}
+	return kept
 }
 
 func fileName(path string) string { return path[strings.LastIndexAny(path, `\/`)+1:] }

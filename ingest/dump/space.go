@@ -30,9 +30,11 @@ type piece struct {
 	private     bool
 }
 
-// spaceOf sums the address space by use. Marks say what the regions themselves do not: which are heaps, stacks and the like.
-func (p *process) spaceOf(marks []mark) *capture.Space {
-	s := &capture.Space{Partial: len(p.regions) == 0}
+// spaceOf sums the address space by use. Marks say what the regions themselves do not: which are heaps, stacks and the like. Losses
+// say where in heaps blocks are that nothing points to; nil where nobody looked.
+func (p *process) spaceOf(marks []mark, losses []loss) *capture.Space {
+	s := &capture.Space{Partial: len(p.regions) == 0, Bits: uint8(p.bits()), Limit: p.limit()}
+	var stretches []capture.Stretch
 	pieces := p.pieces(arrange(marks))
 	uses := map[capture.UseName]*capture.Use{}
 	reservations := map[uint64]*capture.Reservation{}
@@ -46,6 +48,9 @@ func (p *process) spaceOf(marks []mark) *capture.Space {
 		}
 		u.Regions++
 		u.Reserved += int64(at.size)
+		if at.use != capture.UseFree {
+			stretches = at.stretches(stretches, losses)
+		}
 		if at.state == minidump.MemCommit {
 			u.Committed += int64(at.size)
 			if at.use == capture.UsePrivate {
@@ -85,6 +90,7 @@ func (p *process) spaceOf(marks []mark) *capture.Space {
 			s.Uses = append(s.Uses, *u)
 		}
 	}
+	s.Map = capture.MapOf(stretches)
 	s.Largest, s.Repeated = largest(order, reservations)
 	p.shares(s)
 	return s
@@ -111,12 +117,17 @@ func arrange(marks []mark) []mark {
 // pieces cuts the regions where marks begin and end.
 func (p *process) pieces(marks []mark) (list []piece) {
 	modules := p.images()
+	top := uint64(4 * gigabyte)
+	if limit := p.limit(); limit > 0 {
+		top = uint64(limit)
+	}
 	for _, r := range p.spread() {
-		if p.wow64 && r.State == minidump.MemFree { // to a 32-bit process nothing above 4 GB is free
-			if r.Base >= 1<<32 {
+		// To a 32-bit process nothing is free that it cannot use, and 64-bit Windows reserves most of that so that nobody takes it.
+		if p.bits() == 32 && r.State != minidump.MemCommit {
+			if r.Base >= top {
 				continue
 			}
-			r.Size = min(r.Size, 1<<32-r.Base)
+			r.Size = min(r.Size, top-r.Base)
 		}
 		whole := piece{span: span{r.Base, r.Size}, use: p.useOf(r, modules), reservation: r.AllocationBase, state: r.State, protect: r.Protect, private: r.Type == minidump.MemPrivate}
 		if whole.use != capture.UsePrivate && whole.use != capture.UseMapped { // some heaps lie in sections

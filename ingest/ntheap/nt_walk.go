@@ -116,7 +116,7 @@ func (n *ntWalk) entry(at, size uint64, e entry) error {
 	user := at + n.layout.entry.granularity
 	switch {
 	case e.flags&entryBusy == 0:
-		add(&n.out.Facts.Free, size, 0)
+		n.free(size)
 		return nil
 	case n.lfh.container(user, at+size, e.flags&entryInternal != 0):
 		add(&n.out.Internal, size-min(size, uint64(e.unused)), 0)
@@ -125,7 +125,7 @@ func (n *ntWalk) entry(at, size uint64, e entry) error {
 		add(&n.out.Internal, size-min(size, uint64(e.unused)), 0)
 		return nil
 	case n.unused[user]:
-		add(&n.out.Facts.Free, size, 0)
+		n.free(size)
 		return nil
 	case e.unused < leastUnused && !n.layout.old:
 		add(&n.out.Places[Own], size-uint64(e.unused), uint64(e.unused))

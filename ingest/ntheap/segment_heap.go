@@ -153,6 +153,12 @@ func (h *segmentHeap) walk(w *walk) error {
 	return nil
 }
 
+// freed counts a free chunk or range. Its bytes are counted by the heap itself, which knows what of a range is committed.
+func (s *segmentWalk) freed(size uint64) {
+	s.free++
+	s.out.Facts.LargestFree = max(s.out.Facts.LargestFree, int64(size))
+}
+
 // readRoom takes how much the heap can have. Whether its counters include large allocations, which have some of their own, is not
 // published: this is the most.
 func (s *segmentWalk) readRoom() {

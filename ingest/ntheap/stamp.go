@@ -45,7 +45,7 @@ func (n *ntWalk) stamp(w *window, b *Block) bool {
 	switch {
 	case !ok:
 	case s.start == stampLightFree:
-		add(&n.out.Facts.Free, total, 0)
+		n.free(total)
 		return false
 	case s.start == stampLightStart && s.end == stampLightEnd && s.requested <= total:
 		b.Address += n.layout.stampSize

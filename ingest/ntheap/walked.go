@@ -139,6 +139,13 @@ func add(u *capture.Usage, bytes, overhead uint64) {
 	u.Overhead += int64(overhead)
 }
 
+// free counts a free block of so many bytes.
+func (w *walk) free(size uint64) {
+	f := &w.out.Facts
+	add(&f.Free, size, 0)
+	f.LargestFree = max(f.LargestFree, int64(size))
+}
+
 // gap says that a part of the heap could not be looked into.
 func (w *walk) gap(what string, at, bytes uint64, format string, args ...any) {
 	w.lost += int64(bytes)

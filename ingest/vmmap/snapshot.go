@@ -20,6 +20,9 @@ type snapshot struct {
 	blocks  int64  // in it
 	uses    map[capture.UseName]*capture.Use
 	space   capture.Space
+	taken   []capture.Stretch // for the map
+	left    int64             // reservations that there was no room for in it
+	end     uint64            // of the highest region
 	heaps   map[int64]*capture.HeapFacts
 	repeat  map[int64]*capture.Repeated // by size
 
@@ -48,6 +51,7 @@ func (t *tally) add(line int64) {
 const (
 	maxHeaps    = 5000
 	maxLargest  = 50
+	maxMapped   = 1 << 18 // reservations in the map: 2 GB consist of 32,768 at most
 	maxRepeated = 20
 	maxSizes    = 10_000 // different sizes that are counted for Repeated
 	manyOfASize = 8      // reservations of one size from which on they are told
@@ -113,11 +117,17 @@ func (s *snapshot) count(use capture.UseName, r *region, own totals) {
 	u.Regions++
 	u.Reserved = sum(u.Reserved, r.size)
 	u.Largest = max(u.Largest, r.size)
+	s.end = max(s.end, r.address+uint64(r.size))
 	if use == capture.UseFree {
 		if r.size > s.space.LargestFree {
 			s.space.LargestFree, s.space.LargestFreeAt = r.size, capture.Address(r.address)
 		}
 		return
+	}
+	if len(s.taken) < maxMapped {
+		s.taken = append(s.taken, capture.Stretch{Address: capture.Address(r.address), Size: r.size, Use: use, Committed: own.commit})
+	} else {
+		s.left++
 	}
 	u.Committed = sum(u.Committed, own.commit)
 	u.Private = sum(u.Private, own.privateBytes)
@@ -196,6 +206,10 @@ func (s *snapshot) finish() *capture.Capture {
 	}
 	s.states()
 	s.repeated()
+	s.space.Bits, s.space.Limit = s.width()
+	if s.left == 0 {
+		s.space.Map = capture.MapOf(s.taken)
+	}
 	m := &capture.Memory{Source: "VMMap", Space: &s.space}
 	for _, id := range sortedKeys(s.heaps) {
 		m.Heaps = append(m.Heaps, *s.heaps[id])
@@ -207,6 +221,20 @@ func (s *snapshot) finish() *capture.Capture {
 		Snapshots: []capture.Snapshot{{TakenAt: s.process.takenAt, LowerBound: s.cut > 0}}}
 	s.warn(c)
 	return c
+}
+
+// width tells the program's bits and, of one of 32, the address space that it may use: VMMap lists what is free up to its end, and the
+// last 64 KB are nobody's. Of a file that ends early the highest region says nothing.
+func (s *snapshot) width() (bits uint8, limit int64) {
+	const gigabyte = 1 << 30
+	free := s.uses[capture.UseFree] != nil
+	switch {
+	case s.end > 1<<32:
+		return 64, 0
+	case s.cut > 0 || !free || s.end < gigabyte:
+		return 0, 0
+	}
+	return 32, int64(max(2, (s.end+gigabyte-1)/gigabyte) * gigabyte)
 }
 
 // states tells the space by state, as Windows names it.

@@ -73,7 +73,29 @@ func memories(ctx context.Context, parts []part, opt *Options, table *frameTable
 	if len(list) == 0 {
 		return nil, nil
 	}
+	keepMaps(list)
 	return list, nil
+}
+
+// keptMaps is how many maps of the address space a report has: a file of VMMap may have a thousand, and each is some 80 KB in what
+// every page of the run reads.
+const keptMaps = 4
+
+// keepMaps leaves all maps out but the first one and the last ones.
+func keepMaps(list []Memory) {
+	var mapped []int
+	for i := range list {
+		if s := list[i].Space; s != nil && s.Map != nil {
+			mapped = append(mapped, i)
+		}
+	}
+	for n, i := range mapped {
+		if n > 0 && n <= len(mapped)-keptMaps {
+			space := *list[i].Space // that of the capture keeps its map
+			space.Map = &capture.Map{LeftOut: true}
+			list[i].Space = &space
+		}
+	}
 }
 
 // firstOf is the first of the parts that is of the same kind and the same life of the process and says something; −1 for none.

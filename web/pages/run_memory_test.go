@@ -66,8 +66,8 @@ func TestMemoryOfADump(t *testing.T) {
 	page := s.page(fmt.Sprintf("/runs/%d", run))
 	has(t, page, fmt.Sprintf("/runs/%d/memory?of=1", run), `class="u-heap"`, "&lt;unknown&gt;")
 	// The proof stands before all tables.
-	has(t, words(page), "Allocated here, and nothing points to it", "Nothing in the dump points to", "Where the memory is", "All tables", "VirtualAlloc", "Heaps", "Thread stacks", "Images", "The largest free block has",
-		"The system charges the process 40.0 MB of private bytes", "No pointer was found to", "Heaps as they count", "LFH", "▲ +64.0 KB", "▲ +4.00 KB")
+	has(t, words(page), "Allocated here, and nothing points to it", "Nothing in the dump points to", "Address space", "The largest free block has", "Where the memory is", "All tables", "VirtualAlloc", "Heaps", "Thread stacks", "Images",
+		"The system charges the process 40.0 MB of private bytes", "No pointer was found to", "Heaps as they count", "are free inside (", "the largest free block has", "Free inside", "Largest free", "Scattered", "LFH", "▲ +64.0 KB", "▲ +4.00 KB")
 
 	all := s.page(fmt.Sprintf("/runs/%d/memory", run))
 	has(t, all, "procdump -ma app.exe: &lt;b&gt;memory&lt;/b&gt; above 30 MB")

@@ -10,6 +10,8 @@ type Image struct {
 	PDB       string // "" for no debug directory
 	GUID      [16]byte
 	Age       uint32
+	// LargeAddressAware is what the linker's /LARGEADDRESSAWARE sets.
+	LargeAddressAware bool
 }
 
 // Bytes is the first 4 KB of the image.
@@ -29,6 +31,9 @@ func (i Image) Bytes() []byte {
 	}
 	u16(nt+4, machine)
 	u16(nt+20, size)
+	if i.LargeAddressAware {
+		u16(nt+22, 0x20)
+	}
 	u16(optional, magic)
 	u32(optional+56, i.Size)
 	u32(directories-4, 16)

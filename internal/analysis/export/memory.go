@@ -87,6 +87,7 @@ func textMemory(p *printer, r *analysis.Report, opt Options) {
 		p.line("    %-50s %10s in %s, of %s in %s", u.Where, analysis.Bytes(u.Unreachable.Bytes), analysis.Plural(u.Unreachable.Count, "block"),
 			analysis.Bytes(u.Outstanding.Bytes), analysis.Count(u.Outstanding.Count))
 	}
+	textCourse(p, r.Course)
 	for i := range r.Memory {
 		m := &r.Memory[i]
 		if isRepeated(r.Memory[i+1:], m) {
@@ -166,6 +167,9 @@ func textSpace(p *printer, s *capture.Space) {
 		word := analysis.WordOf(u.Name)
 		p.line("    %-14s %-12s %10s %10s %10s %8s", word.Title, word.WinDbg, known(u.Reserved), known(u.Committed), known(u.Private), knownCount(u.Regions))
 	}
+	if s.Limit > 0 {
+		p.line("    the 32-bit program may use %s of address space; %s are taken", analysis.Bytes(s.Limit), analysis.Bytes(analysis.TakenBelowLimit(s)))
+	}
 	if part, ok := analysis.Fragmentation(s); ok {
 		p.line("    largest free block %s at %v, fragmentation %.1f %%", analysis.Bytes(s.LargestFree), s.LargestFreeAt, 100*part)
 	}
@@ -198,6 +202,9 @@ func knownCount(n int64) string {
 }
 
 func textHeaps(p *printer, heaps []capture.HeapFacts) {
+	if text := analysis.SayRoom(heaps); text != "" {
+		p.line("    %s", text)
+	}
 	for i := range heaps {
 		h := &heaps[i]
 		note := ""

@@ -43,8 +43,9 @@ func memory(ctx context.Context, c echo.Context, r *reader, run store.Run) (answ
 // A memoryView is what the evidence of a run says beside sites, with the piece that is shown.
 type memoryView struct {
 	ui.Frame
-	run  store.Run
-	list []analysis.Memory
+	run    store.Run
+	list   []analysis.Memory
+	course *analysis.Course // nil where it is not told
 	// stacks are those that the list names.
 	stacks *analysis.Stacks
 	at     int
@@ -55,7 +56,7 @@ func memoryViewOf(run store.Run, r *analysis.Report) *memoryView {
 	if len(r.Memory) == 0 {
 		return nil
 	}
-	v := &memoryView{run: run, list: r.Memory, stacks: r.Stacks}
+	v := &memoryView{run: run, list: r.Memory, course: r.Course, stacks: r.Stacks}
 	for i := range r.Memory {
 		if worthOf(&r.Memory[i]) >= worthOf(v.shown()) {
 			v.at = i
@@ -161,7 +162,7 @@ func holes(s *capture.Space) string {
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("The largest free block has %s and lies at %v; %.1f %% of the free address space is outside of it.", analysis.Bytes(s.LargestFree), s.LargestFreeAt, 100*part)
+	return fmt.Sprintf("The largest free block has %s and lies at %v; fragmentation is %.1f %%, the part of the free address space that is outside of it.", analysis.Bytes(s.LargestFree), s.LargestFreeAt, 100*part)
 }
 
 // reconciled says how the private bytes of the regions stand to what the system counts.
@@ -218,28 +219,6 @@ func groupTables(m *analysis.Memory) (list []groupTable) {
 // shownGroups is how many groups a table shows; the report as JSON has more.
 const shownGroups = 25
 
-// grows reports whether any heap has something to be compared with.
-func grows(heaps []capture.HeapFacts) bool {
-	return slices.ContainsFunc(heaps, func(h capture.HeapFacts) bool { return h.Growth != nil })
-}
-
-// busyChange is how the busy bytes of a heap have changed: as it counts them, or else by the sizes that are listed; nil where
-// nobody knows.
-func busyChange(g *capture.HeapGrowth) *capture.Usage {
-	switch {
-	case g == nil:
-		return nil
-	case g.Busy != nil:
-		return g.Busy
-	}
-	return g.Sizes
-}
-
-// virtualChange is how the number of virtual blocks of a heap has changed.
-func virtualChange(h *capture.HeapFacts) string {
-	return fmt.Sprintf("%s → %s", analysis.Count(h.Blocks.Count-h.Growth.Blocks.Count), analysis.Count(h.Blocks.Count))
-}
-
 // groupShare is the part of its heap that a group is.
 func groupShare(m *analysis.Memory, g *capture.Group) string {
 	if g.Doubtful {
@@ -249,20 +228,6 @@ func groupShare(m *analysis.Memory, g *capture.Group) string {
 		return fmt.Sprintf("%.1f %%", share)
 	}
 	return "–"
-}
-
-// heapNote is what there is to say of a heap beside its figures.
-func heapNote(h *capture.HeapFacts) string {
-	s := h.Kind
-	if h.Doubtful {
-		s += ", a size that cannot be"
-	}
-	for _, more := range []string{h.FrontEnd, h.Name, h.Note} {
-		if more != "" {
-			s += ", " + more
-		}
-	}
-	return s
 }
 
 // shownGaps is how many of what could not be walked are listed.

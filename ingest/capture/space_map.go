@@ -1,0 +1,124 @@
+package capture
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// A Map says what lies where in the address space, as finely as a picture needs it.
+type Map struct {
+	// Stretches are what is taken, by address; no two overlap. What lies between them is free, or not known where the Space is
+	// Partial.
+	Stretches []Stretch `json:"stretches"`
+	// Grain is 0 where every stretch has one use. Else neighbours that begin in the same Grain bytes, a power of two, are one
+	// stretch, whose use is that of most of its bytes.
+	Grain int64 `json:"grain,omitempty"`
+	// LeftOut says that a report has no room for the map, and its stretches are not in it.
+	LeftOut bool `json:"left_out,omitempty"`
+}
+
+// A Stretch is address space of one use. Taken is how much of Size is not free: all of it, but for stretches that were joined.
+type Stretch struct {
+	Address   Address `json:"address"`
+	Size      int64   `json:"size"`
+	Use       UseName `json:"use"`
+	Taken     int64   `json:"taken"`
+	Committed int64   `json:"committed,omitempty"`
+}
+
+// End is the first address behind the stretch.
+func (s *Stretch) End() uint64 { return uint64(s.Address) + uint64(s.Size) }
+
+// maxStretches bounds what a Map holds: some 80 KB as JSON. A picture has less room.
+const maxStretches = 1024
+
+// leastGrain is the granularity in which Windows reserves address space, in bytes.
+const leastGrain = 64 << 10
+
+// MapOf draws the map of stretches in any order. Those that cannot be are left out, and of two that overlap the one that begins first
+// stays whole. It changes the list.
+func MapOf(list []Stretch) *Map {
+	exact := joinAlike(sound(list))
+	m := &Map{Stretches: exact}
+	for grain := int64(leastGrain); len(m.Stretches) > maxStretches; grain *= 2 {
+		m.Grain, m.Stretches = grain, joinNear(exact, grain)
+		if grain > math.MaxInt64/2 { // all of the address space: one stretch is left
+			break
+		}
+	}
+	m.Stretches = slices.Clone(m.Stretches) // the list may be long
+	return m
+}
+
+// sound sorts stretches and cuts those that overlap. Windows has no address above 2^63, so lengths fit in an int64.
+func sound(list []Stretch) []Stretch {
+	slices.SortStableFunc(list, func(a, b Stretch) int { return cmp.Compare(a.Address, b.Address) })
+	kept, end := list[:0], uint64(0)
+	for _, s := range list {
+		if s.Size <= 0 || uint64(s.Address) > math.MaxInt64 || s.End() > math.MaxInt64 {
+			continue
+		}
+		if uint64(s.Address) < end {
+			s.Size = int64(s.End() - min(end, s.End()))
+			s.Address = Address(end)
+		}
+		if s.Size == 0 {
+			continue
+		}
+		s.Taken = s.Size
+		s.Committed = min(max(0, s.Committed), s.Size)
+		kept, end = append(kept, s), s.End()
+	}
+	return kept
+}
+
+// A commitment tells stretches apart that are committed to different degrees: those that are committed, those that are only reserved,
+// and reservations of which the evidence counts the committed part and does not say where in them it lies.
+func commitment(s *Stretch) int {
+	switch s.Committed {
+	case 0:
+		return 0
+	case s.Taken:
+		return 1
+	}
+	return 2
+}
+
+// joinAlike joins neighbours that touch and are alike.
+func joinAlike(list []Stretch) []Stretch {
+	joined := list[:0]
+	for _, s := range list {
+		if n := len(joined); n > 0 {
+			last := &joined[n-1]
+			if last.End() == uint64(s.Address) && last.Use == s.Use && commitment(last) == commitment(&s) && commitment(&s) < 2 {
+				last.Size, last.Taken, last.Committed = last.Size+s.Size, last.Taken+s.Taken, last.Committed+s.Committed
+				continue
+			}
+		}
+		joined = append(joined, s)
+	}
+	return joined
+}
+
+// joinNear joins stretches that begin in the same grain, into a new list. The use of most bytes stands for all of them.
+func joinNear(list []Stretch, grain int64) []Stretch {
+	joined := make([]Stretch, 0, len(list)/2)
+	for i := 0; i < len(list); {
+		s, cell := list[i], uint64(list[i].Address)/uint64(grain)
+		uses := map[UseName]int64{s.Use: s.Taken}
+		for i++; i < len(list) && uint64(list[i].Address)/uint64(grain) == cell; i++ {
+			next := &list[i]
+			s.Size = int64(next.End() - uint64(s.Address))
+			s.Taken, s.Committed = s.Taken+next.Taken, s.Committed+next.Committed
+			uses[next.Use] += next.Taken
+		}
+		for _, name := range UseNames {
+			if uses[name] > uses[s.Use] {
+				s.Use = name
+			}
+		}
+		joined = append(joined, s)
+	}
+	return joined
+}

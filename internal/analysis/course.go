@@ -1,0 +1,329 @@
+package analysis
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"heapdrift/ingest/capture"
+)
+
+// A Course is the memory of the process over time, as all evidence of the run tells it together: dumps, VMMap and debuggers say what is
+// committed and for what, UMDH, dumps and traces what the blocks of heaps hold.
+type Course struct {
+	// Measure is what parts and totals count: MeasurePrivate, or MeasureCommitted where no evidence tells private bytes.
+	Measure  string    `json:"measure"`
+	Instants []Instant `json:"instants"` // in the order of time where Timed, else of the evidence
+	// Timed says that every instant has a time.
+	Timed bool `json:"timed"`
+	// Outlooks say when what is limited is used up; of a program whose limits nobody tells, why that is not known.
+	Outlooks []Outlook `json:"outlooks"`
+}
+
+// The measures of a course.
+const (
+	MeasurePrivate   = "private bytes"
+	MeasureCommitted = "committed bytes"
+)
+
+// An Instant is what one piece of evidence tells of one instant. What it does not tell is nil.
+type Instant struct {
+	File    string `json:"file"`
+	Kind    string `json:"kind"`
+	TakenAt string `json:"taken_at,omitempty"` // local time of the traced machine, no zone
+	AtNS    int64  `json:"at_ns"`              // since the first instant; 0 without times
+	// OtherLife says that the process was another one than that of the last instant: nothing grew from the one to the other.
+	OtherLife bool `json:"other_life,omitempty"`
+	// Total is what the process is charged by the system, or where that is not told the sum of the parts.
+	Total *int64 `json:"total,omitempty"`
+	Parts []Part `json:"parts,omitempty"` // each use once, in the order of capture.UseNames
+	// Unexplained is what the system charges the process beyond all parts; negative where the parts are more.
+	Unexplained *int64 `json:"unexplained,omitempty"`
+	// Blocks is what the blocks of heaps hold, in requested bytes, and SinceStart says that those are only the ones that were
+	// allocated while the evidence was recorded.
+	Blocks     *int64 `json:"blocks,omitempty"`
+	SinceStart bool   `json:"since_start,omitempty"`
+	LowerBound bool   `json:"lower_bound,omitempty"`
+	// Taken is the address space that is not free, of that which the program can use.
+	Taken *int64 `json:"taken,omitempty"`
+
+	taken time.Time
+	space *capture.Space
+}
+
+// A Part is what one use of the memory has of the total.
+type Part struct {
+	Use   capture.UseName `json:"use"`
+	Bytes int64           `json:"bytes"`
+}
+
+// mostInstants is how many instants a course has at most, and mostOfTrace how many of those a trace gives.
+const (
+	mostInstants = 200
+	mostOfTrace  = 13
+)
+
+// courseOf tells the memory over time; nil where less than two instants tell any, or none of them what it is used for: what blocks
+// hold over time is in the snapshots of the report.
+func courseOf(parts []part) *Course {
+	parts = slices.Clone(parts)
+	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.nth, b.nth) })
+	c := &Course{Measure: measureOf(parts)}
+	last := -1
+	for i, p := range parts {
+		if p.Memory != nil && totalOf(p.Memory.Space, c.Measure) != nil {
+			last = i
+		}
+	}
+	if last < 0 {
+		return nil
+	}
+	for _, p := range parts {
+		other := !samePID(p.Process, parts[last].Process)
+		if moved, _ := movedModules(p.Modules, parts[last].Modules); moved == imageMoved {
+			other = true
+		}
+		for _, at := range instantsOf(p, c.Measure) {
+			at.OtherLife = other
+			c.Instants = append(c.Instants, at)
+		}
+	}
+	if len(c.Instants) < 2 {
+		return nil
+	}
+	c.thin()
+	c.order()
+	c.Outlooks = outlooks(c)
+	return c
+}
+
+// measureOf is what evidence can be compared by.
+func measureOf(parts []part) string {
+	for _, p := range parts {
+		if p.Memory != nil && totalOf(p.Memory.Space, MeasurePrivate) != nil {
+			return MeasurePrivate
+		}
+	}
+	return MeasureCommitted
+}
+
+// partsOfSpace are what uses have of a measure.
+func partsOfSpace(s *capture.Space, measure string) (list []Part, sum int64) {
+	for i := range s.Uses {
+		n := s.Uses[i].Committed
+		if measure == MeasurePrivate {
+			n = s.Uses[i].Private
+		}
+		if n > 0 {
+			list, sum = append(list, Part{s.Uses[i].Name, n}), sum+min(n, math.MaxInt64-sum)
+		}
+	}
+	return list, sum
+}
+
+// totalOf is the total of a measure, nil where the evidence does not tell it.
+func totalOf(s *capture.Space, measure string) *int64 {
+	if s == nil {
+		return nil
+	}
+	_, sum := partsOfSpace(s, measure)
+	if measure == MeasurePrivate && s.PrivateBytes > 0 {
+		sum = s.PrivateBytes
+	}
+	if sum <= 0 {
+		return nil
+	}
+	return &sum
+}
+
+// instantsOf are the instants of a capture that tell something.
+func instantsOf(p part, measure string) (list []Instant) {
+	if p.Shape == capture.ShapeDifference { // it lists only what changed
+		return nil
+	}
+	for k := range p.Snapshots {
+		at := Instant{File: p.file, Kind: string(p.Kind), TakenAt: takenAt(p.Snapshots[k].TakenAt), LowerBound: p.Snapshots[k].LowerBound, taken: p.Snapshots[k].TakenAt}
+		if p.Memory != nil && k == len(p.Snapshots)-1 {
+			at.takeSpace(p.Memory.Space, measure)
+		}
+		at.takeBlocks(p, k)
+		if at.Total != nil || at.Blocks != nil {
+			list = append(list, at)
+		}
+	}
+	if p.Trace != nil {
+		list = evenly(list, mostOfTrace)
+	}
+	return list
+}
+
+func (at *Instant) takeSpace(s *capture.Space, measure string) {
+	at.Total = totalOf(s, measure)
+	if at.Total == nil {
+		return
+	}
+	at.space = s
+	at.Parts, _ = partsOfSpace(s, measure)
+	if _, rest, ok := Unexplained(s); ok && measure == MeasurePrivate {
+		at.Unexplained = &rest
+	}
+	if taken := TakenBelowLimit(s); taken > 0 && !s.Partial {
+		at.Taken = &taken
+	}
+}
+
+// takeBlocks sums what the blocks of heaps hold: by the sites, or as the heaps count.
+func (at *Instant) takeBlocks(p part, snapshot int) {
+	if p.Shape == capture.ShapeFacts {
+		var sum int64
+		for i := range p.Memory.Heaps {
+			if !countsBusy(&p.Memory.Heaps[i]) {
+				return
+			}
+			sum += p.Memory.Heaps[i].Busy.Bytes
+		}
+		if len(p.Memory.Heaps) > 0 {
+			at.Blocks = &sum
+		}
+		return
+	}
+	var sum int64
+	for i := range p.Sites {
+		if p.Sites[i].Kind == capture.KindHeap {
+			sum += p.Sites[i].Usage[snapshot].Bytes
+		}
+	}
+	at.Blocks, at.SinceStart = &sum, p.Trace != nil
+}
+
+// evenly keeps n of a list, among them the first and the last.
+func evenly[T any](list []T, n int) []T {
+	if len(list) <= n {
+		return list
+	}
+	kept := make([]T, n)
+	for i := range kept {
+		kept[i] = list[i*(len(list)-1)/(n-1)]
+	}
+	return kept
+}
+
+// thin bounds the course. Instants that tell what the memory is used for are kept before those that count blocks.
+func (c *Course) thin() {
+	if len(c.Instants) <= mostInstants {
+		return
+	}
+	var told, others []int
+	for i := range c.Instants {
+		if c.Instants[i].Total != nil {
+			told = append(told, i)
+		} else {
+			others = append(others, i)
+		}
+	}
+	told = evenly(told, mostInstants)
+	kept := told
+	if room := mostInstants - len(told); room > 1 {
+		kept = slices.Concat(told, evenly(others, room))
+	}
+	slices.Sort(kept)
+	list := make([]Instant, len(kept))
+	for i, at := range kept {
+		list[i] = c.Instants[at]
+	}
+	c.Instants = list
+}
+
+// order sorts the instants by time, where all have one.
+func (c *Course) order() {
+	c.Timed = !slices.ContainsFunc(c.Instants, func(at Instant) bool { return at.taken.IsZero() })
+	if !c.Timed {
+		return
+	}
+	slices.SortStableFunc(c.Instants, func(a, b Instant) int { return a.taken.Compare(b.taken) })
+	for i := range c.Instants {
+		c.Instants[i].AtNS = c.Instants[i].taken.Sub(c.Instants[0].taken).Nanoseconds()
+	}
+}
+
+// A figure is what instants of a course are compared by, with what it is called. It is nil where an instant does not tell it.
+type figure struct {
+	of   func(*Instant) *int64
+	name string
+}
+
+// figure chooses what two instants at least tell alike: the system's own count, else the sum of the parts, else whatever stands for
+// the total. A count of the system's and a sum of regions differ, though nothing grew.
+func (c *Course) figure() figure {
+	bySystem := func(at *Instant) *int64 {
+		if at.Unexplained == nil {
+			return nil
+		}
+		return at.Total
+	}
+	byParts := func(at *Instant) *int64 {
+		if len(at.Parts) == 0 {
+			return nil
+		}
+		var sum int64
+		for i := range at.Parts {
+			sum += min(at.Parts[i].Bytes, math.MaxInt64-sum)
+		}
+		return &sum
+	}
+	for _, f := range []figure{{bySystem, " by the system's count"}, {byParts, " by the regions"}} {
+		n := 0
+		for i := range c.Instants {
+			if at := &c.Instants[i]; !at.OtherLife && f.of(at) != nil {
+				n++
+			}
+		}
+		if n > 1 {
+			return f
+		}
+	}
+	return figure{func(at *Instant) *int64 { return at.Total }, ""}
+}
+
+// Growth is how the total, its parts and the unexplained rest changed from the first instant of the process that tells them to the
+// last, and by which figure. ok is false where less than two do. What one of the two does not tell is nil.
+func (c *Course) Growth() (from, to *Instant, growth Instant, by string, ok bool) {
+	f := c.figure()
+	for i := range c.Instants {
+		at := &c.Instants[i]
+		if f.of(at) == nil || at.OtherLife {
+			continue
+		}
+		if to = at; from == nil {
+			from = at
+		}
+	}
+	if from == to {
+		return nil, nil, growth, "", false
+	}
+	growth = Instant{AtNS: to.AtNS - from.AtNS, Total: new(*f.of(to) - *f.of(from))}
+	for _, use := range capture.UseNames {
+		if a, b := from.Part(use), to.Part(use); a > 0 || b > 0 {
+			growth.Parts = append(growth.Parts, Part{use, b - a})
+		}
+	}
+	difference := func(a, b *int64) *int64 {
+		if a == nil || b == nil {
+			return nil
+		}
+		return new(*b - *a)
+	}
+	growth.Unexplained, growth.Blocks, growth.Taken = difference(from.Unexplained, to.Unexplained), difference(from.Blocks, to.Blocks), difference(from.Taken, to.Taken)
+	return from, to, growth, f.name, true
+}
+
+// Part is what a use has of the total, 0 for nothing.
+func (at *Instant) Part(use capture.UseName) int64 {
+	for i := range at.Parts {
+		if at.Parts[i].Use == use {
+			return at.Parts[i].Bytes
+		}
+	}
+	return 0
+}

@@ -1,0 +1,324 @@
+package analysis_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/capture/allocations"
+	"heapdrift/internal/analysis"
+)
+
+const (
+	mega = 1 << 20
+	giga = 1 << 30
+)
+
+var midday = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+
+// told is evidence of an instant that says what the memory is used for: private bytes by the system's count, and megabytes by use.
+func told(minutes int, private int64, uses map[capture.UseName]int64) *capture.Capture {
+	s := &capture.Space{PrivateBytes: private * mega}
+	for _, name := range capture.UseNames {
+		if n, ok := uses[name]; ok {
+			s.Uses = append(s.Uses, capture.Use{Name: name, Reserved: 2 * n * mega, Committed: n * mega, Private: n * mega})
+		}
+	}
+	c := facts(capture.Memory{Source: "VMMap", Space: s})
+	c.Snapshots[0].TakenAt = midday.Add(time.Duration(minutes) * time.Minute)
+	return c
+}
+
+// blocksAt is a log of UMDH.
+func blocksAt(minutes int, held int64) *capture.Capture {
+	c := app.snapshot(row{id: 1, stack: app.in(0x20), count: held / 16, bytes: held})
+	c.Snapshots[0].TakenAt = midday.Add(time.Duration(minutes) * time.Minute)
+	return c
+}
+
+func heaps(heap, virtual int64) map[capture.UseName]int64 {
+	return map[capture.UseName]int64{capture.UseHeap: heap, capture.UsePrivate: virtual}
+}
+
+// say renders a course, an instant a line.
+func say(c *analysis.Course) string {
+	if c == nil {
+		return "nothing\n"
+	}
+	known := func(n *int64) string {
+		if n == nil {
+			return "–"
+		}
+		return analysis.Bytes(*n)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, timed %t\n", c.Measure, c.Timed)
+	for i := range c.Instants {
+		at := &c.Instants[i]
+		fmt.Fprintf(&b, "%v %s: total %s, heaps %s, VirtualAlloc %s, unexplained %s, blocks %s", time.Duration(at.AtNS), at.File, known(at.Total),
+			analysis.Bytes(at.Part(capture.UseHeap)), analysis.Bytes(at.Part(capture.UsePrivate)), known(at.Unexplained), known(at.Blocks))
+		if at.OtherLife {
+			b.WriteString(", another life")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func TestMemoryOverTime(t *testing.T) {
+	first, restarted := told(0, 100, heaps(30, 20)), told(20, 60, heaps(30, 20))
+	first.Process.PID, restarted.Process.PID = 98, 99
+	committedOnly := told(30, 0, heaps(30, 20))
+	for i := range committedOnly.Memory.Space.Uses {
+		committedOnly.Memory.Space.Uses[i].Private = 0
+	}
+	untimed := told(0, 90, heaps(30, 20))
+	untimed.Snapshots[0].TakenAt = time.Time{}
+	bare := facts(capture.Memory{Source: "WinDbg !heap -s", Heaps: heapOf(4096, 1600)})
+	bare.Snapshots[0].TakenAt = midday.Add(15 * time.Minute)
+	for name, test := range map[string]struct {
+		in   []*capture.Capture
+		want string
+	}{
+		"one instant":     {[]*capture.Capture{told(0, 100, heaps(30, 20))}, "nothing\n"},
+		"only blocks":     {[]*capture.Capture{blocksAt(0, 160), blocksAt(10, 320)}, "nothing\n"},
+		"nothing is told": {[]*capture.Capture{facts(capture.Memory{Space: &capture.Space{}}), facts(capture.Memory{Space: &capture.Space{}})}, "nothing\n"},
+		"several kinds, by their time": {[]*capture.Capture{told(20, 150, heaps(40, 60)), bare, blocksAt(10, 16*mega), told(0, 100, heaps(30, 20))}, `private bytes, timed true
+0s snap4.txt: total 100 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained 50.0 MB, blocks –
+10m0s snap3.txt: total –, heaps 0 B, VirtualAlloc 0 B, unexplained –, blocks 16.0 MB
+15m0s snap2.txt: total –, heaps 0 B, VirtualAlloc 0 B, unexplained –, blocks 1.56 KB
+20m0s snap1.txt: total 150 MB, heaps 40.0 MB, VirtualAlloc 60.0 MB, unexplained 50.0 MB, blocks –
+`},
+		"the system does not count": {[]*capture.Capture{told(0, 0, heaps(30, 20)), told(10, 0, heaps(31, 20))}, `private bytes, timed true
+0s snap1.txt: total 50.0 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained –, blocks –
+10m0s snap2.txt: total 51.0 MB, heaps 31.0 MB, VirtualAlloc 20.0 MB, unexplained –, blocks –
+`},
+		"the parts are more": {[]*capture.Capture{told(0, 40, heaps(30, 20)), told(10, 60, heaps(30, 20))}, `private bytes, timed true
+0s snap1.txt: total 40.0 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained −10.0 MB, blocks –
+10m0s snap2.txt: total 60.0 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained 10.0 MB, blocks –
+`},
+		"committed bytes are all there is": {[]*capture.Capture{committedOnly, committedOnly}, `committed bytes, timed true
+0s snap1.txt: total 50.0 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained –, blocks –
+0s snap2.txt: total 50.0 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained –, blocks –
+`},
+		"private and committed bytes are not mixed": {[]*capture.Capture{told(0, 100, heaps(30, 20)), committedOnly, told(40, 110, heaps(30, 20))}, `private bytes, timed true
+0s snap1.txt: total 100 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained 50.0 MB, blocks –
+40m0s snap3.txt: total 110 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained 60.0 MB, blocks –
+`},
+		"one has no time": {[]*capture.Capture{told(20, 100, heaps(30, 20)), untimed}, `private bytes, timed false
+0s snap1.txt: total 100 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained 50.0 MB, blocks –
+0s snap2.txt: total 90.0 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained 40.0 MB, blocks –
+`},
+		"the process was restarted": {[]*capture.Capture{first, restarted}, `private bytes, timed true
+0s snap1.txt: total 100 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained 50.0 MB, blocks –, another life
+20m0s snap2.txt: total 60.0 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained 10.0 MB, blocks –
+`},
+		"a count that cannot be": {[]*capture.Capture{told(0, -5, heaps(30, 20)), told(10, math.MinInt64/mega, heaps(30, math.MaxInt64/mega))}, `private bytes, timed true
+0s snap1.txt: total 50.0 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained –, blocks –
+10m0s snap2.txt: total 8388608 TB, heaps 30.0 MB, VirtualAlloc 8388608 TB, unexplained –, blocks –
+`},
+	} {
+		if got := say(analyze(t, inputs(test.in...)).Course); got != test.want {
+			t.Errorf("%s: got\n%swant\n%s", name, got, test.want)
+		}
+	}
+}
+
+func TestGrowthOverTime(t *testing.T) {
+	for name, test := range map[string]struct {
+		in                  []*capture.Capture
+		growth, unexplained string
+	}{
+		"grew": {[]*capture.Capture{told(0, 100, heaps(30, 20)), blocksAt(60, 16), told(120, 220, heaps(40, 90))},
+			"From the first instant to the last over 2 hours, private bytes by the system's count changed by +120 MB: VirtualAlloc +70.0 MB, Heaps +10.0 MB, +40.0 MB unexplained.",
+			"Unexplained: 90.0 MB of 220 MB of private bytes that no evidence accounts for at the last instant."},
+		"shrank": {[]*capture.Capture{told(0, 100, heaps(80, 20)), told(1, 50, heaps(30, 20))},
+			"From the first instant to the last over 60 seconds, private bytes by the regions changed by −50.0 MB: Heaps −50.0 MB.", ""},
+		"the system counted once":  {[]*capture.Capture{told(0, 0, heaps(30, 20)), told(60, 100, heaps(35, 20))}, "private bytes by the regions changed by +5.00 MB: Heaps +5.00 MB.", "Unexplained: 45.0 MB of 100 MB"},
+		"the system counted twice": {[]*capture.Capture{told(0, 60, heaps(30, 20)), told(30, 62, heaps(30, 20)), told(60, 0, heaps(90, 20))}, "over 30 minutes, private bytes by the system's count changed by +2.00 MB: +2.00 MB unexplained.", "Unexplained: 12.0 MB of 62.0 MB"},
+		"only the rest grew":       {[]*capture.Capture{told(0, 100, heaps(30, 20)), told(60, 101, heaps(30, 20))}, "private bytes by the system's count changed by +1.00 MB: +1.00 MB unexplained.", "Unexplained: 51.0 MB of 101 MB"},
+		"the parts are more":       {[]*capture.Capture{told(0, 55, heaps(30, 20)), told(60, 40, heaps(30, 20))}, "changed by −15.0 MB: −15.0 MB unexplained.", "the regions have 10.0 MB more than the system's own count"},
+		"nothing changed":          {[]*capture.Capture{told(0, 55, heaps(30, 20)), told(60, 55, heaps(30, 20))}, "private bytes by the system's count did not change.", "Unexplained: 5.00 MB of 55.0 MB"},
+		"one instant":              {[]*capture.Capture{told(0, 0, heaps(30, 20)), blocksAt(60, 16)}, "", ""},
+	} {
+		c := analyze(t, inputs(test.in...)).Course
+		if growth, unexplained := c.SayGrowth(), c.SayUnexplained(); !strings.Contains(growth, test.growth) || (growth == "") != (test.growth == "") ||
+			!strings.HasPrefix(unexplained, strings.TrimPrefix(test.unexplained, "the regions have")) && !strings.Contains(unexplained, test.unexplained) || (unexplained == "") != (test.unexplained == "") {
+			t.Errorf("%s: %q, %q", name, growth, unexplained)
+		}
+	}
+}
+
+// What a trace saw allocated is told at a few of its instants.
+func TestCourseIsBounded(t *testing.T) {
+	var list []*capture.Capture
+	for i := range 150 {
+		list = append(list, told(i, 100+int64(i), heaps(30, 20)), blocksAt(i, 16*int64(i+1)))
+	}
+	c := analyze(t, inputs(list...)).Course
+	told := 0
+	for i := range c.Instants {
+		if c.Instants[i].Total != nil {
+			told++
+		}
+	}
+	if len(c.Instants) != 200 || told != 150 || c.Instants[199].AtNS != int64(149*time.Minute) || *c.Instants[0].Total != 100*mega {
+		t.Errorf("%d instants, %d of them told: %s", len(c.Instants), told, say(c))
+	}
+	var text bytes.Buffer
+	r := analyze(t, inputs(list[:4]...))
+	if err := r.WriteJSON(&text); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := analysis.ReadJSON(&text); err != nil || say(again.Course) != say(r.Course) || strings.Join(again.Course.Sentences(), "\n") != strings.Join(r.Course.Sentences(), "\n") {
+		t.Errorf("%v: %s", err, say(again.Course))
+	}
+}
+
+func TestOutlooks(t *testing.T) {
+	grows := func(bits uint8, limit int64, perStep, steps int64) (list []*capture.Capture) {
+		for i := range steps {
+			c := told(int(i)*60, 100+i*perStep, heaps(30, 20+i*perStep)) // address space is twice that
+			c.Memory.Space.Bits, c.Memory.Space.Limit = bits, limit
+			list = append(list, c)
+		}
+		return list
+	}
+	commit := func(list []*capture.Capture, used, limit int64) []*capture.Capture {
+		for _, c := range list {
+			c.Memory.Space.MachineCommit, c.Memory.Space.MachineCommitLimit = used, limit
+		}
+		return list
+	}
+	odd := grows(32, 2*giga, 50, 5)
+	odd[2].Memory.Space.Uses[0].Reserved += 500 * mega // a spike
+	untimed := grows(32, 2*giga, 50, 2)
+	untimed[1].Snapshots[0].TakenAt = time.Time{}
+	together := grows(32, 2*giga, 50, 2)
+	together[1].Snapshots[0].TakenAt = midday
+	restarted := grows(32, 2*giga, 50, 2)
+	restarted[0].Process.PID, restarted[1].Process.PID = 5, 6
+	partial := grows(32, 2*giga, 50, 2)
+	partial[0].Memory.Space.Partial = true
+	full := grows(32, 200*mega, 50, 2)
+	shrunk := grows(32, 2*giga, -5, 3)
+	for name, test := range map[string]struct {
+		in   []*capture.Capture
+		want []string
+	}{
+		"2 GB":                              {grows(32, 2*giga, 50, 2), []string{"At 100 MB per hour, as measured between two instants 60 minutes apart, the address space reaches the limit of 2.00 GB, of which 200 MB are used, in 18.5 hours. An allocation that is larger"}},
+		"4 GB":                              {grows(32, 4*giga, 50, 4), []string{"At 100 MB per hour, as measured at 4 instants over 3 hours, the address space reaches the limit of 4.00 GB, of which 400 MB are used, in 37 hours."}},
+		"a spike does not count":            {odd, []string{"At 100 MB per hour, as measured at 5 instants over 4 hours, the address space reaches the limit of 2.00 GB, of which 500 MB are used, in 15.5 hours."}},
+		"the limit is not told":             {grows(32, 0, 50, 2), []string{"When the address space reaches its limit is unknown: the evidence does not tell the limit; it grows by 100 MB per hour."}},
+		"nothing grew":                      {grows(32, 2*giga, 0, 3), []string{"When the address space reaches the limit of 2.00 GB, of which 100 MB are used, is unknown: no growth was measured."}},
+		"it shrank":                         {shrunk, []string{"is unknown: no growth was measured."}},
+		"without a time":                    {untimed, []string{"is unknown: the evidence does not say when it was taken."}},
+		"at the same time":                  {together, []string{"is unknown: the evidence does not say when it was taken."}},
+		"of two processes":                  {restarted, []string{"is unknown: one instant shows no growth."}},
+		"only one tells the address space":  {partial, []string{"is unknown: one instant shows no growth."}},
+		"used up":                           {full, []string{"reaches the limit of 200 MB, of which 200 MB are used, now."}},
+		"64 bits, the machine does not say": {grows(64, 0, 50, 2), []string{"When the commit of the machine reaches its limit is unknown: the evidence does not tell the limit; it grows by 50.0 MB per hour."}},
+		"64 bits":                           {commit(grows(64, 0, 50, 2), 5*giga, 8*giga), []string{"At 50.0 MB per hour, as measured between two instants 60 minutes apart, the commit of the machine reaches the limit of 8.00 GB, of which 5.00 GB are used, in 2.56 days. What other processes commit"}},
+		"both":                              {commit(grows(32, 2*giga, 50, 2), 5*giga, 8*giga), []string{"the address space reaches the limit of 2.00 GB", "the commit of the machine reaches the limit of 8.00 GB"}},
+		"long from now":                     {commit(grows(64, 0, 1, 2), 5*giga, 800*giga), []string{"in more than ten years."}},
+		"just too little growth":            {commit(grows(64, 0, 0, 2), 5*giga, 8*giga), []string{"no growth was measured"}},
+		"nobody tells the width":            {grows(0, 0, 50, 2), nil},
+	} {
+		list := analyze(t, inputs(test.in...)).Course.Outlooks
+		if len(list) != len(test.want) {
+			t.Errorf("%s: %+v", name, list)
+			continue
+		}
+		for i := range list {
+			if got := list[i].Sentence(); !strings.Contains(got, test.want[i]) {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+	}
+}
+
+// What lies above the limit of a 32-bit program takes nothing of it.
+func TestOutlookCountsWhatTheProgramCanUse(t *testing.T) {
+	var list []*capture.Capture
+	for i := range int64(2) {
+		c := told(int(i)*60, 100, heaps(30, 20))
+		s := c.Memory.Space
+		s.Bits, s.Limit = 32, 2*giga
+		s.Map = capture.MapOf([]capture.Stretch{
+			{Address: 0x10000, Size: (200 + 100*i) * mega, Use: capture.UseHeap},
+			{Address: 2*giga - 10*mega, Size: 20 * mega, Use: capture.UsePrivate},
+			{Address: 0x7FFE_0000_0000, Size: giga, Use: capture.UseImage},
+		})
+		list = append(list, c)
+	}
+	c := analyze(t, inputs(list...)).Course
+	if o := c.Outlooks[0]; *c.Instants[0].Taken != 210*mega || o.Used != 310*mega || o.PerHour != 100*mega || o.LeftNS == nil {
+		t.Errorf("%d taken, %+v", *c.Instants[0].Taken, o)
+	}
+	list[1].Memory.Space.Limit = 0
+	if o := analyze(t, inputs(list...)).Course.Outlooks[0]; o.LeftNS != nil || o.PerHour != 110*mega {
+		t.Errorf("%+v", o)
+	}
+}
+
+// Growth is told from the first megabyte on.
+func TestLeastGrowthOfAnOutlook(t *testing.T) {
+	for bytes, grew := range map[int64]bool{mega - 1: false, mega: true, mega + 1: true} {
+		list := []*capture.Capture{told(0, 100, heaps(30, 20)), told(60, 100, heaps(30, 20))}
+		for _, c := range list {
+			c.Memory.Space.Bits, c.Memory.Space.MachineCommitLimit = 64, giga
+		}
+		list[1].Memory.Space.PrivateBytes += bytes
+		if o := analyze(t, inputs(list...)).Course.Outlooks[0]; (o.LeftNS != nil) != grew {
+			t.Errorf("%d bytes: %+v", bytes, o)
+		}
+	}
+}
+
+// A trace tells what was allocated since it began, at a few of its instants, beside what is told by others.
+func TestTraceInACourse(t *testing.T) {
+	c := trace(7, life{capture.KindHeap, []uint64{ntdll, code + 1}, allocations.Classes{AIFO: u(3, 300)}, 400}, life{capture.KindVirtual, []uint64{ntdll, code + 2}, allocations.Classes{AIFO: u(1, 4096)}, 4096})
+	space := told(0, 100, heaps(30, 20))
+	space.Snapshots[0].TakenAt = c.Snapshots[2].TakenAt.Add(time.Minute)
+	if got, want := say(analyze(t, inputs(c, space)).Course), `private bytes, timed true
+0s snap1.txt: total –, heaps 0 B, VirtualAlloc 0 B, unexplained –, blocks 0 B
+5s snap1.txt: total –, heaps 0 B, VirtualAlloc 0 B, unexplained –, blocks 0 B
+10s snap1.txt: total –, heaps 0 B, VirtualAlloc 0 B, unexplained –, blocks 300 B
+1m10s snap2.txt: total 100 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained 50.0 MB, blocks –
+`; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if list := analyze(t, inputs(c, space)).Course.Instants; !list[0].SinceStart || list[3].SinceStart {
+		t.Errorf("%+v", list)
+	}
+}
+
+// Of many maps a report has the first and the last ones, and the captures keep theirs.
+func TestMapsInAReport(t *testing.T) {
+	for _, n := range []int{1, 4, 5, 30} {
+		var list []*capture.Capture
+		for i := range n {
+			c := told(i, 100, heaps(30, 20))
+			c.Memory.Space.Map = capture.MapOf([]capture.Stretch{{Address: 0x10000, Size: 4096, Use: capture.UseHeap}})
+			list = append(list, c)
+		}
+		kept := 0
+		r := analyze(t, inputs(list...))
+		for i := range r.Memory {
+			m := r.Memory[i].Space.Map
+			if !m.LeftOut {
+				kept++
+			}
+			if m.LeftOut != (len(m.Stretches) == 0) || list[i].Memory.Space.Map.LeftOut {
+				t.Errorf("%d of %d: %+v", i, n, m)
+			}
+		}
+		if kept != min(n, 4) || r.Memory[0].Space.Map.LeftOut || r.Memory[n-1].Space.Map.LeftOut {
+			t.Errorf("%d of %d maps are kept", kept, n)
+		}
+	}
+}

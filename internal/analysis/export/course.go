@@ -1,0 +1,36 @@
+package export
+
+import "heapdrift/internal/analysis"
+
+// textCourse writes the memory over time: what each instant tells, what grew, what nothing explains, and how long limits last.
+func textCourse(p *printer, c *analysis.Course) {
+	if c == nil {
+		return
+	}
+	p.line("")
+	p.line("memory over time, %s", c.Measure)
+	p.line("    %-19s %10s %11s %10s  %s", "taken", "total", "unexplained", "blocks", "file")
+	for i := range c.Instants {
+		at := &c.Instants[i]
+		taken := at.TakenAt
+		if taken == "" {
+			taken = "–"
+		}
+		note := ""
+		if at.OtherLife {
+			note = ", another process"
+		}
+		p.line("    %-19s %10s %11s %10s  %s%s", taken, told(at.Total), told(at.Unexplained), told(at.Blocks), at.File, note)
+	}
+	for _, sentence := range c.Sentences() {
+		p.line("    %s", sentence)
+	}
+}
+
+// told prints a size that is nil where nobody says.
+func told(n *int64) string {
+	if n == nil {
+		return "–"
+	}
+	return analysis.Bytes(*n)
+}

@@ -1,0 +1,222 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"heapdrift/ingest/capture"
+)
+
+// An Outlook says how long something that is limited lasts, if memory goes on to grow as it was measured.
+type Outlook struct {
+	Of    string `json:"of"`              // OfAddressSpace or OfCommit
+	Limit int64  `json:"limit,omitempty"` // bytes; 0 where the evidence does not tell
+	Used  int64  `json:"used,omitempty"`  // bytes of it, at the last instant
+	// PerHour is the growth in bytes, 0 where none was measured; Instants is how many tell it, and OverNS over how long.
+	PerHour  float64 `json:"per_hour,omitempty"`
+	Instants int     `json:"instants,omitempty"`
+	OverNS   int64   `json:"over_ns,omitempty"`
+	// LeftNS is the time that is left; nil where it is not known, and Why says then why.
+	LeftNS *int64 `json:"left_ns,omitempty"`
+	Why    string `json:"why,omitempty"`
+}
+
+// What is limited: the addresses of a 32-bit program, and what the machine can promise to all of its processes.
+const (
+	OfAddressSpace = "address space"
+	OfCommit       = "commit of the machine"
+)
+
+// leastGrowth is how many bytes more at the end than at the beginning are growth that is worth a forecast: heaps commit by the
+// megabyte, so that less may be nothing but the next block.
+const leastGrowth = 1 << 20
+
+// mostAhead is how far a forecast goes. Beyond it, no process lives that long.
+const mostAhead = 10 * 365 * 24 * time.Hour
+
+// outlooks are those of the limits that a program of its width has.
+func outlooks(c *Course) (list []Outlook) {
+	var last *capture.Space
+	for i := range c.Instants {
+		if at := &c.Instants[i]; at.space != nil && !at.OtherLife {
+			last = at.space
+		}
+	}
+	if last == nil {
+		return nil
+	}
+	if last.Bits == 32 {
+		list = append(list, outlook(OfAddressSpace, last.Limit, TakenBelowLimit(last), c, func(at *Instant) *int64 { return at.Taken }))
+	}
+	if last.Bits == 64 || last.MachineCommitLimit > 0 {
+		list = append(list, outlook(OfCommit, last.MachineCommitLimit, last.MachineCommit, c, c.figure().of))
+	}
+	return list
+}
+
+// outlook measures how a figure grows over the course, and how long the limit lasts at that rate.
+func outlook(of string, limit, used int64, c *Course, figure func(*Instant) *int64) Outlook {
+	o := Outlook{Of: of, Limit: limit}
+	if limit > 0 {
+		o.Used = used
+	}
+	var at, values []float64
+	var ns []int64
+	for i := range c.Instants {
+		if n := figure(&c.Instants[i]); n != nil && !c.Instants[i].OtherLife {
+			ns, at, values = append(ns, c.Instants[i].AtNS), append(at, float64(c.Instants[i].AtNS)/float64(time.Hour)), append(values, float64(*n))
+		}
+	}
+	o.Instants = len(ns)
+	switch {
+	case len(ns) < 2:
+		o.Why = "one instant shows no growth"
+		return o
+	case !c.Timed || ns[len(ns)-1] <= ns[0]:
+		o.Why = "the evidence does not say when it was taken"
+		return o
+	}
+	o.OverNS = ns[len(ns)-1] - ns[0]
+	rate := middleSlope(at, values)
+	if values[len(values)-1]-values[0] < leastGrowth || rate <= 0 {
+		o.Why = "no growth was measured"
+		return o
+	}
+	o.PerHour = rate
+	if limit <= 0 {
+		o.Why = "the evidence does not tell the limit"
+		return o
+	}
+	left := max(0, float64(limit-used)) / rate * float64(time.Hour)
+	o.LeftNS = new(int64(min(left, float64(mostAhead))))
+	return o
+}
+
+// middleSlope is the median of the slopes between all pairs of points, which one odd point does not move (Theil and Sen).
+func middleSlope(x, y []float64) float64 {
+	var slopes []float64
+	for i := range x {
+		for k := range i {
+			if x[i] > x[k] {
+				slopes = append(slopes, (y[i]-y[k])/(x[i]-x[k]))
+			}
+		}
+	}
+	slices.Sort(slopes)
+	n := len(slopes)
+	return (slopes[(n-1)/2] + slopes[n/2]) / 2
+}
+
+// Sentence says it for people.
+func (o *Outlook) Sentence() string {
+	limit := "its limit"
+	if o.Limit > 0 {
+		limit = fmt.Sprintf("the limit of %s, of which %s are used,", Bytes(o.Limit), Bytes(o.Used))
+	}
+	if o.LeftNS == nil {
+		s := fmt.Sprintf("When the %s reaches %s is unknown: %s", o.Of, limit, o.Why)
+		if o.PerHour > 0 {
+			s += fmt.Sprintf("; it grows by %s per hour", Bytes(int64(o.PerHour)))
+		}
+		return s + "."
+	}
+	basis := fmt.Sprintf("as measured between two instants %s apart", lasting(time.Duration(o.OverNS)))
+	if o.Instants > 2 {
+		basis = fmt.Sprintf("as measured at %d instants over %s", o.Instants, lasting(time.Duration(o.OverNS)))
+	}
+	left := "in " + lasting(time.Duration(*o.LeftNS))
+	switch {
+	case time.Duration(*o.LeftNS) >= mostAhead:
+		left = "in more than ten years"
+	case *o.LeftNS == 0:
+		left = "now"
+	}
+	s := fmt.Sprintf("At %s per hour, %s, the %s reaches %s %s.", Bytes(int64(o.PerHour)), basis, o.Of, limit, left)
+	if o.Of == OfAddressSpace {
+		return s + " An allocation that is larger than the largest free block fails before."
+	}
+	return s + " What other processes commit is not counted in."
+}
+
+// lasting prints a duration with one decimal at most.
+func lasting(d time.Duration) string {
+	for _, u := range []struct {
+		least, unit time.Duration
+		name        string
+	}{{48 * time.Hour, 24 * time.Hour, "day"}, {2 * time.Hour, time.Hour, "hour"}, {2 * time.Minute, time.Minute, "minute"}} {
+		if d >= u.least {
+			return fmt.Sprintf("%s %ss", Number(float64(d)/float64(u.unit)), u.name)
+		}
+	}
+	return fmt.Sprintf("%s seconds", Number(d.Seconds()))
+}
+
+// Sentences are what the course says: what grew, what nothing explains, and how long limits last.
+func (c *Course) Sentences() (list []string) {
+	for _, s := range []string{c.SayGrowth(), c.SayUnexplained()} {
+		if s != "" {
+			list = append(list, s)
+		}
+	}
+	for i := range c.Outlooks {
+		list = append(list, c.Outlooks[i].Sentence())
+	}
+	return list
+}
+
+// SayGrowth tells what grew: the total, its largest parts, and the rest that nothing explains. It is "" where growth cannot be told.
+func (c *Course) SayGrowth() string {
+	_, _, growth, by, ok := c.Growth()
+	if !ok {
+		return ""
+	}
+	over := ""
+	if growth.AtNS > 0 {
+		over = " over " + lasting(time.Duration(growth.AtNS))
+	}
+	changed := "changed by " + grownBy(*growth.Total)
+	if *growth.Total == 0 {
+		changed = "did not change"
+	}
+	s := fmt.Sprintf("From the first instant to the last%s, %s%s %s", over, c.Measure, by, changed)
+	parts := slices.Clone(growth.Parts)
+	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(magnitude(b.Bytes), magnitude(a.Bytes)) })
+	told := 0
+	for _, p := range parts {
+		if p.Bytes == 0 || told == 4 {
+			break
+		}
+		s += fmt.Sprintf("%s%s %s", map[bool]string{true: ": ", false: ", "}[told == 0], WordOf(p.Use).Title, grownBy(p.Bytes))
+		told++
+	}
+	if growth.Unexplained != nil && *growth.Unexplained != 0 {
+		s += fmt.Sprintf("%s%s unexplained", map[bool]string{true: ": ", false: ", "}[told == 0], grownBy(*growth.Unexplained))
+	}
+	return s + "."
+}
+
+// SayUnexplained names what no evidence accounts for at the last instant that tells it; "" where none does.
+func (c *Course) SayUnexplained() string {
+	for _, at := range slices.Backward(c.Instants) {
+		switch {
+		case at.Unexplained == nil:
+		case *at.Unexplained > 0:
+			return fmt.Sprintf("Unexplained: %s of %s of private bytes that no evidence accounts for at the last instant. Pages of images and mapped files that were written to, and page tables, are among them.",
+				Bytes(*at.Unexplained), Bytes(*at.Total))
+		case *at.Unexplained < 0:
+			return fmt.Sprintf("Nothing is unexplained at the last instant: the regions have %s more than the system's own count, which was taken before them.", Bytes(-*at.Unexplained))
+		}
+	}
+	return ""
+}
+
+func magnitude(n int64) int64 { return max(n, -n) }
+
+func grownBy(n int64) string {
+	if n > 0 {
+		return "+" + Bytes(n)
+	}
+	return Bytes(n)
+}

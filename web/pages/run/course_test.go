@@ -1,0 +1,96 @@
+package run
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
+)
+
+func instant(minutes, total int64, parts ...analysis.Part) analysis.Instant {
+	at := analysis.Instant{File: "a.dmp", AtNS: minutes * 60e9, Parts: parts}
+	if total != 0 {
+		at.Total = &total
+	}
+	return at
+}
+
+func TestCourseChart(t *testing.T) {
+	heap := func(n int64) analysis.Part { return analysis.Part{Use: capture.UseHeap, Bytes: n} }
+	teb := analysis.Part{Use: capture.UseTEB, Bytes: 5}
+	explained := instant(60, 100, heap(60), teb)
+	explained.Unexplained = new(int64(35))
+	over := instant(60, 100, heap(120))
+	over.Unexplained = new(int64(-20))
+	blocks := instant(30, 0)
+	blocks.Blocks = new(int64(40))
+	other := instant(30, 80, heap(80))
+	other.OtherLife = true
+	hostile := instant(60, math.MaxInt64, heap(math.MaxInt64), teb)
+	hostile.Blocks = new(int64(math.MinInt64))
+	for name, test := range map[string]struct {
+		timed    bool
+		in       []analysis.Instant
+		layers   string // from the top, with how many shapes each has
+		marks    int
+		diamonds int
+		times    string // first label below the axis
+	}{
+		"two instants":                         {true, []analysis.Instant{instant(0, 50, heap(50)), explained}, "Unexplained 1, Heaps 1, PEB, TEBs, system 1", 2, 0, "0 min"},
+		"without times":                        {false, []analysis.Instant{instant(0, 50, heap(50)), explained}, "Unexplained 1, Heaps 1, PEB, TEBs, system 1", 2, 0, "snapshot 1"},
+		"all at the same time":                 {true, []analysis.Instant{instant(0, 50, heap(50)), instant(0, 60, heap(60))}, "Heaps 1", 2, 0, "snapshot 1"},
+		"the parts are more":                   {true, []analysis.Instant{instant(0, 50, heap(50)), over}, "Heaps 1", 2, 0, "0 min"},
+		"blocks between":                       {true, []analysis.Instant{instant(0, 50, heap(50)), blocks, explained}, "Unexplained 1, Heaps 1, PEB, TEBs, system 1", 2, 1, "0 min"},
+		"one that tells the use":               {true, []analysis.Instant{blocks, explained}, "Unexplained 1, Heaps 1, PEB, TEBs, system 1", 1, 1, "0 min"},
+		"nothing is drawn from life to life":   {true, []analysis.Instant{other, instant(40, 50, heap(50)), explained}, "Unexplained 1, Heaps 2, PEB, TEBs, system 1", 3, 0, "0 min"},
+		"the total without parts":              {true, []analysis.Instant{instant(0, 50), instant(60, 60)}, "", 2, 0, "0 min"},
+		"figures as large as numbers can tell": {true, []analysis.Instant{instant(0, 50, heap(50)), hostile}, "Heaps 1, PEB, TEBs, system 1", 2, 1, "0 min"},
+	} {
+		d := newCourseChart(&analysis.Course{Measure: analysis.MeasurePrivate, Timed: test.timed, Instants: test.in})
+		var layers []string
+		for _, l := range d.layers {
+			layers = append(layers, fmt.Sprintf("%s %d", useTitle(l.use), len(l.paths)))
+			for _, path := range l.paths {
+				if strings.Contains(path, "NaN") || strings.Contains(path, "Inf") {
+					t.Errorf("%s: %s", name, path)
+				}
+			}
+		}
+		if got := strings.Join(layers, ", "); got != test.layers || len(d.marks) != test.marks || len(d.diamonds) != test.diamonds || d.times[0].text != test.times {
+			t.Errorf("%s: %q, %d marks, %d diamonds, %+v", name, got, len(d.marks), len(d.diamonds), d.times)
+		}
+		for _, m := range d.marks {
+			if m.y < 0 || m.y > plotHeight || m.x < 0 || m.x > plotWidth {
+				t.Errorf("%s: a mark outside of the plot: %+v", name, m)
+			}
+		}
+	}
+}
+
+func TestTitleOfAnInstant(t *testing.T) {
+	at := instant(0, 100<<20, analysis.Part{Use: capture.UseHeap, Bytes: 60 << 20})
+	at.TakenAt, at.Unexplained, at.Blocks = "2026-03-06T12:00:00", new(int64(40<<20)), new(int64(50<<20))
+	c := &analysis.Course{Measure: analysis.MeasurePrivate, Instants: []analysis.Instant{at, instant(60, 0)}}
+	if got := instantTitle(c, 0); got != "6 Mar 2026 12:00: private bytes 100 MB, Heaps 60.0 MB, Unexplained 40.0 MB, blocks of heaps 50.0 MB (a.dmp)" {
+		t.Error(got)
+	}
+	if got := measureTitle(c); got != "Private bytes" {
+		t.Error(got)
+	}
+}
+
+// What ends within a week is a warning.
+func TestSignOfAnOutlook(t *testing.T) {
+	const week = 7 * 24 * 3600e9
+	for ns, want := range map[int64]string{0: "warn", week - 1: "warn", week: "info", week + 1: "info"} {
+		if got := outlookSign(&analysis.Outlook{LeftNS: &ns}); got != want {
+			t.Errorf("%d ns: %s, want %s", ns, got, want)
+		}
+	}
+	if got := outlookSign(&analysis.Outlook{Why: "no growth was measured"}); got != "info" {
+		t.Error(got)
+	}
+}

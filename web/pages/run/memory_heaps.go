@@ -1,0 +1,61 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis"
+)
+
+// grows reports whether any heap has something to be compared with.
+func grows(heaps []capture.HeapFacts) bool {
+	return slices.ContainsFunc(heaps, func(h capture.HeapFacts) bool { return h.Growth != nil })
+}
+
+// busyChange is how the busy bytes of a heap have changed: as it counts them, or else by the sizes that are listed; nil where
+// nobody knows.
+func busyChange(g *capture.HeapGrowth) *capture.Usage {
+	switch {
+	case g == nil:
+		return nil
+	case g.Busy != nil:
+		return g.Busy
+	}
+	return g.Sizes
+}
+
+// virtualChange is how the number of virtual blocks of a heap has changed.
+func virtualChange(h *capture.HeapFacts) string {
+	return fmt.Sprintf("%s → %s", analysis.Count(h.Blocks.Count-h.Growth.Blocks.Count), analysis.Count(h.Blocks.Count))
+}
+
+// roomTitle says how the committed bytes of a heap are used.
+func roomTitle(r *analysis.HeapRoom) string {
+	s := fmt.Sprintf("%s of %s are in use, %s are free", analysis.Bytes(r.Committed-r.Free), analysis.Bytes(r.Committed), analysis.Bytes(r.Free))
+	if r.Largest > 0 {
+		s += fmt.Sprintf(", the largest free block has %s", analysis.Bytes(r.Largest))
+	}
+	return s
+}
+
+// roomShare is a part of the bar of a heap.
+func roomShare(r *analysis.HeapRoom, part int64) string {
+	return percent(plotWidth * float64(part) / float64(r.Committed))
+}
+
+func percentOf(part float64) string { return fmt.Sprintf("%.1f %%", 100*part) }
+
+// heapNote is what there is to say of a heap beside its figures.
+func heapNote(h *capture.HeapFacts) string {
+	s := h.Kind
+	if h.Doubtful {
+		s += ", a size that cannot be"
+	}
+	for _, more := range []string{h.FrontEnd, h.Name, h.Note} {
+		if more != "" {
+			s += ", " + more
+		}
+	}
+	return s
+}

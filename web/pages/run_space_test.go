@@ -1,0 +1,117 @@
+package pages_test
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	cdp "github.com/chromedp/chromedp"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/dump"
+	"heapdrift/ingest/dump/dumptest"
+	"heapdrift/ingest/minidump/minidumptest"
+	"heapdrift/ingest/ntheap/ntheaptest"
+)
+
+// fragmented is a dump of a 32-bit program whose address space is cut up by reservations all over it.
+func fragmented(t testing.TB) *capture.Capture {
+	t.Helper()
+	p := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win7x86, Seed: 7, Stacks: true, LFH: true, Heaps: 4, Segments: 3, Blocks: 300, Virtual: 6})
+	d := dumptest.Of(p, dumptest.Program{PID: 4242})
+	d.Memory = append(d.Memory, minidumptest.Memory{Address: d.Modules[0].Base, Bytes: minidumptest.Image{Bits: 32}.Bytes()})
+	used := slices.DeleteFunc(d.Regions, func(r minidumptest.Region) bool { return r.State == memFree })
+	random := rand.New(rand.NewPCG(3, 4))
+	at := uint64(0x1000_0000)
+	add := func(size uint64, state, protect, kind uint32) {
+		r := minidumptest.Region{Base: at, Size: size, AllocationBase: at, State: state, Protect: protect, Type: kind}
+		for _, u := range used {
+			if r.Base < u.Base+u.Size && u.Base < r.Base+r.Size {
+				at = u.Base + u.Size
+				return
+			}
+		}
+		used = append(used, r)
+		at += size + uint64(random.IntN(24))<<19
+	}
+	for at < 0x7E00_0000 {
+		switch size := uint64(1+random.IntN(48)) << 16; random.IntN(6) {
+		case 0, 1:
+			add(size<<3, 0x1000, 4, 0x20000)
+		case 2:
+			add(size<<2, 0x2000, 0, 0x20000)
+		case 3:
+			add(size, 0x1000, 2, 0x40000)
+		default:
+			add(size, 0x1000, 0x20, 0x1000000)
+		}
+	}
+	d.Regions = withFree(used, 0x7FFF_0000)
+	data := d.Bytes()
+	c, err := dump.Read(t.Context(), bytes.NewReader(data), int64(len(data)), dump.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// memFree is MEM_FREE of winnt.h.
+const memFree = 0x10000
+
+// withFree sorts regions and adds what is free between them, up to an end.
+func withFree(regions []minidumptest.Region, end uint64) (list []minidumptest.Region) {
+	slices.SortFunc(regions, func(a, b minidumptest.Region) int { return cmp.Compare(a.Base, b.Base) })
+	at := uint64(0x1_0000)
+	for _, r := range append(regions, minidumptest.Region{Base: end}) {
+		if r.Base > at {
+			list = append(list, minidumptest.Region{Base: at, Size: r.Base - at, State: memFree, Protect: 1})
+		}
+		if r.Size > 0 {
+			list = append(list, r)
+		}
+		at = max(at, r.Base+r.Size)
+	}
+	return list
+}
+
+// What lies where is a picture and a table that says the same; evidence that has sums only says so.
+func TestAddressSpaceOnThePage(t *testing.T) {
+	s := open(t)
+	narrow := s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, target, []*capture.Capture{fragmented(t)})))
+	has(t, narrow, `<pattern id="use-stack" class="u-stack"`, `fill="url(#use-heap)"`)
+	has(t, words(narrow), "Address space", "free", "pale: reserved", "32-bit program, may use 2.00 GB", "One row is 128 MB, one cell 512 KB", "The largest free block has 227 MB and lies at 0x1cf1000; fragmentation is 78.3 %",
+		"The map as a table", "0x78000000 – 0x80000000")
+	wide := target
+	wide.Build = "4902"
+	page := words(s.page(fmt.Sprintf("/runs/%d/memory", addRun(t, s.store, wide, dumps(t)))))
+	has(t, page, "Heap blocks without a pointer", "64-bit program", "128 TB free", "2 pieces of more than 64.0 MB each: named, and not drawn")
+	sums := target
+	sums.Build = "4903"
+	old := dumps(t)[:1]
+	old[0].Memory.Space.Map = nil
+	page = words(s.page(fmt.Sprintf("/runs/%d", addRun(t, s.store, sums, old))))
+	has(t, page, "does not say what lies where, so there is no map", "The largest free block has")
+	lacks(t, page, "The map as a table")
+}
+
+func TestAddressSpaceInBrowser(t *testing.T) {
+	s, b := open(t), browse(t)
+	run := addRun(t, s.store, target, dumps(t))
+	other := target
+	other.Build = "4901"
+	narrow := addRun(t, s.store, other, []*capture.Capture{fragmented(t)})
+	for name, path := range map[string]string{"space-64": fmt.Sprintf("/runs/%d", run), "space-32": fmt.Sprintf("/runs/%d/memory", narrow)} {
+		for _, theme := range []string{"light", "dark"} {
+			for _, width := range []int64{1440, 1024, 390} {
+				b.do(cdp.EmulateViewport(width, 900), cdp.Navigate(s.url+path))
+				must[bool](t)(cdp.Run(b.ctx, cdp.Evaluate[bool](fmt.Sprintf(`document.documentElement.dataset.theme = %q, true`, theme))))
+				b.accessible(fmt.Sprintf("%s, %s, %d px", name, theme, width))
+				b.fits(name)
+				b.keep(fmt.Sprintf("%s-%s-%d", name, theme, width))
+			}
+		}
+	}
+}
