@@ -39,7 +39,7 @@ func groupsOf(sites []*judgedSite) [][]*judgedSite {
 		if site.key.kind == capture.KindHeapVirtual {
 			continue
 		}
-		group := &site.frames.placed[site.stack].groups[site.key.kind] // several sites may have one stack
+		group := &site.placed.groups[site.key.kind] // several sites may have one stack
 		if *group == 0 {
 			n, ok := at[site.signature]
 			if !ok {

@@ -64,6 +64,7 @@ type calls struct {
 type placed struct {
 	ref        StackRef
 	prepared   bool                                // its rows are there
+	unnamed    bool                                // the frame to blame has no function
 	blame      int32                               // place of the frame to blame in the stack plus one; 0 until placed, −1 for none
 	marks      []uint16                            // by row: what it is marked as in this stack, once signed; gone once it is numbered
 	signatures [capture.KindHeapVirtual + 1]string // by kind, once needed
@@ -289,6 +290,7 @@ func (f *frames) sign(s *scratch, id capture.StackID, kind capture.SiteKind) {
 	if p.Blame < 0 {
 		at.blame = -1
 	}
+	at.unnamed = p.Blame >= 0 && f.table.rows[s.rows[p.Blame]].function == 0
 	if at.ref == 0 && at.marks == nil {
 		at.marks = f.table.numbersOf(s, p.Marks)
 	}
@@ -353,12 +355,6 @@ func (f *frames) blamed(id capture.StackID) *Blame {
 		return nil
 	}
 	return f.table.blame(f.table.Numbers(at.ref)[at.blame-1])
-}
-
-// isUnnamed reports whether the frame that the memory of a stack, which is placed, is counted against has no function.
-func (f *frames) isUnnamed(id capture.StackID) bool {
-	at := &f.placed[id]
-	return at.blame > 0 && f.table.rows[f.table.Numbers(at.ref)[at.blame-1]].function == 0
 }
 
 // blame names a frame as what memory is counted against.

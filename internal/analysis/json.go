@@ -41,7 +41,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 		if r.write != nil {
 			r.write(i, &site)
 		}
-		return appendJSON(b, &site)
+		return appendSite(b, &site)
 	})
 	out.text("}\n")
 	if err := out.flush(); err != nil {

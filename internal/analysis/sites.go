@@ -17,6 +17,8 @@ type judgedSite struct {
 	*merged
 	Amounts
 	frames      *frames
+	placed      *placed // its stack
+	aliased     bool    // it has several
 	signature   string
 	stackKey    Key      // zero until identify makes it
 	blamed      bool     // it has a frame to blame
@@ -72,11 +74,15 @@ func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *
 	}
 	siteRanking.sort(sites)
 	for _, site := range sites { // in their order, so that what is shown first comes first
-		site.frames.number(site.stack)
-		for _, alias := range site.aliases {
-			site.frames.number(alias)
+		if site.placed.ref == 0 {
+			site.frames.number(site.stack)
 		}
-		if site.frames.isUnnamed(site.stack) {
+		if site.aliased {
+			for _, alias := range site.aliases {
+				site.frames.number(alias)
+			}
+		}
+		if site.placed.unnamed {
 			r.unnamed = sum(r.unnamed, Amount{1, site.Outstanding.Bytes})
 		}
 	}
@@ -149,15 +155,14 @@ func signSites(ctx context.Context, sites []*judgedSite) error {
 		return fmt.Errorf("analysis: %w", context.Cause(ctx))
 	}
 	for _, site := range sites {
-		at := &site.frames.placed[site.stack]
-		site.signature, site.blamed = at.signatures[site.key.kind], at.blame > 0
+		site.signature, site.blamed = site.placed.signatures[site.key.kind], site.placed.blame > 0
 	}
 	return nil
 }
 
 // fill takes the figures of a site.
 func (s *series) fill(site *judgedSite, m *merged, f *frames) {
-	*site = judgedSite{merged: m, frames: f, Amounts: amounts(m.usage), agreed: Amount{m.agreed.Count, m.agreed.Bytes}, sample: sample{kind: m.key.kind, usage: m.usage}}
+	*site = judgedSite{merged: m, frames: f, placed: &f.placed[m.stack], aliased: len(m.aliases) > 0, Amounts: amounts(m.usage), agreed: Amount{m.agreed.Count, m.agreed.Bytes}, sample: sample{kind: m.key.kind, usage: m.usage}}
 	if s.looked {
 		site.unreachable = &Amount{m.unreachable.Count, m.unreachable.Bytes}
 	}
@@ -170,7 +175,7 @@ func (s *series) fill(site *judgedSite, m *merged, f *frames) {
 
 // figures are what a site counts for, without text.
 func (s *judgedSite) figures() Site {
-	out := Site{Signature: s.signature, Kind: s.key.kind.String(), Amounts: s.Amounts, Unreachable: s.unreachable, Verdict: s.verdict, Stack: s.frames.placed[s.stack].ref, Rows: s.rows}
+	out := Site{Signature: s.signature, Kind: s.key.kind.String(), Amounts: s.Amounts, Unreachable: s.unreachable, Verdict: s.verdict, Stack: s.placed.ref, Rows: s.rows}
 	if s.result.Class != ClassUnknown {
 		out.Score = &s.result.Score
 	}
