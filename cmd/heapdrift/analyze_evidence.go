@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,6 +10,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"heapdrift/ingest"
 	"heapdrift/ingest/capture"
@@ -27,9 +31,6 @@ type evidenceFiles struct {
 	given    [][]*evidenceFile // by input: the files that it was read from
 	files    []*evidenceFile
 }
-
-// mostDigests is how many files' digests may still be in the making, beside their reading, while the next file is read.
-const mostDigests = 4
 
 // readEvidence reads the files in the order given; those that are traces are one trace. What it returns must be closed,
 // beside an error too.
@@ -61,13 +62,14 @@ func roomFor(paths []string) memory.Size {
 	return memory.Size(min(total, math.MaxInt64/room) * room)
 }
 
+// filesAtOnce is how many files of a series are read at once: what one does behind its last byte, the other needs not wait for.
+const filesAtOnce = 2
+
 // readAll reads the files; their digests may not be there yet.
 func (e *evidenceFiles) readAll(ctx context.Context, paths []string, opt ingest.Options, s streams) error {
 	var traces []*evidenceFile
-	for i, path := range paths {
-		if i >= mostDigests {
-			e.files[i-mostDigests].wait()
-		}
+	var alone []*evidenceFile // each of which is an input
+	for _, path := range paths {
 		f, err := openEvidence(ctx, path, s.in)
 		if err != nil {
 			return err
@@ -79,12 +81,10 @@ func (e *evidenceFiles) readAll(ctx context.Context, paths []string, opt ingest.
 				continue
 			}
 		}
-		if err := e.read(s, []*evidenceFile{f}, func(progress func(done, total int64)) (*ingest.Reading, error) {
-			opt.Progress = progress
-			return ingest.Read(ctx, f.source(), opt)
-		}); err != nil {
-			return err
-		}
+		alone = append(alone, f)
+	}
+	if err := e.readAlone(ctx, alone, opt, s); err != nil {
+		return err
 	}
 	if len(traces) == 0 {
 		return nil
@@ -93,9 +93,45 @@ func (e *evidenceFiles) readAll(ctx context.Context, paths []string, opt ingest.
 	for i, f := range traces {
 		sources[i] = f.source()
 	}
-	return e.read(s, traces, func(progress func(done, total int64)) (*ingest.Reading, error) {
-		return ingest.ReadTogether(ctx, sources, ingest.Options{Progress: progress})
-	})
+	bar := newProgressBar(s.err, traces[0].Name)
+	defer bar.clear()
+	r, err := ingest.ReadTogether(ctx, sources, ingest.Options{Progress: bar.set})
+	e.add(r, traces)
+	return err
+}
+
+// readAlone reads files of which each is an input, in their order. It returns the error of the first that cannot be read.
+func (e *evidenceFiles) readAlone(ctx context.Context, files []*evidenceFile, opt ingest.Options, s streams) error {
+	bar := newSharedBar(s.err, files)
+	defer bar.clear()
+	readings, errs := make([]*ingest.Reading, len(files)), make([]error, len(files))
+	var group errgroup.Group
+	group.SetLimit(filesAtOnce)
+	var failed atomic.Bool
+	for i, f := range files {
+		if failed.Load() { // nobody asks for what comes behind it
+			break
+		}
+		group.Go(func() error {
+			opt := opt
+			opt.Progress = bar.part()
+			readings[i], errs[i] = ingest.Read(ctx, f.source(), opt)
+			if errs[i] != nil {
+				failed.Store(true)
+			}
+			f.wait() // before another file is begun, whose digest is computed beside as well
+			return nil
+		})
+	}
+	_ = group.Wait() // the errors are in their order
+	var first error
+	for i, r := range readings {
+		if r != nil { // beside an error, too: it is to be closed
+			e.add(r, files[i:i+1])
+		}
+		first = cmp.Or(first, errs[i])
+	}
+	return first
 }
 
 // openEvidence opens a file.
@@ -129,13 +165,9 @@ func (e *evidenceFiles) finish() error {
 	return nil
 }
 
-// read adds an input that read gives for some files.
-func (e *evidenceFiles) read(s streams, files []*evidenceFile, read func(progress func(done, total int64)) (*ingest.Reading, error)) error {
-	bar := newProgressBar(s.err, files[0].Name)
-	defer bar.clear()
-	r, err := read(bar.set)
+// add adds an input that was read from some files.
+func (e *evidenceFiles) add(r *ingest.Reading, files []*evidenceFile) {
 	e.inputs, e.readings, e.given = append(e.inputs, analysis.Input{Captures: r.Captures}), append(e.readings, r), append(e.given, files)
-	return err
 }
 
 // in replaces the captures of traces by those of a window.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"sync"
 	"time"
 )
 
@@ -29,5 +30,38 @@ func (b *progressBar) set(done, total int64) {
 func (b *progressBar) clear() {
 	if b.used {
 		fmt.Fprint(b.w, "\r\x1b[K")
+	}
+}
+
+// A sharedBar is the progress of files that are read at once.
+type sharedBar struct {
+	*progressBar
+	mu          sync.Mutex
+	done, total int64 // bytes of all files
+}
+
+func newSharedBar(w io.Writer, files []*evidenceFile) *sharedBar {
+	b := &sharedBar{}
+	name := ""
+	for _, f := range files {
+		name = f.Name
+		b.total += f.Bytes
+	}
+	if len(files) > 1 {
+		name = fmt.Sprintf("%d files", len(files))
+	}
+	b.progressBar = newProgressBar(w, name)
+	return b
+}
+
+// part is the progress of one of the files.
+func (b *sharedBar) part() func(done, total int64) {
+	before := int64(0)
+	return func(done, _ int64) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.done += done - before
+		before = done
+		b.set(b.done, b.total)
 	}
 }

@@ -9,6 +9,7 @@ import (
 // A blockList is the blocks of one snapshot in the order of their addresses, each once. Where the evidence has them so, the list
 // is the capture's own columns; else it is sorted copies of them.
 type blockList struct {
+	within   addressRange
 	parts    []blockPart // of the capture, where they can be put in order
 	apart    bool        // they can
 	sorted   columns     // else
@@ -53,7 +54,11 @@ func (c *columns) part(from, to int) columns {
 // fill takes the blocks of a capture. Site numbers the merged sites of its sites. What the list had before is room for it.
 func (l *blockList) fill(ctx context.Context, c *Capture, site func(site uint32) int32, sites int) {
 	l.number(c, site, sites)
-	if l.parts, l.apart = c.Blocks.inOrder(l.parts[:0]); !l.apart {
+	if l.parts, l.apart = c.Blocks.inOrder(l.parts[:0]); l.apart {
+		for i := range l.parts {
+			l.parts[i] = l.parts[i].cut(l.within)
+		}
+	} else {
 		l.sorted.clear(c.Blocks.Len())
 	}
 	var ends []int // of ascending runs
@@ -63,6 +68,9 @@ func (l *blockList) fill(ctx context.Context, c *Capture, site func(site uint32)
 			return
 		}
 		for _, s := range p.sites {
+			if !l.within.counts {
+				break
+			}
 			if int(s) < len(l.numbers) && l.numbers[s] >= 0 {
 				l.missing[l.numbers[s]]--
 			}
@@ -71,9 +79,11 @@ func (l *blockList) fill(ctx context.Context, c *Capture, site func(site uint32)
 			ends = l.copy(p, ends)
 		}
 	}
-	l.unlisted = slices.Grow(l.unlisted[:0], sites)[:sites]
-	for m, count := range l.missing {
-		l.unlisted[m] = count > 0
+	if l.within.counts {
+		l.unlisted = slices.Grow(l.unlisted[:0], sites)[:sites]
+		for m, count := range l.missing {
+			l.unlisted[m] = count > 0
+		}
 	}
 	if len(ends) > 0 {
 		l.sort(append(ends, len(l.sorted.sites)))
@@ -101,7 +111,7 @@ func (l *blockList) copy(p *blockPage, ends []int) []int {
 	one.add(0, 0, 0)
 	for i := range p.sites {
 		b := p.at(i)
-		if int(b.Site) >= len(l.numbers) || l.numbers[b.Site] < 0 {
+		if int(b.Site) >= len(l.numbers) || l.numbers[b.Site] < 0 || !l.within.has(b.Address) {
 			continue
 		}
 		one.addresses[0], one.sites[0], one.sizes[0] = b.Address, l.numbers[b.Site], uint32(b.Size)

@@ -3,6 +3,7 @@ package capture
 import (
 	"cmp"
 	"slices"
+	"sort"
 )
 
 // A blockPart is neighbours of a page whose addresses ascend.
@@ -22,6 +23,14 @@ func (p blockPart) addresses(room []uint64) []uint64 {
 		room[i] = base + uint64(near)
 	}
 	return room
+}
+
+// cut is what of the part lies in a range.
+func (p blockPart) cut(r addressRange) blockPart {
+	n := p.to - p.from
+	from := sort.Search(n, func(i int) bool { return p.page.address(p.from+i) >= r.first })
+	to := sort.Search(n, func(i int) bool { return p.page.address(p.from+i) > r.last })
+	return blockPart{p.page, p.from + from, p.from + max(from, to)}
 }
 
 // address is that of block i of the page.

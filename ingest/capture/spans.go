@@ -1,8 +1,12 @@
 package capture
 
 import (
+	"cmp"
 	"context"
+	"math"
+	"runtime"
 	"slices"
+	"sync"
 )
 
 // A Span says how many blocks of a merged site were first seen in one snapshot and seen without a gap until another, as places
@@ -49,7 +53,7 @@ func (s *SiteSpans) Of(site int) (spans []Span, known bool) {
 // again between two snapshots passes for one that stayed. What is gone in a snapshot and back in a later one is another block.
 //
 // It takes a byte for each block of three neighbouring snapshots, 33 where a snapshot does not list its blocks by address, and
-// 4 bytes for each pair of snapshots and site. Site is called from one goroutine.
+// 4 bytes for each pair of snapshots and site, or 8 where there are many blocks. Site is called from several goroutines then.
 func Spans(ctx context.Context, captures []*Capture, site func(capture int, site uint32) int32, sites int) (*SiteSpans, error) {
 	out := &SiteSpans{}
 	if len(captures) < 3 {
@@ -57,15 +61,59 @@ func Spans(ctx context.Context, captures []*Capture, site func(capture int, site
 	}
 	out.Looked = looked(len(captures), sites)
 	out.unlisted = make([]bool, sites)
-	counter := &spanCounter{snapshots: len(out.Looked), cells: make([]uint32, sites*len(out.Looked)*(len(out.Looked)+1)/2)}
+	ranges := rangesOf(captures)
+	counters, errs := make([]*spanCounter, len(ranges)), make([]error, len(ranges))
+	var all sync.WaitGroup
+	for i, r := range ranges {
+		counters[i] = &spanCounter{snapshots: len(out.Looked), cells: make([]uint32, sites*len(out.Looked)*(len(out.Looked)+1)/2)}
+		all.Go(func() { errs[i] = out.follow(ctx, captures, counters[i], r, site, sites) })
+	}
+	all.Wait()
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
+	}
+	counter := counters[0]
+	for _, other := range counters[1:] {
+		for i, n := range other.cells {
+			counter.cells[i] += n
+		}
+	}
+	counter.into(out, sites)
+	return out, nil
+}
+
+// An addressRange is the blocks of which a goroutine follows each, both ends inside. counts says that it looks for what is not listed,
+// which is no matter of addresses.
+type addressRange struct {
+	first, last uint64
+	counts      bool
+}
+
+func (r addressRange) has(address uint64) bool { return address >= r.first && address <= r.last }
+
+// manyBlocks is from how many blocks of a snapshot on two goroutines share them by address.
+const manyBlocks = 1 << 17
+
+// rangesOf divides the address space where there is much to follow: by the block in the middle of the first snapshot.
+func rangesOf(captures []*Capture) []addressRange {
+	b := &captures[0].Blocks
+	if b.n < manyBlocks || runtime.GOMAXPROCS(0) < 2 {
+		return []addressRange{{0, math.MaxUint64, true}}
+	}
+	middle := max(1, b.pages[len(b.pages)/2].address(0))
+	return []addressRange{{0, middle - 1, true}, {middle, math.MaxUint64, false}}
+}
+
+// follow counts the spans of the blocks in a range.
+func (s *SiteSpans) follow(ctx context.Context, captures []*Capture, counter *spanCounter, r addressRange, site func(capture int, site uint32) int32, sites int) error {
 	lists, used, stop := make(chan *blockList, 1), make(chan *blockList, 3), make(chan struct{})
 	defer close(stop)
 	for range cap(used) {
-		used <- &blockList{}
+		used <- &blockList{within: r}
 	}
 	go func() { // the next snapshot is sorted while this one is compared
 		defer close(lists)
-		for _, number := range out.Looked {
+		for _, number := range s.Looked {
 			list := <-used
 			list.fill(ctx, captures[number], func(at uint32) int32 { return site(number, at) }, sites)
 			select {
@@ -79,10 +127,10 @@ func Spans(ctx context.Context, captures []*Capture, site func(capture int, site
 	now := uint8(0)
 	for list := range lists {
 		if list.err != nil {
-			return nil, list.err
+			return list.err
 		}
 		for m, unlisted := range list.unlisted {
-			out.unlisted[m] = out.unlisted[m] || unlisted
+			s.unlisted[m] = s.unlisted[m] || unlisted
 		}
 		counter.compare(before, list, now)
 		if now > 0 {
@@ -92,8 +140,7 @@ func Spans(ctx context.Context, captures []*Capture, site func(capture int, site
 		now++
 	}
 	counter.compare(before, &blockList{}, now)
-	counter.into(out, sites)
-	return out, nil
+	return nil
 }
 
 // looked picks the captures that are compared.

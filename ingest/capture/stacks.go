@@ -61,6 +61,9 @@ func (s *Stacks) Text(f Frame) *Text {
 	return &s.texts[f.Text]
 }
 
+// HasTexts reports whether any frame has text.
+func (s *Stacks) HasTexts() bool { return len(s.texts) > 0 }
+
 // Stack returns a stack's frames, innermost first. The slice is shared and must not be written to.
 func (s *Stacks) Stack(id StackID) []FrameID {
 	if id == NoStack {

@@ -110,7 +110,10 @@ func (f *Finding) tell(scratch *scratch) {
 	t := f.from.frames.tell(scratch, f.from.stack, f.from.key.kind)
 	f.Title, f.Blame, f.Origin, f.Frames, f.Fine, f.Leaf, f.Provisional, f.Outline = t.Title, f.from.frames.blamed(f.from.stack), t.origin, t.Frames, t.Fine, t.Leaf, t.Provisional, t.outline
 	f.Owner, f.Known, f.Group = t.Owner, t.Known, t.Group
-	f.from = nil
+	if f.why != nil {
+		f.Clauses = append(f.why(), f.Clauses...)
+	}
+	f.from, f.why = nil, nil
 }
 
 // findingOf makes the finding of sites that have one signature. They are judged together, as one place in the program, and
@@ -155,7 +158,7 @@ func findingOf(j *judge, evidence string, sites []*judgedSite) Finding {
 	switch result.Class {
 	case ClassStable, ClassTransient, ClassUnknown: // nobody asks why
 	default:
-		f.Clauses = j.explain(gravest)
+		f.why = func() []score.Clause { return j.explain(gravest) }
 	}
 	f.judgeUnreferenced(first.blamed, agreed)
 	f.Witnesses = []Witness{{Kind: evidence, Verdict: f.Verdict, Score: f.Score, Amounts: f.Amounts}}

@@ -82,7 +82,6 @@ type scratch struct {
 
 func newFrames(table *frameTable, keys *stackKeys, opt *Options, process capture.Process) *frames {
 	c := keys.capture
-	keys.locate()
 	n := len(keys.modules)
 	f := &frames{
 		table: table, keys: keys, images: make([]*capture.Image, n), modules: make([]blame.Module, n), named: map[string]*blame.Module{},
@@ -112,6 +111,9 @@ func newFrames(table *frameTable, keys *stackKeys, opt *Options, process capture
 		seen[f.places[i]] = true
 	}
 	for id := range c.Stacks.FrameCount() { // text that has lines stems from private symbols
+		if !c.Stacks.HasTexts() {
+			break
+		}
 		text := c.Stacks.Text(c.Stacks.Frame(capture.FrameID(id)))
 		if text == nil {
 			continue
@@ -157,7 +159,7 @@ func inKernel(address uint64) bool { return address >= 0xFFFF800000000000 }
 
 // make adds the rows of a return address.
 func (f *frames) make(id capture.FrameID) {
-	from, module := f.keys.capture.Stacks.Frame(id), int(f.keys.within[id])
+	from, module := f.keys.capture.Stacks.Frame(id), f.keys.moduleOf(id)
 	if module >= 0 && f.images[module] != nil {
 		if named := f.images[module].Frames(uint32(from.Address - f.keys.modules[module].Base)); len(named) > 0 {
 			f.addNamed(named, module, from.Address)

@@ -40,7 +40,7 @@ type stackKeys struct {
 	places  *capture.ModuleMap
 	lend    func(address uint64) *capture.Module // of addresses outside the capture's modules; nil where nobody knows more
 	lent    map[uint64]int                       // what it gave, by address: index into modules, or −1
-	within  []int32                              // by FrameID: index into modules, −1 for none; nil until located
+	within  []int32                              // by FrameID: index into modules, −1 for none; nil where few frames are asked for
 	numbers *stackNumbers
 	stacks  []stackNumber // by StackID; 0 until asked for
 	// Of each of modules: its number among numbers, its name and its path in lower case.
@@ -57,11 +57,11 @@ func newStackKeys(c *capture.Capture, numbers *stackNumbers, lend func(address u
 	return k
 }
 
-// next makes the keys of a capture of the same modules. Stacks that have their id and their addresses in both have one number, so it is
-// not looked for twice.
+// next makes the keys of a capture of the same modules, none of which another capture can lend. Stacks that have their id and their
+// addresses in both have one number, so it is not looked for twice, and few of the frames are.
 func (k *stackKeys) next(c *capture.Capture) *stackKeys {
 	n := &stackKeys{
-		capture: c, modules: slices.Clip(k.modules), places: k.places, lend: k.lend, lent: map[uint64]int{}, numbers: k.numbers, stacks: make([]stackNumber, c.Stacks.Count()),
+		capture: c, modules: slices.Clip(k.modules), places: k.places, numbers: k.numbers, stacks: make([]stackNumber, c.Stacks.Count()),
 		moduleNumbers: slices.Clip(k.moduleNumbers), lowerNames: slices.Clip(k.lowerNames), lowerPaths: slices.Clip(k.lowerPaths),
 	}
 	if c.Process.Bits != k.capture.Process.Bits {
@@ -90,11 +90,16 @@ func hasSameAddresses(a *capture.Stacks, x capture.StackID, b *capture.Stacks, y
 	})
 }
 
-// locate finds out where the frames lie, unless that is known.
-func (k *stackKeys) locate() {
+// moduleOf is the index of the module that a frame lies in, −1 for none.
+func (k *stackKeys) moduleOf(id capture.FrameID) int {
 	if k.within != nil {
-		return
+		return int(k.within[id])
 	}
+	return k.places.Of(k.capture.Stacks.Frame(id))
+}
+
+// locate finds out where the frames lie.
+func (k *stackKeys) locate() {
 	c := k.capture
 	n := c.Stacks.FrameCount()
 	k.within = make([]int32, n)
@@ -148,11 +153,10 @@ func (k *stackKeys) number(id capture.StackID) stackNumber {
 	if id == capture.NoStack || k.stacks[id] != 0 {
 		return k.stacks[id]
 	}
-	k.locate()
 	k.numbers.begin()
 	for _, at := range k.own(k.capture.Stacks.Stack(id)) {
 		f := k.capture.Stacks.Frame(at)
-		switch text, module := k.text(f), k.within[at]; {
+		switch text, module := k.text(f), k.moduleOf(at); {
 		case text != nil:
 			k.numbers.text(textFrame{strings.ToLower(text.Module), text.Function, text.Offset})
 		case module >= 0:
@@ -190,7 +194,7 @@ func (k *stackKeys) key(h *hasher, id capture.StackID) Key {
 
 func (k *stackKeys) frame(h *hasher, id capture.FrameID) Key {
 	f := k.capture.Stacks.Frame(id)
-	switch text, module := k.text(f), k.within[id]; {
+	switch text, module := k.text(f), k.moduleOf(id); {
 	case text != nil:
 		h.string("text")
 		h.string(strings.ToLower(text.Module))
@@ -232,7 +236,7 @@ func (k *stackKeys) moduleName(id capture.FrameID) string {
 	if text := k.capture.Stacks.Text(k.capture.Stacks.Frame(id)); text != nil && text.Module != "" {
 		return strings.ToLower(text.Module)
 	}
-	if module := k.within[id]; module >= 0 {
+	if module := k.moduleOf(id); module >= 0 {
 		return k.lowerNames[module]
 	}
 	return ""

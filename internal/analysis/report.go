@@ -116,7 +116,8 @@ type Finding struct {
 	Known string `json:"known,omitempty"`
 	Group string `json:"group,omitempty"`
 
-	from *judgedSite // whose stack it is told by, until it is
+	from *judgedSite           // whose stack it is told by, until it is
+	why  func() []score.Clause // what it is told with; nil where nobody asks why
 }
 
 // A Witness is one kind of evidence that shows a finding, and what it says by itself.

@@ -18,6 +18,7 @@ type series struct {
 	sites    map[siteKey]*merged // until all are merged
 	order    []*merged           // by first appearance
 	room     []merged            // for those that come
+	usages   []capture.Usage     // room for the usage of those that come
 	places   [][]int32           // by part and site of its capture: place in order
 	warnings []Warning
 	looked   bool     // somebody looked for pointers to the blocks of the last part
@@ -138,11 +139,23 @@ func (s *series) add(p int, site *capture.Site, first int, ids map[uint64]origin
 	if site.Life != nil {
 		m.lives = append(m.lives, site.Life)
 	}
-	m.addUsage(site.Usage, first, len(s.instants))
+	s.addUsage(m, site.Usage, first)
 	if site.Unreachable && p == len(s.parts)-1 {
 		m.unreachable = m.unreachable.Add(site.Usage[0])
 	}
 	return m.place
+}
+
+// newUsage makes room for the usage of a site, of many at once.
+func (s *series) newUsage() []capture.Usage {
+	const atOnce = 1 << 12
+	n := len(s.instants)
+	if len(s.usages) < n {
+		s.usages = make([]capture.Usage, max(atOnce, n))
+	}
+	own := s.usages[:n:n]
+	s.usages = s.usages[n:]
+	return own
 }
 
 // newMerged makes room for a site, of many at once.
@@ -158,13 +171,13 @@ func (s *series) newMerged() *merged {
 
 // addUsage adds the usage of a site from the first instant of its part on. One site with all instants, which in traces nearly
 // every one is, needs no copy: a trace can have very many.
-func (m *merged) addUsage(usage []capture.Usage, first, instants int) {
-	if m.usage == nil && len(usage) == instants {
+func (s *series) addUsage(m *merged, usage []capture.Usage, first int) {
+	if m.usage == nil && len(usage) == len(s.instants) {
 		m.usage, m.borrowed = usage, true
 		return
 	}
 	if m.usage == nil || m.borrowed {
-		own := make([]capture.Usage, instants)
+		own := s.newUsage()
 		copy(own, m.usage)
 		m.usage, m.borrowed = own, false
 	}

@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"sync"
 
 	"heapdrift/ingest/ntheap"
 	"heapdrift/internal/symbols"
@@ -11,7 +12,9 @@ import (
 // finds none.
 type HeapTypes struct {
 	Library symbols.Library
-	open    []*symbols.Types
+
+	mu   sync.Mutex // several dumps may be read at once
+	open []*symbols.Types
 }
 
 // Find is ingest.Options.Types.
@@ -19,6 +22,8 @@ func (h *HeapTypes) Find(ctx context.Context, pdb, debugID string) ntheap.Types 
 	if h.Library == nil {
 		return nil
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	t, err := symbols.OpenTypes(ctx, h.Library, pdb, debugID)
 	if err != nil || t == nil { // the tables that are built in do as well
 		return nil
