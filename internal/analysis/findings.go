@@ -179,14 +179,14 @@ var findingNumbers = []func(*Finding) int64{
 }
 
 // scoreNumber is a number that is ordered as CompareScores orders scores, none of which is below 0.
-func scoreNumber(score *float64) int64 {
+func scoreNumber(p *float64) int64 {
 	switch {
-	case score == nil:
+	case p == nil:
 		return -2
-	case math.IsNaN(*score):
+	case math.IsNaN(*p):
 		return -1
 	}
-	return int64(math.Float64bits(*score + 0)) // + 0 makes −0 0
+	return int64(math.Float64bits(*p + 0)) // + 0 makes −0 0
 }
 
 // CompareFindings puts the gravest first, the surest and fastest of one class before others.

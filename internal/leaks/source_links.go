@@ -72,8 +72,10 @@ func isTemplate(text string) bool {
 	return err == nil && (address.Scheme == "https" || address.Scheme == "http") && address.Host != "" && address.User == nil
 }
 
-// Files and Commits are the texts that the links were read from.
-func (s SourceLinks) Files() string   { return s.files }
+// Files is the text that the links of files were read from.
+func (s SourceLinks) Files() string { return s.files }
+
+// Commits is the template that shows what lies between two commits.
 func (s SourceLinks) Commits() string { return s.commits }
 
 // Between is where what lies between two commits can be read; "" where one of them is not known, or they are the same.

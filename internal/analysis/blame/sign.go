@@ -26,6 +26,12 @@ type Signature struct {
 	Provisional bool
 }
 
+// A Signer makes the signatures or ids of many stacks in memory of its own. It is for one goroutine.
+type Signer struct {
+	h    hasher
+	used []int
+}
+
 // Sign makes the signature of a stack that was placed: of the frame to blame and the next frames toward the root of the
 // same layer. Plumbing and other layers between them are left out, recursion counts once, and so does a lambda that is
 // called by the function it is written in.
@@ -35,36 +41,30 @@ type Signature struct {
 func Sign(kind string, stack []*Class, p Placed) Signature { return new(Signer).Sign(kind, stack, p) }
 
 // Sign is Sign.
-func (m *Signer) Sign(kind string, stack []*Class, p Placed) Signature {
-	var s Signature
-	h := &m.h
+func (s *Signer) Sign(kind string, stack []*Class, p Placed) Signature {
+	var out Signature
+	h := &s.h
 	if p.Blame < 0 || p.Blame >= len(stack) || len(p.Marks) != len(stack) {
-		s.Title = "no stack"
-		s.ID, s.Fine, s.Leaf = h.sum("id", kind, nil), h.sum("fine", kind, nil), h.sum("leaf", kind, nil)
-		return s
+		out.Title = "no stack"
+		out.ID, out.Fine, out.Leaf = h.sum("id", kind, nil), h.sum("fine", kind, nil), h.sum("leaf", kind, nil)
+		return out
 	}
-	s.Used = appendUsed(make([]int, 0, 16), stack, p)
-	s.Frames = make([]string, len(s.Used))
-	for i, at := range s.Used {
-		s.Frames[i] = stack[at].Name()
-		s.Provisional = s.Provisional || stack[at].Unnamed
+	out.Used = appendUsed(make([]int, 0, 16), stack, p)
+	out.Frames = make([]string, len(out.Used))
+	for i, at := range out.Used {
+		out.Frames[i] = stack[at].Name()
+		out.Provisional = out.Provisional || stack[at].Unnamed
 	}
-	s.ID = h.sum("id", kind, stack, s.Used...)
-	s.Leaf = h.sum("leaf", kind, stack, s.Used[0], p.Origin)
-	m.used = appendFine(m.used[:0], stack, p)
-	s.Fine = h.sum("fine", kind, stack, m.used...)
-	s.Title = title(stack, p, s.Frames[0])
-	return s
+	out.ID = h.sum("id", kind, stack, out.Used...)
+	out.Leaf = h.sum("leaf", kind, stack, out.Used[0], p.Origin)
+	s.used = appendFine(s.used[:0], stack, p)
+	out.Fine = h.sum("fine", kind, stack, s.used...)
+	out.Title = title(stack, p, out.Frames[0])
+	return out
 }
 
 // ID is that of Sign alone.
 func ID(kind string, stack []*Class, p Placed) string { return new(Signer).ID(kind, stack, p) }
-
-// A Signer makes the signatures or ids of many stacks in memory of its own. It is for one goroutine.
-type Signer struct {
-	h    hasher
-	used []int
-}
 
 // ID is ID.
 func (s *Signer) ID(kind string, stack []*Class, p Placed) string {
