@@ -17,6 +17,8 @@ func TestVendoredScripts(t *testing.T) {
 	for dir, packages := range map[string][]string{
 		"web/assets/vendor": {"htmx-ext-sse", "htmx.org", "tus-js-client"},
 		"web/testdata":      {"axe-core"},
+
+		"web/testdata/speedscope": {"speedscope"},
 	} {
 		var records []struct {
 			Name, Version, License, Integrity, File, SHA256 string

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Copies the scripts that the pages load (and axe-core, which only a test loads) out of their npm packages:
+# Copies the scripts that the pages load (and axe-core and speedscope, which only tests load) out of their npm packages:
 #
 #   tools/vendor-assets/vendor.sh
 #
@@ -23,6 +23,7 @@ web/assets/vendor | querystringify | 2.2.0  | MIT          | tus-js-client | LIC
 web/assets/vendor | requires-port  | 1.0.0  | MIT          | tus-js-client | LICENSE=tus.requires-port.LICENSE.txt
 web/assets/vendor | url-parse      | 1.5.10 | MIT          | tus-js-client | LICENSE=tus.url-parse.LICENSE.txt
 web/testdata      | axe-core       | 4.14.1 | MPL-2.0      |               | axe.min.js=axe.min.js LICENSE=axe.LICENSE.txt LICENSE-3RD-PARTY.txt=axe.LICENSE-3RD-PARTY.txt
+web/testdata/speedscope | speedscope | 1.25.0 | MIT    |               | dist/release/index.html=index.html dist/release/speedscope-GHPHNKXC.css=speedscope-GHPHNKXC.css dist/release/speedscope-Y2522XSH.js=speedscope-Y2522XSH.js LICENSE=LICENSE.txt
 '
 
 command -v npm >/dev/null || { echo "vendor.sh: npm is not installed" >&2; exit 1; }
