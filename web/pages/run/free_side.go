@@ -1,0 +1,36 @@
+package run
+
+import (
+	"heapdrift/internal/analysis"
+	"heapdrift/web/pages/ui"
+)
+
+// freeSide says what becomes of the memory that a stack allocates: how much of it the program freed, where the evidence records frees. What
+// ends with the process was not freed by it.
+func freeSide(l *analysis.Lifetimes, unit string) string {
+	if l == nil {
+		return "Snapshots record no frees: a trace says how many of them are freed, and at which age."
+	}
+	all := l.AIFI.Count + l.AIFO.Count + l.AOFI.Count + l.AOFO.Count
+	kept := l.AIFO.Count + l.AOFO.Count + l.AtExit.Count
+	switch freed := max(0, all-kept); {
+	case all == 0:
+		return "The trace has frees of this stack only, of what was allocated before it."
+	case freed == 0 && all == 1:
+		return "The one that the trace saw was not freed."
+	case freed == 0:
+		return "None of the " + ui.Counted(all, unit) + " that the trace saw was freed."
+	case freed == all:
+		return "Each of the " + ui.Counted(all, unit) + " that the trace saw was freed."
+	default:
+		return analysis.Count(freed) + " of the " + ui.Counted(all, unit) + " that the trace saw were freed. The stacks that freed them are not kept."
+	}
+}
+
+// frees is freeSide of a site over the whole of its evidence.
+func (v siteView) frees() string {
+	if v.trace == nil {
+		return freeSide(nil, "")
+	}
+	return freeSide(lives(wholeNumbers(v.SiteRow)), unitOf(v.Kind))
+}
