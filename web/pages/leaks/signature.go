@@ -78,6 +78,7 @@ type signatureView struct {
 	stack     *ui.LayeredStack // that explains the signature; nil without one
 	variants  *variants        // nil where no run shows a stack
 	witnesses *testimonies     // nil where no run shows it
+	commits   templ.SafeURL    // what lies between the last clean build and the first bad one; "" where nobody says
 	trend     *ui.Trend        // nil where there is nothing to draw
 	changes   bool             // the reader may change what the team says
 	saying    *saying          // the form that is open; nil for none
@@ -117,6 +118,9 @@ func readSignature(ctx context.Context, from store.View, project, text string, s
 		return v, err
 	}
 	if v.variants, err = variantsOf(ctx, from, &v); err != nil {
+		return v, err
+	}
+	if v.commits, err = ui.CommitsBetween(ctx, from, project, v.LastClean, v.FirstBad); err != nil {
 		return v, err
 	}
 	v.witnesses, err = testimoniesOf(ctx, from, &v)

@@ -4,8 +4,11 @@ import (
 	"context"
 	"time"
 
+	"github.com/a-h/templ"
+
 	domain "heapdrift/internal/leaks"
 	"heapdrift/internal/store"
+	"heapdrift/web/pages/ui"
 )
 
 // decidedSites is up to how many sites in all of a build's runs its gates are asked while the page waits. Of more, what they answered last is
@@ -25,6 +28,7 @@ type standing struct {
 	gravest  *store.Finding          // of all cells; nil where nothing leaks or grows that is not tolerated
 	of       *domain.Cell            // whose that is
 	spread   store.Spread            // of it
+	commits  templ.SafeURL           // what lies in it; "" where nobody says
 }
 
 // standingOf reads how a project stands by its newest builds.
@@ -54,6 +58,9 @@ func standingOf(ctx context.Context, v store.View, project string, builds int) (
 			return nil, err
 		}
 		s.spread = worst.Spread
+		if s.commits, err = ui.CommitsBetween(ctx, v, project, s.spread.LastClean, s.spread.FirstBad); err != nil {
+			return nil, err
+		}
 	}
 	return s, s.decide(ctx, v)
 }
