@@ -55,6 +55,7 @@ func commands() []command {
 		{"migrate", "", "bring the database to this version", migrate, false},
 		{"health", "", "ask the server on HEAPDRIFT_LISTEN, or what is on HEAPDRIFT_METRICS_LISTEN, whether it is alive; for containers", health, false},
 		{"version", "[--format json]", "print the version, what it was built from and with, and the schema that it needs", version, false},
+		{"licenses", "", "print the licences of everything in this program", printLicenses, false},
 		{"help", "[env]", "print this, or the environment variables", help, false},
 	}
 }
