@@ -66,7 +66,7 @@ func fromToolchain(recorded *debug.BuildInfo) Info {
 }
 
 // pseudo are versions that the toolchain makes for commits without a tag: from none, from vX.Y.(Z-1), from vX.Y.Z-pre.
-var pseudo = regexp.MustCompile(`^(v\d+\.\d+\.\d+)-(?:|(?:(.+)\.)?0\.)\d{14}-[0-9a-f]{12}$`)
+var pseudo = regexp.MustCompile(`^(v\d+\.\d+\.\d+)-(?:(?:(.+)\.)?0\.)?\d{14}-[0-9a-f]{12}$`)
 
 // tagOf is the tag that a version of the toolchain comes from, and whether it is that of the commit itself.
 func tagOf(toolchain string) (tag string, exact bool) {

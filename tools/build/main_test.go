@@ -102,7 +102,7 @@ func TestDescribe(t *testing.T) {
 // Two clones of a commit give the same bytes, whatever the machine has set; and the program says what it was built from.
 func TestRelease(t *testing.T) {
 	here := runtime.GOOS + "/" + runtime.GOARCH
-	build := func(t *testing.T, root string) string {
+	releaseOf := func(t *testing.T, root string) string {
 		t.Helper()
 		git(t, root, "tag", "v0.1.0")
 		dist := filepath.Join(root, "dist")
@@ -118,11 +118,11 @@ func TestRelease(t *testing.T) {
 		}
 		return dist
 	}
-	first := build(t, clone(t))
+	first := releaseOf(t, clone(t))
 	t.Setenv("GOFLAGS", "-buildvcs=auto")
 	t.Setenv("GOAMD64", "v2")
 	t.Setenv("CGO_ENABLED", "1")
-	second := build(t, clone(t))
+	second := releaseOf(t, clone(t))
 	sums := read(t, filepath.Join(first, sumsName))
 	if again := read(t, filepath.Join(second, sumsName)); again != sums {
 		t.Errorf("sums differ:\n%s\n%s", sums, again)
