@@ -5,9 +5,11 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN --mount=type=cache,target=/go/pkg/mod go mod download
 COPY . .
+# What "go run ./tools/build -stamp" prints: git is not in the image, and heapdrift version could not name the commit.
+ARG STAMP=""
 # Generated pages and vendored scripts are committed: neither templ nor node is needed here.
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o /out/heapdrift ./cmd/heapdrift
+    CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags="-s -w $STAMP" -o /out/heapdrift ./cmd/heapdrift
 
 FROM gcr.io/distroless/static-debian12:nonroot
 COPY --from=build /out/heapdrift /heapdrift

@@ -1,7 +1,7 @@
 # The house's commands. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint generate bench fuzz chaos
+.PHONY: help run build test lint generate bench fuzz chaos
 
 # Modules with tests: the product, and the tools that keep their dependencies to themselves (docs/adr/0002).
 TOOL_MODULES := tools/testsummary tools/deploycheck
@@ -13,6 +13,9 @@ help: ## list these targets
 run: ## build, then start everything on this machine with a demo project
 	go build -o bin/heapdrift ./cmd/heapdrift
 	bin/heapdrift up --demo
+
+build: ## write the programs of a release for Linux, Windows and macOS, and their sums, to dist/
+	go run ./tools/build
 
 # -count=1: a cached result would not notice another corpus, browser or server, nor files outside a module.
 test: ## run every test under the race detector; skips and a count close the output
@@ -28,6 +31,7 @@ lint: ## go vet, golangci-lint (the first time builds it, about a minute), templ
 generate: ## rewrite generated files; they are committed
 	go tool templ generate
 	go run ./tools/formats
+	go run ./tools/licenses
 
 bench: ## run every benchmark
 	go test -run '^$$' -bench . -benchmem ./...

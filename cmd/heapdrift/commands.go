@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -55,7 +54,8 @@ func commands() []command {
 		{"setup-link", "[--url U]", "print a link that opens the account of an admin, once, on any server of the database", setupLink, false},
 		{"migrate", "", "bring the database to this version", migrate, false},
 		{"health", "", "ask the server on HEAPDRIFT_LISTEN, or what is on HEAPDRIFT_METRICS_LISTEN, whether it is alive; for containers", health, false},
-		{"version", "", "print the version", version, false},
+		{"version", "[--format json]", "print the version, what it was built from and with, and the schema that it needs", version, false},
+		{"licenses", "", "print the licences of everything in this program", printLicenses, false},
 		{"help", "[env]", "print this, or the environment variables", help, false},
 	}
 }
@@ -142,20 +142,6 @@ func help(_ context.Context, args []string, s streams) (int, error) {
 		fmt.Fprintf(s.out, "  heapdrift %-32s %s\n", c.name+" "+c.arguments, c.summary)
 	}
 	return exitOK, nil
-}
-
-func version(_ context.Context, _ []string, s streams) (int, error) {
-	fmt.Fprintln(s.out, "heapdrift", buildVersion())
-	return exitOK, nil
-}
-
-// buildVersion is what the Go toolchain recorded about this binary.
-func buildVersion() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
 }
 
 // parse parses flags that may stand before, between and behind the other arguments, which it returns.

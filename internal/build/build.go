@@ -1,0 +1,145 @@
+// Package build tells what this program is: its version, and the commit, the compiler and the platform that it was built
+// with. Versions are decided here alone, for releases and for plain builds alike, so that one commit has one version.
+package build
+
+import (
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// First is the release that commits before the first tag lead to.
+const First = "0.1.0"
+
+// Package is the path of this package, below which Stamp sets variables.
+const Package = "heapdrift/internal/build"
+
+// Platforms are those that a release is built for, as GOOS/GOARCH.
+var Platforms = []string{"darwin/amd64", "darwin/arm64", "linux/amd64", "linux/arm64", "windows/amd64", "windows/arm64"}
+
+// What tools/build sets with the linker; all empty in a plain build.
+var version, commit, date, modified string
+
+// Info is what is known of a program.
+type Info struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit"`   // "" where nobody knows
+	Modified bool   `json:"modified"` // the tree had changes that are in no commit
+	Date     string `json:"date"`     // of the commit, RFC 3339 in UTC
+	Go       string `json:"go"`
+	Platform string `json:"platform"` // GOOS/GOARCH
+}
+
+// Current is what is known of this program.
+var Current = sync.OnceValue(func() Info {
+	if version != "" {
+		return Info{version, commit, modified == "true", date, runtime.Version(), platform}
+	}
+	info, _ := debug.ReadBuildInfo()
+	return fromToolchain(info)
+})
+
+const platform = runtime.GOOS + "/" + runtime.GOARCH
+
+// fromToolchain is what go build recorded. It knows the version control system only where it was asked in a clone.
+func fromToolchain(recorded *debug.BuildInfo) Info {
+	i := Info{Go: runtime.Version(), Platform: platform}
+	tag, exact := "", false
+	if recorded != nil {
+		for _, s := range recorded.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				i.Commit = s.Value
+			case "vcs.time":
+				i.Date = s.Value
+			case "vcs.modified":
+				i.Modified = s.Value == "true"
+			}
+		}
+		tag, exact = tagOf(recorded.Main.Version)
+	}
+	i.Version = name(tag, exact, i.Commit, i.Modified)
+	return i
+}
+
+// pseudo are versions that the toolchain makes for commits without a tag: from none, from vX.Y.(Z-1), from vX.Y.Z-pre.
+var pseudo = regexp.MustCompile(`^(v\d+\.\d+\.\d+)-(?:(?:(.+)\.)?0\.)?\d{14}-[0-9a-f]{12}$`)
+
+// tagOf is the tag that a version of the toolchain comes from, and whether it is that of the commit itself.
+func tagOf(toolchain string) (tag string, exact bool) {
+	v := strings.TrimSuffix(toolchain, "+dirty")
+	m := pseudo.FindStringSubmatch(v)
+	switch {
+	case m == nil:
+		return v, strings.HasPrefix(v, "v")
+	case m[2] != "":
+		return m[1] + "-" + m[2], false
+	case m[1] == "v0.0.0":
+		return "", false
+	}
+	major, patch := m[1][:strings.LastIndexByte(m[1], '.')+1], m[1][strings.LastIndexByte(m[1], '.')+1:]
+	n, err := strconv.Atoi(patch)
+	if err != nil || n == 0 {
+		return "", false
+	}
+	return major + strconv.Itoa(n-1), false // the toolchain has counted on from the tag
+}
+
+var described = regexp.MustCompile(`^(v\d+\.\d+\.\d+(?:-.+)?)-(\d+)-g[0-9a-f]+$`)
+
+// Version is that of a commit, by what "git describe --tags --long" says of it; "" where no tag comes before it.
+func Version(describe, commit string, modified bool) string {
+	tag, exact := "", false
+	if m := described.FindStringSubmatch(describe); m != nil {
+		tag, exact = m[1], m[2] == "0"
+	}
+	return name(tag, exact, commit, modified)
+}
+
+// name is the version of a commit that has a tag (exact) or comes behind one. What comes behind 0.1.0 is on the way to
+// 0.1.1, so that it sorts between both, whatever the next release is called.
+func name(tag string, exact bool, commit string, modified bool) string {
+	base := strings.TrimPrefix(tag, "v")
+	var marks []string
+	if !exact {
+		base = following(base) + "dev"
+		if commit != "" {
+			marks = append(marks, commit[:min(len(commit), 12)])
+		}
+	}
+	if modified {
+		marks = append(marks, "modified")
+	}
+	if len(marks) == 0 {
+		return base
+	}
+	return base + "+" + strings.Join(marks, ".")
+}
+
+// following is the beginning of the versions between a release and the next.
+func following(release string) string {
+	if strings.Contains(release, "-") {
+		return release + "." // 0.2.0-rc.1.dev is above the candidate and below 0.2.0-rc.2
+	}
+	i := strings.LastIndexByte(release, '.')
+	patch, err := strconv.Atoi(release[i+1:])
+	if i < 0 || err != nil {
+		return First + "-"
+	}
+	return release[:i+1] + strconv.Itoa(patch+1) + "-"
+}
+
+// Stamp are the linker's flags that make a program say i of itself.
+func (i *Info) Stamp() string {
+	var b strings.Builder
+	for _, v := range [][2]string{{"version", i.Version}, {"commit", i.Commit}, {"date", i.Date}, {"modified", strconv.FormatBool(i.Modified)}} {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString("-X " + Package + "." + v[0] + "=" + v[1])
+	}
+	return b.String()
+}

@@ -1,0 +1,138 @@
+// Package licenses holds the licences of everything that may be in the program, in a file that tools/licenses writes:
+//
+//	==== github.com/a/b v1.0.0 LICENSE       what has the text that follows: name, version, file in its own folder
+//	==== github.com/c/d v2.1.0 LICENSE       ("heapdrift" and "Go" have no version)
+//
+//	The text, which holds no line that begins with "==== ".
+//
+// Each text stands there once, behind the first that has it.
+package licenses
+
+import (
+	_ "embed" // the file
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+)
+
+//go:embed licenses.txt
+var collected string
+
+// Names of what is in every program.
+const (
+	Own = "heapdrift"
+	Go  = "Go" // the standard library
+)
+
+// A Use says which part has a text.
+type Use struct {
+	Name, Version string
+	File          string // where the text was, in the part's folder
+}
+
+// A Text is one licence or notice, and who has it.
+type Text struct {
+	Uses []Use
+	Text string // lines that end with \n, the last too
+}
+
+// Key names a part with its version.
+func (u Use) Key() string { return strings.TrimSpace(u.Name + " " + u.Version) }
+
+// mark begins the line of a Use.
+const mark = "==== "
+
+// Collected are the texts of the file.
+func Collected() ([]Text, error) { return Parse(collected) }
+
+// Parse reads the format of the package's comment.
+func Parse(file string) ([]Text, error) {
+	var texts []Text
+	inText := true
+	for number, line := range strings.SplitAfter(file, "\n") {
+		use, isUse := strings.CutPrefix(line, mark)
+		if !isUse {
+			if len(texts) > 0 {
+				texts[len(texts)-1].Text += line
+			}
+			inText = true
+			continue
+		}
+		words := strings.Fields(use)
+		var u Use
+		switch len(words) {
+		case 2:
+			u = Use{words[0], "", words[1]}
+		case 3:
+			u = Use{words[0], words[1], words[2]}
+		default:
+			return nil, fmt.Errorf("licenses: line %d: %d words behind %q, want name, version and file", number+1, len(words), mark)
+		}
+		if inText {
+			texts = append(texts, Text{})
+		}
+		inText = false
+		last := &texts[len(texts)-1]
+		last.Uses = append(last.Uses, u)
+	}
+	for i := range texts {
+		texts[i].Text = strings.Trim(texts[i].Text, "\n") + "\n"
+	}
+	return texts, nil
+}
+
+// Write writes what Parse reads. It refuses what Parse would read otherwise.
+func Write(w io.Writer, texts []Text) error {
+	var b strings.Builder
+	for i := range texts {
+		for _, u := range texts[i].Uses {
+			if n := len(strings.Fields(u.Key())); n > 2 || strings.ContainsAny(u.File, " \n") {
+				return fmt.Errorf("licenses: a name, version or file with a space: %q", u)
+			}
+			b.WriteString(mark + u.Key() + " " + u.File + "\n")
+		}
+		if text := texts[i].Text; strings.HasPrefix(text, mark) || strings.Contains(text, "\n"+mark) {
+			return fmt.Errorf("licenses: %s: %s has a line that begins with %q", texts[i].Uses[0].Key(), texts[i].Uses[0].File, mark)
+		}
+		b.WriteString("\n" + texts[i].Text + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Of selects the texts of a program that was built with these modules: those, and what is in every program. What was
+// collected for other systems alone is left out. Missing are the modules without a text.
+func Of(texts []Text, modules []*debug.Module) (used []Text, missing []string) {
+	linked, found := map[string]bool{}, map[string]bool{}
+	for _, m := range modules {
+		linked[ModuleKey(m)] = true
+	}
+	for _, t := range texts {
+		kept := Text{Text: t.Text}
+		for _, u := range t.Uses {
+			if isModule := strings.HasPrefix(u.Version, "v"); isModule && !linked[u.Key()] {
+				continue
+			}
+			found[u.Key()] = true
+			kept.Uses = append(kept.Uses, u)
+		}
+		if len(kept.Uses) > 0 {
+			used = append(used, kept)
+		}
+	}
+	for _, m := range modules {
+		if key := ModuleKey(m); !found[key] {
+			missing = append(missing, key)
+		}
+	}
+	return used, missing
+}
+
+// ModuleKey is the Key of a module, or of what stands in for it.
+func ModuleKey(m *debug.Module) string {
+	if m.Replace != nil {
+		m = m.Replace
+	}
+	return Use{Name: m.Path, Version: m.Version}.Key()
+}
