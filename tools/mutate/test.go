@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -85,9 +86,15 @@ func read(text string) (o outcome) {
 			said.WriteString(e.Output)
 		}
 	}
+	o.output = said.String()
 	if o.failed == "" && o.unread == "" {
 		o.failed = whole
+		if m := hung.FindStringSubmatch(o.output); m != nil {
+			o.failed = m[1] + ", which hangs"
+		}
 	}
-	o.output = said.String()
 	return o
 }
+
+// hung is what a package says whose tests took too long: no test of it fails then.
+var hung = regexp.MustCompile(`running tests:\s+(\S+) \(`)
