@@ -64,6 +64,20 @@ func TestWhatProvesNothing(t *testing.T) {
 	}
 }
 
+// A difference lists what changed alone: what it does not show may be there, whatever its report decides.
+func TestDifferencesProveNothing(t *testing.T) {
+	c := &capture.Capture{Kind: capture.KindUMDHDiff, Shape: capture.ShapeDifference, Snapshots: make([]capture.Snapshot, 2)}
+	r, err := analysis.Analyze(t.Context(), []analysis.Input{{Files: []analysis.File{{Name: "diff.txt"}}, Captures: []*capture.Capture{c}}}, analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shows := shown(1, []string{"app!Other", "app!Serve", "app!main"})
+	r.Findings, r.Warnings, r.Verdict.Status = shows.Findings, nil, analysis.StatusLeak
+	if caller := compare.SeenIn(r).Ran([]string{"app!Leak", "app!Serve", "app!main"}); caller != nil {
+		t.Errorf("%+v", caller)
+	}
+}
+
 // Below, at and above the shares that a rule has.
 func TestRan(t *testing.T) {
 	leak := []string{"app!Leak", "app!Serve", "app!main"}
