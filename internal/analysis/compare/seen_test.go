@@ -21,6 +21,9 @@ func shown(sites int, stacks ...[]string) *analysis.Report {
 // What was seen is kept as bytes.
 func TestSeen(t *testing.T) {
 	seen := compare.SeenIn(shown(3, []string{"app!A", "app!main"}, []string{"app!B", "app!A", "app!main"}))
+	if own := compare.SeenIn(shown(3, []string{"app!Walk", "app!Walk", "app!main"})).Stacks("app!Walk"); own != 3 {
+		t.Errorf("%d stacks hold a function that calls itself, want 3", own)
+	}
 	for _, b := range [][]byte{seen.Bytes(), mustSeen(t, seen.Bytes()).Bytes()} {
 		again := mustSeen(t, b)
 		if a, main, c := again.Stacks("app!A"), again.Stacks("app!main"), again.Stacks("app!C"); a != 6 || main != 6 || c != 0 || again.Stacks("app!B") != 3 {
