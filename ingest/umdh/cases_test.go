@@ -492,6 +492,27 @@ Total increase ==     48 requested +      0 overhead =     48
 |a!b+1
 Total increase ==    -48 requested +      0 overhead =    -48
 `,
+	"padding says decimal and sums say hexadecimal: sums are right": `
+site A heap -
+  1 blocks, 144 + 0 bytes
+  2 blocks, 256 + 0 bytes
+=
++      70 (    100 -     90)      2 allocs|BackTraceA
++       1 (      2 -      1)|BackTraceA|allocations
+|a!b+1
+Total increase ==     70 requested +      0 overhead =     70
+`,
+	"six digits without padding prove nothing": `
+site A heap -
+  0 blocks, 0 + 0 bytes
+  1 blocks, 1193046 + 0 bytes
+! base-assumed x
+=
++123456 (123456 - 0) 1 allocs BackTraceA
++1 (1 - 0) BackTraceA allocations
+|a!b+1
+Total increase == 123456
+`,
 	"a block is as large as a process can address at most": `
 snapshot ?: 2 blocks, 140737488355328 + 16 bytes
 ! malformed x2 at line 4: 2 lines not understood, and not in the numbers
