@@ -172,6 +172,8 @@ func TestTusTwoNodes(t *testing.T) {
 		first := make(chan answer)
 		go func() { first <- n.patch(upload, 0, slow) }()
 		_, _ = io.WriteString(feed, log[:1000])
+		for n.patch(upload, 0, nil).StatusCode != http.StatusLocked { // until the slow one is being received
+		}
 		last := other.patch(upload, 0, strings.NewReader(log[:faster])).want(t, 204, "")
 		_, _ = io.WriteString(feed, log[1000:])
 		_ = feed.Close()
