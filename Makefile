@@ -1,7 +1,7 @@
 # The house's commands. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint generate bench fuzz chaos
+.PHONY: help run build test lint generate bench fuzz chaos mutate
 
 # Modules with tests: the product, and the tools that keep their dependencies to themselves (docs/adr/0002).
 TOOL_MODULES := tools/testsummary tools/deploycheck
@@ -42,3 +42,6 @@ chaos: ## kill, freeze and starve an installation for T (60s) and compare its re
 
 fuzz: ## run every fuzz target for T (60s), one after the other; inputs that fail are kept as seeds
 	go run ./tools/fuzz -time $(T)
+
+mutate: ## break the code in each place of tools/mutate/mutations; fails where no test notices (minutes; R=REGEXP chooses)
+	go run ./tools/mutate -run '$(R)'

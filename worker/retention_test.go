@@ -1,12 +1,18 @@
 package worker_test
 
 import (
+	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
 	"heapdrift/internal/blob"
+	"heapdrift/internal/intake"
+	"heapdrift/internal/leaks"
+	"heapdrift/internal/store"
+	"heapdrift/internal/testdb"
 	"heapdrift/worker"
 )
 
@@ -72,4 +78,67 @@ func TestKeeperSweepsWhatIsDeleted(t *testing.T) {
 		t.Errorf("%d blobs of a run are unwanted, want its file, capture, names and report; %v", unwanted, err)
 	}
 	sweep(false)
+}
+
+// older is a blob store whose content seems to be so much older than it is.
+type older struct {
+	blob.Store
+	by time.Duration
+}
+
+func (o older) Stat(ctx context.Context, key string) (blob.Info, error) {
+	info, err := o.Store.Stat(ctx, key)
+	info.Modified = info.Modified.Add(-o.by)
+	return info, err
+}
+
+// What a job at work may be about to refer to is kept for blob.KeptFor after it was put; where none is at work nothing is.
+func TestKeeperWaitsForJobs(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		working bool
+		age     time.Duration
+		kept    bool
+	}{
+		{"a job is at work", true, 0, true}, {"a minute before the end", true, blob.KeptFor - time.Minute, true}, {"at the end", true, blob.KeptFor, false},
+		{"none is at work", false, 0, false},
+	} {
+		s, err := store.Open(t.Context(), testdb.New(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		blobs, err := blob.Open(t.Context(), "file://"+t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		door := &intake.Intake{Store: s, Blobs: blobs}
+		accept := func(build, content string) store.Evidence {
+			e, err := door.Accept(t.Context(), leaks.Target{Project: "p", Build: build}, "a.txt", strings.NewReader(content))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e
+		}
+		deleted := accept("1", log(1, 50))
+		if err := s.DeleteRun(t.Context(), deleted.RunID, "ada"); err != nil {
+			t.Fatal(err)
+		}
+		accept("2", log(2, 60))
+		if test.working {
+			due, err := s.DueJobs(t.Context(), time.Hour)
+			if err != nil || len(due) != 1 {
+				t.Fatal(due, err)
+			}
+			if _, err := s.ClaimJob(t.Context(), due[0].ID, time.Hour); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := (&worker.Keeper{Store: s, Blobs: older{blobs, test.age}, Log: slog.New(slog.DiscardHandler)}).Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := blobs.Stat(t.Context(), blob.ContentKey(deleted.SHA256)); (err == nil) != test.kept {
+			t.Errorf("%s: kept %t, want %t", test.name, err == nil, test.kept)
+		}
+	}
 }

@@ -437,6 +437,94 @@ site 0 heap -
 +       2 (      2 -      0)|BackTrace0|allocations
 Total increase ==     50 requested +      0 overhead =     50
 `,
+	"a new entry without its second line: nothing was there before": `
+site A heap -
+  0 blocks, 0 + 0 bytes
+  3 blocks, 48 + 0 bytes
+  a!b+1
+! truncated x1 at line 1: the second line is missing from 1 entry: how many blocks there were before is not known
+=
++      48 (     48 -      0)      3 allocs|BackTraceA
+|a!b+1
+Total increase ==     48 requested +      0 overhead =     48
+`,
+	"a second line of another BackTrace is not the entry's": `
+site A heap -
+  0 blocks, 0 + 0 bytes
+  3 blocks, 48 + 0 bytes
+! truncated x1 at line 1: the second line is missing from 1 entry: how many blocks there were before is not known
+! malformed x1 at line 2: 1 line not understood, and not in the numbers
+=
++      48 (     48 -      0)      3 allocs|BackTraceA
++       2 (      7 -      5)|BackTraceB|allocations
+|a!b+1
+Total increase ==     48 requested +      0 overhead =     48
+`,
+	"of two second lines the first counts": `
+site A heap -
+  0 blocks, 0 + 0 bytes
+  3 blocks, 48 + 0 bytes
+! malformed x1 at line 3: 1 line not understood, and not in the numbers
+=
++      48 (     48 -      0)      3 allocs|BackTraceA
++       3 (      3 -      0)|BackTraceA|allocations
++       2 (      3 -      1)|BackTraceA|allocations
+|a!b+1
+Total increase ==     48 requested +      0 overhead =     48
+`,
+	"a frame behind the total is of no entry": `
+site A heap -
+  0 blocks, 0 + 0 bytes
+  3 blocks, 48 + 0 bytes
+  a!b+1
+=
++      48 (     48 -      0)      3 allocs|BackTraceA
++       3 (      3 -      0)|BackTraceA|allocations
+|a!b+1
+Total increase ==     48 requested +      0 overhead =     48
+|a!c+2
+`,
+	"a total that is signed against its entries": `
+! inconsistent x1 at line 4: the total says -48 requested bytes, the entries add up to 48: entries are missing or wrong
+=
++      48 (     48 -      0)      3 allocs|BackTraceA
++       3 (      3 -      0)|BackTraceA|allocations
+|a!b+1
+Total increase ==    -48 requested +      0 overhead =    -48
+`,
+	"padding says decimal and sums say hexadecimal: sums are right": `
+site A heap -
+  1 blocks, 144 + 0 bytes
+  2 blocks, 256 + 0 bytes
+=
++      70 (    100 -     90)      2 allocs|BackTraceA
++       1 (      2 -      1)|BackTraceA|allocations
+|a!b+1
+Total increase ==     70 requested +      0 overhead =     70
+`,
+	"six digits without padding prove nothing": `
+site A heap -
+  0 blocks, 0 + 0 bytes
+  1 blocks, 1193046 + 0 bytes
+! base-assumed x
+=
++123456 (123456 - 0) 1 allocs BackTraceA
++1 (1 - 0) BackTraceA allocations
+|a!b+1
+Total increase == 123456
+`,
+	"a block is as large as a process can address at most": `
+snapshot ?: 2 blocks, 140737488355328 + 16 bytes
+! malformed x2 at line 4: 2 lines not understood, and not in the numbers
+=
+*- - - - - - - - - - Start of data for heap @ 10000 - - - - - - - - - -
+7FFFFFFFFFFF bytes + 8 at 10020 by BackTrace1
+|1
+800000000000 bytes + 8 at 10030 by BackTrace1
+1 bytes + 8 at 10040 by BackTrace1
+1 bytes + 8 at 10050 by BackTrace1 2
+*- - - - - - - - - - End of data for heap @ 10000 - - - - - - - - - -
+`,
 }
 
 func TestCases(t *testing.T) {

@@ -100,3 +100,24 @@ func TestNewest(t *testing.T) {
 		t.Errorf("of no builds %q is the newest", got)
 	}
 }
+
+// What drift is held against is the newest release before a build that ran the scenario: never the build itself, and no build that is none.
+func TestRelease(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		candidates []string
+		want       string
+	}{
+		{"none", nil, ""},
+		{"the one before", []string{"4 run pinned"}, "4"},
+		{"itself", []string{"5 run pinned"}, ""},
+		{"the one behind", []string{"6 run pinned"}, ""},
+		{"no release", []string{"4 run decides chosen"}, ""},
+		{"a build between", []string{"3 run pinned", "4 run decides"}, "3"},
+		{"the newest", []string{"2 run pinned", "3@dev run pinned", "4 pinned"}, "3"},
+	} {
+		if got := leaks.Release(candidate(t, "5 run pinned"), candidates(t, test.candidates)); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}

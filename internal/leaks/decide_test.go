@@ -81,6 +81,10 @@ func TestDecide(t *testing.T) {
 		{"drift: above", drift, leaky, findings{rated(sure, 111, 1, "hour")}, release(rated(sure, 100, 1, "hour")), nil, leaks.GateFailed, "fails drift"},
 		{"drift: from nothing", drift, leaky, findings{slow}, release(), nil, leaks.GateFailed, "fails drift"},
 		{"drift: not sure", drift, noLeak, findings{rated(growing, 111, 1, "hour")}, release(rated(growing, 100, 1, "hour")), nil, leaks.GateInconclusive, "doubts drift-uncertain"},
+		// 50 percent more than 40 is 60, without a rest in binary.
+		{"drift: just below", policy{Drift: &leaks.Drift{Percent: 50, In: leaks.InBytes}}, leaky, findings{rated(sure, 59.5, 3, "hour")}, release(rated(sure, 40, 1, "hour")), nil, leaks.GatePassed, ""},
+		{"drift: at it", policy{Drift: &leaks.Drift{Percent: 50, In: leaks.InBytes}}, leaky, findings{slow}, release(rated(sure, 40, 1, "hour")), nil, leaks.GatePassed, ""},
+		{"drift: just above", policy{Drift: &leaks.Drift{Percent: 50, In: leaks.InBytes}}, leaky, findings{rated(sure, 60.5, 3, "hour")}, release(rated(sure, 40, 1, "hour")), nil, leaks.GateFailed, "fails drift"},
 		{"drift: another unit", drift, leaky, findings{rated(sure, 111, 1, "hour")}, release(rated(sure, 100, 1, "document")), nil, leaks.GateInconclusive, "doubts drift-unmeasured"},
 		{"drift: the release decides nothing", drift, leaky, findings{slow}, &compare.Side{Build: "r1", Statuses: []analysis.Status{inconclusive}}, nil, leaks.GateInconclusive, "doubts drift-unmeasured"},
 		{"drift: nothing says how fast", drift, leaky, findings{sure}, release(), nil, leaks.GateInconclusive, "doubts drift-unmeasured"},
@@ -102,6 +106,7 @@ func TestDecide(t *testing.T) {
 		{"the canary alone", canary, leaky, findings{bird}, nil, nil, leaks.GatePassed, "silences canary"},
 		{"the canary and another", canary, leaky, findings{bird, sure}, nil, nil, leaks.GateFailed, "fails leak, silences canary"},
 		{"no canary", canary, noLeak, nil, nil, nil, leaks.GateInconclusive, "doubts not-proven"},
+		{"a canary that may leak", canary, noLeak, findings{{Signature: "bird", Class: leak, Frames: bird.Frames}}, nil, nil, leaks.GateInconclusive, "doubts not-proven"},
 		{"a canary that does not leak", canary, noLeak, findings{{Signature: "bird", Class: stable, Frames: bird.Frames}}, nil, nil, leaks.GateInconclusive, "doubts not-proven"},
 		{"no canary, and a leak", canary, leaky, findings{sure}, nil, nil, leaks.GateFailed, "fails leak, doubts not-proven"},
 		{"no canary where what is inconclusive passes", with(canary, leaks.InconclusivePasses), noLeak, nil, nil, nil, leaks.GateInconclusive, "doubts not-proven"},

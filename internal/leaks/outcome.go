@@ -30,8 +30,8 @@ type Outcome struct {
 }
 
 // IsClean reports whether a run shows the signature, could tell a leak from what is none, and none of the runs says that it leaks or
-// grows; or whether none shows it though its callers ran.
-func (o *Outcome) IsClean() bool { return o.Exercised && o.Judgement == Clean || o.IsAbsent() }
+// grows; or whether none shows it though its callers ran. Where no run shows it, the judgement is Undecided.
+func (o *Outcome) IsClean() bool { return o.Judgement == Clean || o.IsAbsent() }
 
 // IsAbsent reports whether no run shows the signature though its callers ran.
 func (o *Outcome) IsAbsent() bool { return !o.Exercised && o.Absent != nil }

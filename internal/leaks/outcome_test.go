@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/analysis"
+	"heapdrift/internal/analysis/compare"
 	"heapdrift/internal/analysis/score"
 	"heapdrift/internal/leaks"
 )
@@ -46,6 +47,36 @@ func TestJudgementOf(t *testing.T) {
 		got := leaks.JudgementOf(test.class, test.status)
 		if got != test.want || got.IsBad() != test.isBad || got.Class() != test.standsIn {
 			t.Errorf("%s in a run that says %s: %d, bad %v, class %s", test.class, test.status, got, got.IsBad(), got.Class())
+		}
+	}
+}
+
+// A build is clean by a run that shows the signature and can tell, or by callers that ran without it; where the signature is there, what its
+// callers did says nothing.
+func TestOutcomeIsClean(t *testing.T) {
+	caller := &compare.Caller{Frame: "app!Serve", Stacks: 1}
+	for _, test := range []struct {
+		name               string
+		class              analysis.Class // "" where no run shows it
+		status             analysis.Status
+		caller             *compare.Caller
+		clean, absent, bad bool
+	}{
+		{"not there", "", "", nil, false, false, false},
+		{"not there, and its callers ran", "", "", caller, true, true, false},
+		{"there and stable", stable, noLeak, nil, true, false, false},
+		{"there and stable, and its callers ran", stable, noLeak, caller, true, false, false},
+		{"there, and nothing decides", stable, inconclusive, nil, false, false, false},
+		{"there, nothing decides, and its callers ran", stable, inconclusive, caller, false, false, false},
+		{"it grows", grows, noLeak, caller, false, false, true},
+		{"it leaks", leak, leaky, caller, false, false, true},
+	} {
+		o := leaks.Outcome{Build: "1", Absent: test.caller}
+		if test.class != "" {
+			o.Take(&leaks.Seen{Run: 1, Status: test.status, Figure: figure(test.class)})
+		}
+		if o.IsClean() != test.clean || o.IsAbsent() != test.absent || o.IsBad() != test.bad {
+			t.Errorf("%s: clean %t, absent %t, bad %t", test.name, o.IsClean(), o.IsAbsent(), o.IsBad())
 		}
 	}
 }

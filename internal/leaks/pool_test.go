@@ -175,6 +175,18 @@ func TestPoolThatSaysNothing(t *testing.T) {
 	}
 }
 
+// Runs that together do not say that it leaks cannot be certain that it does, whatever table judged them.
+func TestPoolIsCertainOfLeaksAlone(t *testing.T) {
+	for _, says := range []score.Pooled{{}, {Certain: true}, {Leaks: true}, {Leaks: true, Certain: true}} {
+		p := (&poolCase{runs: ran(2), shown: same(2, shown(leak, 4))}).pool()
+		p.Judge = func([]*score.Evidence) (score.Pooled, bool) { return says, true }
+		judged, pooled := p.Of(1, p.Shown[1])
+		if want := says.Leaks && says.Certain; judged.Certain != want || pooled.Certain != want {
+			t.Errorf("%+v: %+v %+v", says, judged, pooled.Pooled)
+		}
+	}
+}
+
 // What a result changes is judged in the runs that Around finds: whichever result comes last, they and no others are judged otherwise.
 func TestAroundFindsAllThatARunChanges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))

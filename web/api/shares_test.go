@@ -38,6 +38,9 @@ func TestShares(t *testing.T) {
 	if len(s.slots) > 0 {
 		t.Errorf("%d clients are left", len(s.slots))
 	}
+	if clients := maxReceiving / maxSlots; clients < 4 {
+		t.Errorf("%d clients keep all others out", clients)
+	}
 }
 
 // What counts is how long the server waits for the client, and how much comes in that time.

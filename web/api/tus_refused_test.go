@@ -51,6 +51,7 @@ func TestTusCreationRefused(t *testing.T) {
 	upload := n.do("POST", "/api/v1/evidence", nil, "Tus-Resumable", "1.0.0", "Upload-Length", "5",
 		"Upload-Metadata", "project "+base64.StdEncoding.EncodeToString([]byte("приложение"))+",build MQ==,name YS50eHQ=,filetype").want(t, 201, "").Header.Get("Location")
 	n.head(upload).want(t, 200, "")
+	n.head(n.create(maxBytes)).want(t, 200, "") // the largest file there may be
 }
 
 func TestTusHostileRequests(t *testing.T) {

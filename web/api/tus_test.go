@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"heapdrift/internal/blob"
+	"heapdrift/internal/store"
 	"heapdrift/internal/store/storetest"
 	"heapdrift/web/api"
 )
@@ -160,22 +161,29 @@ func TestTusTwoWriters(t *testing.T) {
 	}
 }
 
-// Writers on two nodes do not see each other. The one that stores a part first wins, the other is told.
+// Writers on two nodes do not see each other. The one that stores a part first wins, the other is told, whether the file is complete by then or not.
 func TestTusTwoNodes(t *testing.T) {
 	n := start(t)
 	other := n.another()
 	log := umdhLog(100_000)
-	upload := n.create(len(log))
-	slow, feed := io.Pipe()
-	first := make(chan answer)
-	go func() { first <- n.patch(upload, 0, slow) }()
-	_, _ = io.WriteString(feed, log[:1000])
-	last := other.patch(upload, 0, strings.NewReader(log)).want(t, 204, "")
-	_, _ = io.WriteString(feed, log[1000:])
-	_ = feed.Close()
-	(<-first).want(t, 409, "offset-mismatch")
-	if other.evidenceOf(last) != digest(log) {
-		t.Error("other bytes are stored")
+	for _, faster := range []int{len(log), len(log) / 2} {
+		upload := n.create(len(log))
+		slow, feed := io.Pipe()
+		first := make(chan answer)
+		go func() { first <- n.patch(upload, 0, slow) }()
+		_, _ = io.WriteString(feed, log[:1000])
+		for n.patch(upload, 0, nil).StatusCode != http.StatusLocked { // until the slow one is being received
+		}
+		last := other.patch(upload, 0, strings.NewReader(log[:faster])).want(t, 204, "")
+		_, _ = io.WriteString(feed, log[1000:])
+		_ = feed.Close()
+		(<-first).want(t, 409, "offset-mismatch")
+		if faster < len(log) {
+			last = other.patch(upload, faster, strings.NewReader(log[faster:])).want(t, 204, "")
+		}
+		if other.evidenceOf(last) != digest(log) {
+			t.Errorf("of one that had sent %d bytes other bytes are stored", faster)
+		}
 	}
 }
 
@@ -281,4 +289,28 @@ func TestSweepUploads(t *testing.T) {
 	if keys := n.keys(""); len(keys) != 1 || !strings.Contains(keys[0], digest(log)) {
 		t.Errorf("blobs: %v, want the evidence alone", keys)
 	}
+}
+
+// An upload that goes on between the look for stale ones and its turn is not swept.
+func TestSweepSparesWhatGoesOn(t *testing.T) {
+	n := start(t)
+	upload := n.create(1000)
+	id := upload[strings.LastIndexByte(upload, '/')+1:]
+	seen, err := storetest.Now(t, n.store).UploadByID(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.patch(upload, 0, strings.NewReader("abc")).want(t, 204, "")
+	a := api.New(api.Options{Store: n.store, Blobs: n.blobs, Intake: n.intake})
+	if err := a.Terminate(t.Context(), id, &seen); !errors.Is(err, store.ErrBusy) {
+		t.Errorf("%v, want %v", err, store.ErrBusy)
+	}
+	if at := offset(t, n.head(upload)); at != 3 {
+		t.Errorf("the upload stands at %d", at)
+	}
+	seen.Received = 3
+	if err := a.Terminate(t.Context(), id, &seen); err != nil {
+		t.Error(err)
+	}
+	n.head(upload).want(t, 404, "")
 }

@@ -26,6 +26,9 @@ func TestDrifts(t *testing.T) {
 		{"the root left out", "app!a app!b app!main", "app!a app!b", "0>0"},
 		{"three left out", "app!a app!b app!c app!d app!e", "app!a app!e", "0>0"},
 		{"no names", "app!<unknown>+0x1@1 app!<unknown>+0x2@1", "app!<unknown>+0x3@2 app!<unknown>+0x4@2", ""},
+		{"no names, in a module of another name", "app!<unknown>+0x1@1 app!<unknown>+0x2@1", "app2!<unknown>+0x1@1 app2!<unknown>+0x2@1", ""},
+		{"0.60 alike", "app!a app!b app!c app!d app!e", "app!a app!x app!b", "0>0"},
+		{"0.55 alike", "app!a app!b app!c app!d app!e", "app!a app!x app!b app!y", ""},
 		{"nothing", "", "", ""},
 	} {
 		var got []string

@@ -11,7 +11,7 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// sureness is how sure it has to be that a leak became faster or slower.
+// sureness is how sure it has to be that a leak became faster or slower, by score.Noticeable at least.
 const sureness = 0.99
 
 // Compare says what became of every signature that leaks or grows on a side.
@@ -175,9 +175,9 @@ func speed(base, head *Finding) (change Change, why string, chance float64) {
 	rates := fmt.Sprintf("%s blocks per %s, before %s", analysis.Number(head.RateCount), head.RateUnit, analysis.Number(base.RateCount))
 	grown, shrunk := score.Worse(b, h), score.Worse(h, b)
 	switch {
-	case grown >= sureness && head.RateCount >= score.Noticeable*base.RateCount:
+	case grown >= sureness:
 		return Grown, rates, 1 - grown
-	case shrunk >= sureness && base.RateCount >= score.Noticeable*head.RateCount:
+	case shrunk >= sureness:
 		return Shrunk, rates, 1 - shrunk
 	}
 	return Persisting, rates, 1 - max(grown, shrunk)

@@ -21,6 +21,9 @@ func shown(sites int, stacks ...[]string) *analysis.Report {
 // What was seen is kept as bytes.
 func TestSeen(t *testing.T) {
 	seen := compare.SeenIn(shown(3, []string{"app!A", "app!main"}, []string{"app!B", "app!A", "app!main"}))
+	if own := compare.SeenIn(shown(3, []string{"app!Walk", "app!Walk", "app!main"})).Stacks("app!Walk"); own != 3 {
+		t.Errorf("%d stacks hold a function that calls itself, want 3", own)
+	}
 	for _, b := range [][]byte{seen.Bytes(), mustSeen(t, seen.Bytes()).Bytes()} {
 		again := mustSeen(t, b)
 		if a, main, c := again.Stacks("app!A"), again.Stacks("app!main"), again.Stacks("app!C"); a != 6 || main != 6 || c != 0 || again.Stacks("app!B") != 3 {
@@ -61,6 +64,20 @@ func TestWhatProvesNothing(t *testing.T) {
 		if got := compare.SeenIn(test.report).Ran(leak) != nil; got != test.proves {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+// A difference lists what changed alone: what it does not show may be there, whatever its report decides.
+func TestDifferencesProveNothing(t *testing.T) {
+	c := &capture.Capture{Kind: capture.KindUMDHDiff, Shape: capture.ShapeDifference, Snapshots: make([]capture.Snapshot, 2)}
+	r, err := analysis.Analyze(t.Context(), []analysis.Input{{Files: []analysis.File{{Name: "diff.txt"}}, Captures: []*capture.Capture{c}}}, analysis.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shows := shown(1, []string{"app!Other", "app!Serve", "app!main"})
+	r.Findings, r.Warnings, r.Verdict.Status = shows.Findings, nil, analysis.StatusLeak
+	if caller := compare.SeenIn(r).Ran([]string{"app!Leak", "app!Serve", "app!main"}); caller != nil {
+		t.Errorf("%+v", caller)
 	}
 }
 

@@ -3,6 +3,7 @@ package compare
 import (
 	"testing"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/analysis/score"
 )
 
@@ -29,6 +30,81 @@ func TestSpeedThresholds(t *testing.T) {
 		if got, why, chance := speed(at(c.base), at(c.head)); got != c.want {
 			t.Errorf("%s: %s, want %s (%s, by chance %.4f)", c.name, got, c.want, why, chance)
 		}
+	}
+}
+
+// How fast two leaks are is compared where both are counted by one unit, over more than nothing.
+func TestSpeedWhereItIsKnown(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		base, head string // units
+		over       float64
+		want       Change
+	}{
+		{"one unit", "hour", "hour", 100, Grown},
+		{"two units", "hour", "document", 100, Persisting},
+		{"no unit", "", "", 100, Persisting},
+		{"over nothing", "hour", "hour", 0, Persisting},
+	} {
+		base, head := at(100), at(1000)
+		base.RateUnit, head.RateUnit, base.Exposure = c.base, c.head, c.over
+		if got, why, _ := speed(base, head); got != c.want {
+			t.Errorf("%s: %s, want %s (%s)", c.name, got, c.want, why)
+		}
+	}
+}
+
+// What is gone is fixed, and clean where its state is open: in another scenario, or in a newer build. Both sides may know.
+func TestOpenIsNotFixed(t *testing.T) {
+	for _, c := range []struct {
+		base, head bool
+		want       Change
+	}{{false, false, Fixed}, {true, false, Clean}, {false, true, Clean}, {true, true, Clean}} {
+		base := &Side{Build: "1", Findings: []Finding{{Signature: "a", Class: score.Leak, Open: c.base}}}
+		head := &Side{Build: "2", Findings: []Finding{{Signature: "a", Class: score.Stable, Open: c.head}}}
+		if got := Compare(base, head).Rows[0].Change; got != c.want {
+			t.Errorf("open before %t, now %t: %s, want %s", c.base, c.head, got, c.want)
+		}
+	}
+}
+
+// A side decides by any one of its runs, and one of which no run is known by the caller's word.
+func TestDecides(t *testing.T) {
+	const no, yes = analysis.StatusInconclusive, analysis.StatusNoLeak
+	for _, c := range []struct {
+		runs []analysis.Status
+		want bool
+	}{{nil, true}, {[]analysis.Status{no}, false}, {[]analysis.Status{yes}, true}, {[]analysis.Status{no, no}, false}, {[]analysis.Status{no, yes}, true}} {
+		if got := (&Side{Statuses: c.runs}).Decides(); got != c.want {
+			t.Errorf("%q: %t", c.runs, got)
+		}
+	}
+}
+
+// Leaks that are less alike than likeEnough are not suggested as one; here they differ in how large their blocks are. Each leak is suggested once.
+func TestLikeEnough(t *testing.T) {
+	leak := func(signature string, frames []string, size int64) *Finding {
+		return &Finding{Signature: signature, Kind: "heap", Class: score.Leak, Frames: frames, Outstanding: analysis.Amount{Count: 1, Bytes: size}}
+	}
+	// Of four frames of which the blamed one counts twice, four fifths are alike: 0.56 of likeness; sizes give up to 0.15.
+	was, is := []string{"a!Leak", "a!One", "a!Two", "a!Old"}, []string{"a!Leak", "a!One", "a!Two", "a!New"}
+	for _, c := range []struct {
+		size int64
+		want int
+	}{{265, 0}, {267, 1}, {1000, 1}} {
+		rows := []Row{{Base: leak("was", was, 1000)}, {Head: leak("is", is, c.size)}}
+		if got := renames(rows); len(got) != c.want {
+			like, _ := likeness(rows[0].Base, rows[1].Head)
+			t.Errorf("blocks of 1000 and %d bytes, %.4f alike: %d suggestions, want %d", c.size, like, len(got), c.want)
+		}
+	}
+	rows := []Row{{Base: leak("one", was, 900)}, {Base: leak("two", was, 1000)}, {Head: leak("is", is, 1000)}}
+	if got := renames(rows); len(got) != 1 || got[0].Base != "two" {
+		t.Errorf("of two that vanished and one that appeared: %+v", got)
+	}
+	rows = []Row{{Base: leak("was", was, 1000)}, {Head: leak("one", is, 900)}, {Head: leak("two", is, 1000)}}
+	if got := renames(rows); len(got) != 1 || got[0].Head != "two" {
+		t.Errorf("of one that vanished and two that appeared: %+v", got)
 	}
 }
 

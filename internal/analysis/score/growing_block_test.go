@@ -15,6 +15,8 @@ func TestGrowsInPlace(t *testing.T) {
 	}{
 		"a list that is never emptied":   {one, []int64{100, 200, 300, 400, 500, 600, 700, 800, 900, 1000}, true},
 		"by a share":                     {one, []int64{100, 120, 144, 173, 207, 249, 299, 358, 430, 516}, true},
+		"to 1.25 times its size":         {one[:6], []int64{800, 840, 880, 920, 960, 1000}, true},
+		"to a little less":               {one[:6], []int64{800, 840, 880, 920, 960, 999}, false},
 		"begun late":                     {[]int64{0, 0, 1, 1, 1, 1, 1, 1, 1, 1}, []int64{0, 0, 10, 20, 30, 40, 50, 60, 70, 80}, true},
 		"begun in the second half":       {[]int64{0, 0, 0, 0, 0, 0, 1, 1, 1, 1}, []int64{0, 0, 0, 0, 0, 0, 10, 20, 30, 40}, false},
 		"four blocks":                    {[]int64{4, 4, 4, 4, 4, 4, 4, 4, 4, 4}, []int64{100, 200, 300, 400, 500, 600, 700, 800, 900, 1000}, true},

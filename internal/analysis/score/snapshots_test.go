@@ -273,3 +273,27 @@ func BenchmarkSnapshotsAllGrow(b *testing.B) {
 	}
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "sites/s")
 }
+
+// Blocks that came in one interval and never before or since are allocated once, wherever the interval is; of fewer snapshots than may
+// judge, a step at the end may go on.
+func TestOneStep(t *testing.T) {
+	for _, n := range []int{score.SnapshotsToJudge - 1, score.SnapshotsToJudge, score.SnapshotsToJudge + 1, 13} {
+		for step := 1; step < n; step++ {
+			counts := make([]int64, n)
+			for i := range counts {
+				if counts[i] = 5; i >= step {
+					counts[i] = 500
+				}
+			}
+			want := score.OneTime
+			if n < score.SnapshotsToJudge && step == n-1 {
+				want = score.Growing
+			}
+			for name, s := range map[string]*score.Series{"followed": stays(counts...), "counted": counted(counts...)} {
+				if got := score.Snapshots(s, even(n, 1), nil).Class; got != want {
+					t.Errorf("%s, up in interval %d of %d: %s, want %s", name, step, n-1, got, want)
+				}
+			}
+		}
+	}
+}

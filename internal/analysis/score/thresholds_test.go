@@ -3,6 +3,9 @@ package score
 import (
 	"math"
 	"testing"
+
+	"heapdrift/ingest/capture"
+	"heapdrift/ingest/capture/allocations"
 )
 
 // Each model calls what is at its threshold a leak, or certain, and what lies just below is neither; without enough evidence nothing is.
@@ -155,6 +158,124 @@ func TestKindsOfClasses(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", class, got, want)
+		}
+	}
+}
+
+// growingSeries is a followed series in which so many blocks come in each interval, and stay.
+func growingSeries(t *testing.T, n int, step int64) snapshotView {
+	t.Helper()
+	s, a := &Series{Followed: true}, &Axis{Unit: "hour"}
+	for i := range n {
+		held := step * int64(i)
+		s.Count, s.Bytes = append(s.Count, held), append(s.Bytes, 64*held)
+		a.At, a.Hours = append(a.At, float64(i)), append(a.Hours, float64(i))
+		if i > 0 {
+			s.Spans = append(s.Spans, capture.Span{First: int32(i), Last: int32(n - 1), Count: step})
+		}
+	}
+	v, ok := viewSnapshots(s, a, nil)
+	if !ok {
+		t.Fatal("no series")
+	}
+	return v
+}
+
+// Of too few snapshots nothing is called a leak, whatever a model says.
+func TestEnoughSnapshots(t *testing.T) {
+	for n, want := range map[int]bool{SnapshotsToJudge - 1: false, SnapshotsToJudge: true, SnapshotsToJudge + 1: true} {
+		v := growingSeries(t, n, 100)
+		v.model, v.logOdds = &model{kind: Followed, leak: 1, certain: 2, calibration: calibration{{0, 0}, {2, 1}}}, 2
+		if r := v.result("hour"); (r.Class == Leak) != want || r.Certain != want {
+			t.Errorf("%d snapshots: %s, certain %t", n, r.Class, r.Certain)
+		}
+	}
+}
+
+// What stays must be staysShare of the growth, and old blocks must not be replaced faster than turnover says; else it comes and goes.
+func TestComesAndGoes(t *testing.T) {
+	for _, c := range []struct {
+		name                 string
+		stayed, deaths, risk float64
+		want                 Class
+	}{
+		{"all stay", 180, 0, 1, Growing},
+		{"two fifths of the growth stay", 72, 0, 1, Growing},
+		{"just below", 71.9, 0, 1, Transient},
+		{"old blocks die, at the turnover", 180, 3, 2, Growing},
+		{"just above", 180, 3.01, 2, Transient},
+		{"next to no old blocks, at it", 180, 1.5, 0.1, Growing},
+		{"next to no old blocks, above", 180, 1.51, 0.1, Transient},
+	} {
+		v := growingSeries(t, 11, 20) // 180 blocks before the last snapshot
+		v.cohorts.stayed = [mostPoints]float64{1: c.stayed}
+		v.cohorts.deaths, v.cohorts.risk = c.deaths, c.risk
+		if got := v.class(); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// Growth that stopped at an ending shows there: by how many standard deviations too few blocks came behind it.
+func TestGoesOnSeesEachEnding(t *testing.T) {
+	load := make([]float64, 100)
+	for i := range load {
+		load[i] = 1
+	}
+	for _, percent := range []int{50, 60, 70, 80, 87} {
+		came := make([]float64, len(load))
+		for i := range percent {
+			came[i] = 1
+		}
+		expected := float64(percent) * float64(100-percent) / 100
+		if got, want := goesOn(came, load), -expected/math.Sqrt(expected+1); math.Abs(got-want) > 1e-9 {
+			t.Errorf("growth that stopped at %d percent: %v, want %v", percent, got, want)
+		}
+	}
+}
+
+// Blocks are judged from an age on that is a share of the window at least, and half of it at most.
+func TestSettleTime(t *testing.T) {
+	const window = 1e9 // ns
+	for _, c := range []struct {
+		name   string
+		bucket int // in which 100 blocks were freed; negative for none
+		want   float64
+	}{
+		{"none freed", -1, 0.02 * window},
+		{"freed at once", 0, 0.02 * window},
+		{"freed a while later", 50, 1.5 * math.Exp2(50.99/2)},
+		{"freed at the end", 60, 0.5 * window},
+	} {
+		var ended [allocations.LifetimeBuckets]int64
+		if c.bucket >= 0 {
+			ended[c.bucket] = 100
+		}
+		if got := settleTime(&ended, window); math.Abs(got-c.want) > 1e-6*c.want {
+			t.Errorf("%s: %v ns, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// Three blocks that do not come at once tell when the process worked, two do not; and 80 of 100 in one interval still do.
+func TestShareOf(t *testing.T) {
+	for _, c := range []struct {
+		came []float64
+		want bool
+	}{{[]float64{1, 1}, false}, {[]float64{1, 1, 0.9}, false}, {[]float64{1, 1, 1}, true}, {[]float64{80, 20}, true}, {[]float64{81, 19}, false}} {
+		if s := ShareOf(c.came); (s.count > 0) != c.want {
+			t.Errorf("%v: %+v", c.came, s)
+		}
+	}
+}
+
+// Each free of a block that is older than the trace costs as much power as powerLate blocks.
+func TestLateFreesCostPower(t *testing.T) {
+	const hour = 3600e9
+	for frees, blocks := range map[int64]float64{-1: 20, 0: 20, 1: 34, 2: 48} {
+		v := &allocations.Survival{Over: hour, LateUnknownFrees: frees}
+		if got, want := TracePower(v, 64).Count, blocks/0.98; math.Abs(got-want) > 1e-6 {
+			t.Errorf("%d late frees: %v blocks per hour, want %v", frees, got, want)
 		}
 	}
 }
