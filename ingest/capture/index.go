@@ -69,7 +69,10 @@ func (x *index) grow() {
 }
 
 // free gives the memory of an index back that nothing is looked up in any more.
-func (x *index) free() { freeSlots(x.slots) }
+func (x *index) free() {
+	freeSlots(x.slots)
+	*x = index{}
+}
 
 // manySlots is from how many slots on their memory is kept for the next index: an index is gone as soon as its evidence is read, and
 // files of a series need as many, one after the other. Memory that was touched before costs a tenth of new memory.
