@@ -63,7 +63,7 @@ func groupsOf(sites []*judgedSite) [][]*judgedSite {
 	return groups
 }
 
-// SortFindings orders findings, no two of one signature, as CompareFindings does.
+// SortFindings orders findings, no two of one signature: the gravest first, and of one class the surest and fastest.
 func SortFindings(list []*Finding) {
 	order := ranking[*Finding]{numbers: findingNumbers, rest: func(equals []*Finding) {
 		slices.SortFunc(equals, func(a, b *Finding) int { return cmp.Compare(a.Signature, b.Signature) })
@@ -187,16 +187,6 @@ func scoreNumber(p *float64) int64 {
 		return -1
 	}
 	return int64(math.Float64bits(*p + 0)) // + 0 makes −0 0
-}
-
-// CompareFindings puts the gravest first, the surest and fastest of one class before others.
-func CompareFindings(a, b *Finding) int {
-	for _, number := range findingNumbers {
-		if order := cmp.Compare(number(b), number(a)); order != 0 {
-			return order
-		}
-	}
-	return cmp.Compare(a.Signature, b.Signature)
 }
 
 // CompareScores orders scores ascending, with none below every score.

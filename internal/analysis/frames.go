@@ -3,38 +3,10 @@ package analysis
 import (
 	"slices"
 	"strings"
-	"sync"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis/blame"
 )
-
-// A frameTable makes the stacks of a report. What builds it knows more of its frames than the report says.
-type frameTable struct {
-	*Stacks
-	marking  sync.Mutex         // while several goroutines number marks
-	classes  []blame.Class      // by row
-	modules  []int32            // by row: place of the frame's module in the report, −1 for none
-	variants map[variant]uint32 // rows of frames that are in several layers
-	places   *modulePlaces
-	// repeats says that equal frames may have several rows: those of several captures, or of text.
-	repeats  bool
-	twice    bool // modules of a capture have one place in the report: an offset in it may have several rows
-	builders int
-}
-
-// A variant is a frame in another layer than that which it was needed in first.
-type variant struct {
-	row  uint32
-	mark uint16
-}
-
-// undecidedMark is the mark of a row that no stack has been placed with yet.
-const undecidedMark = 1<<16 - 1
-
-func newFrameTable(r *Report) *frameTable {
-	return &frameTable{Stacks: r.Stacks, variants: map[variant]uint32{}, places: placesOf(r.Modules)}
-}
 
 // frames makes the stacks of one part as the report shows them; each distinct frame is made once per layer.
 type frames struct {
@@ -110,15 +82,22 @@ func newFrames(table *frameTable, keys *stackKeys, opt *Options, process capture
 		table.twice = table.twice || seen[f.places[i]] // it lies at two addresses
 		seen[f.places[i]] = true
 	}
-	for id := range c.Stacks.FrameCount() { // text that has lines stems from private symbols
-		if !c.Stacks.HasTexts() {
-			break
-		}
-		text := c.Stacks.Text(c.Stacks.Frame(capture.FrameID(id)))
+	f.learnTexts(opt, program)
+	return f
+}
+
+// learnTexts adds the modules that evidence names only in text. Text that has lines stems from private symbols.
+func (f *frames) learnTexts(opt *Options, program string) {
+	stacks := &f.keys.capture.Stacks
+	if !stacks.HasTexts() {
+		return
+	}
+	for id := range stacks.FrameCount() {
+		text := stacks.Text(stacks.Frame(capture.FrameID(id)))
 		if text == nil {
 			continue
 		}
-		table.repeats = true
+		f.table.repeats = true
 		if text.Module == "" {
 			continue
 		}
@@ -130,7 +109,6 @@ func newFrames(table *frameTable, keys *stackKeys, opt *Options, process capture
 		}
 		m.Private = m.Private || text.File != ""
 	}
-	return f
 }
 
 // expect makes room for the frames of so many stacks.
@@ -317,161 +295,4 @@ func (f *frames) of(id capture.StackID, kind capture.SiteKind) *placed {
 	}
 	f.number(id)
 	return at
-}
-
-// A told is all that blame says of a stack.
-type told struct {
-	blame.Signature
-	blame.Attributes
-	origin *Blame
-	// outline is the signature that the stack has in evidence without inlined calls, as the text of UMDH or where symbols are
-	// public; "" where it is no other.
-	outline string
-}
-
-// tell says of a stack, whose rows are there, what few are asked for.
-func (f *frames) tell(s *scratch, id capture.StackID, kind capture.SiteKind) told {
-	p := f.place(s, id)
-	t := told{Signature: s.signer.Sign(kind.String(), s.classes, p), Attributes: p.Attributes(s.classes)}
-	if p.Origin >= 0 {
-		t.origin = f.table.blame(s.rows[p.Origin])
-	}
-	var calls []*blame.Class
-	for i, row := range s.rows {
-		if f.table.rows[row].flags&rowInline == 0 {
-			calls = append(calls, s.classes[i])
-		}
-	}
-	if len(calls) < len(s.rows) {
-		if outline := blame.ID(kind.String(), calls, blame.Place(calls)); outline != t.ID {
-			t.outline = outline
-		}
-	}
-	return t
-}
-
-// blamed is the frame that the memory of a stack, which is placed, is counted against, as reports name it; nil for none.
-func (f *frames) blamed(id capture.StackID) *Blame {
-	at := &f.placed[id]
-	if at.blame <= 0 {
-		return nil
-	}
-	return f.table.blame(f.table.Numbers(at.ref)[at.blame-1])
-}
-
-// blame names a frame as what memory is counted against.
-func (s *Stacks) blame(number uint32) *Blame {
-	r := &s.rows[number]
-	b := &Blame{Module: s.texts[r.module], Function: s.texts[r.function], File: s.texts[r.file], Line: r.line}
-	if r.flags&rowHasOffset != 0 {
-		b.Offset = hexNumber(r.offset)
-	}
-	return b
-}
-
-// numbersOf are the numbers of marks, for any goroutine.
-func (t *frameTable) numbersOf(s *scratch, marks []blame.Mark) []uint16 {
-	const atOnce = 1 << 12
-	if len(s.numbers) < len(marks) {
-		s.numbers = make([]uint16, max(atOnce, len(marks)))
-	}
-	numbers := s.numbers[:0:len(marks)]
-	s.numbers = s.numbers[len(marks):]
-	last, number := blame.Mark{}, uint16(0)
-	for _, mark := range marks {
-		if mark != last {
-			last, number = mark, t.markOf(mark)
-		}
-		numbers = append(numbers, number)
-	}
-	return numbers
-}
-
-// markOf is the number of a mark, for any goroutine.
-func (t *frameTable) markOf(m blame.Mark) uint16 {
-	t.marking.Lock()
-	defer t.marking.Unlock()
-	return t.mark(m)
-}
-
-// addPlaced adds a stack whose rows are there, each in its layer.
-func (t *frameTable) addPlaced(f *frames, stack []capture.FrameID, marks []uint16) StackRef {
-	if len(marks) == 0 {
-		return 0
-	}
-	at := 0
-	for _, id := range stack {
-		c := f.calls[id]
-		for row := c.first; row < c.first+c.count; row++ {
-			t.list = append(t.list, t.inLayer(row, marks[at]))
-			at++
-		}
-	}
-	t.ends = append(t.ends, uint32(len(t.list)))
-	return StackRef(len(t.ends))
-}
-
-// inLayer is the row of a frame in a layer. Equal ones are one row.
-func (t *frameTable) inLayer(row uint32, mark uint16) uint32 {
-	switch t.rows[row].mark {
-	case mark:
-		return row
-	case undecidedMark:
-		t.rows[row].mark = mark
-		return row
-	}
-	key := variant{row, mark}
-	other, ok := t.variants[key]
-	if !ok {
-		other = uint32(len(t.rows))
-		r := t.rows[row]
-		r.mark = mark
-		t.rows, t.classes, t.modules = append(t.rows, r), append(t.classes, t.classes[row]), append(t.modules, t.modules[row])
-		t.variants[key] = other
-	}
-	return other
-}
-
-// BlameFrame is the index of the frame that a stack's memory is counted against: the first of the team's own behind what
-// allocates, else the first of anybody else's, as blame.Place chooses it. It is −1 for an empty stack.
-func BlameFrame(stack []*Frame) int {
-	return blameFrame(len(stack), func(i int) Layer { return stack[i].Layer })
-}
-
-// Blamed is the frame of a stack that BlameFrame chooses; nil for none.
-func (s *Stacks) Blamed(ref StackRef) *Frame {
-	numbers := s.Numbers(ref)
-	i := blameFrame(len(numbers), func(i int) Layer { return s.marks[s.rows[numbers[i]].mark].Layer })
-	if i < 0 {
-		return nil
-	}
-	return s.Frame(numbers[i])
-}
-
-func blameFrame(n int, layer func(int) Layer) int {
-	outer := n
-	for outer > 0 && layer(outer-1) == LayerBase {
-		outer--
-	}
-	first, rest := map[Layer]int{}, 0
-	for i := range outer {
-		switch l := layer(i); l {
-		case blame.LayerApp, "": // in reports of before there were layers of origin
-			return i
-		case blame.LayerThirdParty, blame.LayerSystem:
-			if _, ok := first[l]; !ok {
-				first[l] = i
-			}
-		case blame.LayerPlumbing:
-			first[l] = i
-		default:
-			rest = i
-		}
-	}
-	for _, layer := range []Layer{blame.LayerThirdParty, blame.LayerSystem, blame.LayerPlumbing} {
-		if i, ok := first[layer]; ok {
-			return i
-		}
-	}
-	return min(rest, n-1)
 }

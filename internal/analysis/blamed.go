@@ -1,0 +1,100 @@
+package analysis
+
+import (
+	"heapdrift/ingest/capture"
+	"heapdrift/internal/analysis/blame"
+)
+
+// A told is all that blame says of a stack.
+type told struct {
+	blame.Signature
+	blame.Attributes
+	origin *Blame
+	// outline is the signature that the stack has in evidence without inlined calls, as the text of UMDH or where symbols are
+	// public; "" where it is no other.
+	outline string
+}
+
+// tell says of a stack, whose rows are there, what few are asked for.
+func (f *frames) tell(s *scratch, id capture.StackID, kind capture.SiteKind) told {
+	p := f.place(s, id)
+	t := told{Signature: s.signer.Sign(kind.String(), s.classes, p), Attributes: p.Attributes(s.classes)}
+	if p.Origin >= 0 {
+		t.origin = f.table.blame(s.rows[p.Origin])
+	}
+	var calls []*blame.Class
+	for i, row := range s.rows {
+		if f.table.rows[row].flags&rowInline == 0 {
+			calls = append(calls, s.classes[i])
+		}
+	}
+	if len(calls) < len(s.rows) {
+		if outline := blame.ID(kind.String(), calls, blame.Place(calls)); outline != t.ID {
+			t.outline = outline
+		}
+	}
+	return t
+}
+
+// blamed is the frame that the memory of a stack, which is placed, is counted against, as reports name it; nil for none.
+func (f *frames) blamed(id capture.StackID) *Blame {
+	at := &f.placed[id]
+	if at.blame <= 0 {
+		return nil
+	}
+	return f.table.blame(f.table.Numbers(at.ref)[at.blame-1])
+}
+
+// blame names a frame as what memory is counted against.
+func (s *Stacks) blame(number uint32) *Blame {
+	r := &s.rows[number]
+	b := &Blame{Module: s.texts[r.module], Function: s.texts[r.function], File: s.texts[r.file], Line: r.line}
+	if r.flags&rowHasOffset != 0 {
+		b.Offset = hexNumber(r.offset)
+	}
+	return b
+}
+
+// BlameFrame is the index of the frame that a stack's memory is counted against: the first of the team's own behind what
+// allocates, else the first of anybody else's, as blame.Place chooses it. It is −1 for an empty stack.
+func BlameFrame(stack []*Frame) int {
+	return blameFrame(len(stack), func(i int) Layer { return stack[i].Layer })
+}
+
+// Blamed is the frame of a stack that BlameFrame chooses; nil for none.
+func (s *Stacks) Blamed(ref StackRef) *Frame {
+	numbers := s.Numbers(ref)
+	i := blameFrame(len(numbers), func(i int) Layer { return s.marks[s.rows[numbers[i]].mark].Layer })
+	if i < 0 {
+		return nil
+	}
+	return s.Frame(numbers[i])
+}
+
+func blameFrame(n int, layer func(int) Layer) int {
+	outer := n
+	for outer > 0 && layer(outer-1) == LayerBase {
+		outer--
+	}
+	first, rest := map[Layer]int{}, 0
+	for i := range outer {
+		switch l := layer(i); l {
+		case blame.LayerApp, "": // in reports of before there were layers of origin
+			return i
+		case blame.LayerThirdParty, blame.LayerSystem:
+			if _, ok := first[l]; !ok {
+				first[l] = i
+			}
+		case blame.LayerPlumbing:
+			first[l] = i
+		default:
+			rest = i
+		}
+	}
+	for _, layer := range []Layer{blame.LayerThirdParty, blame.LayerSystem, blame.LayerPlumbing} {
+		if i, ok := first[layer]; ok {
+			return i
+		}
+	}
+	return min(rest, n-1)
+}
