@@ -8,14 +8,25 @@ type Snapshots struct {
 	To   int `json:"to"`
 }
 
-// snapshots is the part of a series that is selected; nil for all of it. The selection is checked.
-func (s *Selection) snapshots(r *analysis.Report) *Snapshots {
-	n := len(r.Snapshots)
-	part := Snapshots{max(1, int(s.Snapshots.From)), n}
-	if to := int(s.Snapshots.To); to > 0 {
-		part.To = to
+// Part is which snapshots of a series of n are selected. Numbers beyond the series stand for its last.
+func (s *Selection) Part(n int) Snapshots {
+	part := Snapshots{1, n}
+	if from := s.Snapshots.From; from > 0 {
+		part.From = int(min(from, uint64(n)))
 	}
-	if part.From == 1 && part.To == n || r.Trace != nil {
+	if to := s.Snapshots.To; to > 0 {
+		part.To = int(min(max(to, uint64(part.From)), uint64(n)))
+	}
+	return part
+}
+
+// IsAll reports whether these are all snapshots of a series of n.
+func (p Snapshots) IsAll(n int) bool { return p == Snapshots{1, n} }
+
+// snapshots is the part of a series that is selected; nil for all of it, and for a trace, which has none.
+func (s *Selection) snapshots(r *analysis.Report) *Snapshots {
+	part := s.Part(len(r.Snapshots))
+	if part.IsAll(len(r.Snapshots)) || r.Trace != nil {
 		return nil
 	}
 	return &part

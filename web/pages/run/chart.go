@@ -15,6 +15,7 @@ import (
 const (
 	plotWidth  = 1000.0
 	plotHeight = 150.0
+	plotTop    = 9.0
 	plotInset  = 14.0  // keeps the first and the last mark off the edges
 	barAt      = 110.0 // middle of the bar that a single snapshot is
 	barWidth   = 140.0

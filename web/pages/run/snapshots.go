@@ -12,7 +12,7 @@ import (
 type snapshotChoice struct {
 	listing   listing
 	snapshots []analysis.Snapshot
-	from, to  int
+	chosen    query.Snapshots
 	marks     []mark // where the snapshots are in the chart
 }
 
@@ -22,18 +22,11 @@ func chooseSnapshots(l listing, r *analysis.Report, marks []mark) *snapshotChoic
 	if r.Trace != nil || n < 3 || len(marks) != n {
 		return nil
 	}
-	c := &snapshotChoice{listing: l, snapshots: r.Snapshots, from: 1, to: n, marks: marks}
-	if at := int(l.more.Snapshots.From); at > 0 {
-		c.from = min(at, n)
-	}
-	if at := int(l.more.Snapshots.To); at > 0 {
-		c.to = min(max(at, c.from), n)
-	}
-	return c
+	return &snapshotChoice{listing: l, snapshots: r.Snapshots, chosen: l.more.Part(n), marks: marks}
 }
 
 // isPart reports whether snapshots are left out.
-func (c *snapshotChoice) isPart() bool { return c.from > 1 || c.to < len(c.snapshots) }
+func (c *snapshotChoice) isPart() bool { return !c.chosen.IsAll(len(c.snapshots)) }
 
 // between is the listing of other snapshots.
 func (c *snapshotChoice) between(from, to int) listing {

@@ -233,12 +233,9 @@ func (c *viewCard) chips() []chip {
 	add("function", c.more.Function, func(l *listing) { l.more.Function = "" })
 	add("signature", c.more.Signature, func(l *listing) { l.more.Signature = "" })
 	add("text", c.filter, func(l *listing) { l.filter = "" })
-	if s := c.more.Snapshots; s != (query.Range{}) && c.trace == nil {
-		until := s.To
-		if until == 0 {
-			until = uint64(len(c.report.Snapshots))
-		}
-		add("snapshots", fmt.Sprintf("%d to %d of %d", max(1, s.From), until, len(c.report.Snapshots)), func(l *listing) { l.more.Snapshots = query.Range{} })
+	if n := len(c.report.Snapshots); c.trace == nil && c.more.Snapshots != (query.Range{}) {
+		part := c.more.Part(n)
+		add("snapshots", fmt.Sprintf("%d to %d of %d", part.From, part.To, n), func(l *listing) { l.more.Snapshots = query.Range{} })
 	}
 	if c.more.Thread != nil {
 		add("thread", strconv.FormatUint(uint64(*c.more.Thread), 10), func(l *listing) { l.more.Thread = nil })
