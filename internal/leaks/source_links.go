@@ -35,8 +35,10 @@ func ParseSourceLinks(files, commits string) (SourceLinks, error) {
 	s := SourceLinks{files: strings.TrimRight(strings.ReplaceAll(files, "\r\n", "\n"), " \t\n"), commits: strings.TrimSpace(commits)}
 	switch {
 	case s.commits == "":
-	case len(s.commits) > longestSourceLink || !isTemplate(s.commits):
-		return SourceLinks{}, wrongField("commits", "%s is no address that begins with https:// or http://", s.commits[:min(len(s.commits), longestSourceLink)])
+	case len(s.commits) > longestSourceLink:
+		return SourceLinks{}, wrongField("commits", "the address is longer than %d characters", longestSourceLink)
+	case !isTemplate(s.commits):
+		return SourceLinks{}, wrongField("commits", "%s is no address that begins with https:// or http://", s.commits)
 	case !strings.Contains(s.commits, fieldBase) || !strings.Contains(s.commits, fieldHead):
 		return SourceLinks{}, wrongField("commits", "the address lacks {base} or {head}, which stand for the commits")
 	}

@@ -70,16 +70,48 @@ func TestWrongSourceLinks(t *testing.T) {
 
 func TestWrongCommitsLink(t *testing.T) {
 	for text, says := range map[string]string{
-		"git.example/{base}...{head}":          "is no address",
-		"https://git.example/compare/{base}":   "the address lacks {base} or {head}",
-		"https://git.example/compare/{head}":   "the address lacks {base} or {head}",
-		"data:text/html,{base}{head}":          "is no address",
-		"https://" + strings.Repeat("x", 2000): "is no address",
+		"git.example/{base}...{head}":        "is no address",
+		"https://git.example/compare/{base}": "the address lacks {base} or {head}",
+		"https://git.example/compare/{head}": "the address lacks {base} or {head}",
+		"data:text/html,{base}{head}":        "is no address",
+		"ftp://git.example/{base}...{head}":  "is no address",
 	} {
 		_, err := leaks.ParseSourceLinks("", text)
 		var field *leaks.FieldError
 		if !errors.As(err, &field) || field.Field != "commits" || !strings.Contains(field.Message, says) {
 			t.Errorf("%.40q: %v, not %q", text, err, says)
+		}
+	}
+}
+
+// A hundred folders and 2,000 characters are accepted, one more of either is not.
+func TestLimitsOfSourceLinks(t *testing.T) {
+	line := func(length int) string {
+		const rest = ` https://git.example/{path}`
+		return `c:\` + strings.Repeat("x", length-len(`c:\`)-len(rest)) + rest
+	}
+	commits := func(length int) string {
+		const rest = "https://git.example/{base}...{head}"
+		return rest + strings.Repeat("x", length-len(rest))
+	}
+	folders := func(n int) string {
+		return strings.Repeat("c:\\src https://git.example/{path}\n# of the build\n\n", n)
+	}
+	for _, test := range []struct{ files, commits, says string }{
+		{folders(99), "", ""},
+		{folders(100), "", ""},
+		{folders(101), "", "more than 100 folders"},
+		{line(1999), "", ""},
+		{line(2000), "", ""},
+		{line(2001), "", "line 1 is longer than 2000 characters"},
+		{"", commits(1999), ""},
+		{"", commits(2000), ""},
+		{"", commits(2001), "the address is longer than 2000 characters"},
+	} {
+		_, err := leaks.ParseSourceLinks(test.files, test.commits)
+		var field *leaks.FieldError
+		if test.says == "" && err != nil || test.says != "" && (!errors.As(err, &field) || field.Message != test.says) {
+			t.Errorf("%d characters, %d of commits: %v, not %q", len(test.files), len(test.commits), err, test.says)
 		}
 	}
 }
