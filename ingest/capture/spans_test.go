@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -114,36 +115,71 @@ func TestSpansAreThoseOfSets(t *testing.T) {
 			}
 			captures[i] = snapshotOf(sites, list...)
 		}
-		var want [sites]map[[2]int32]int64
-		for site := range want {
-			want[site] = map[[2]int32]int64{}
+		checkSpans(t, sets, captures, sites)
+	}
+}
+
+// checkSpans compares the spans of snapshots with those of sets of their blocks.
+func checkSpans(t *testing.T, sets []map[capture.Block]bool, captures []*capture.Capture, sites int) {
+	t.Helper()
+	want := make([]map[[2]int32]int64, sites)
+	for site := range want {
+		want[site] = map[[2]int32]int64{}
+	}
+	for k := range sets {
+		for b := range sets[k] {
+			if k > 0 && sets[k-1][b] {
+				continue
+			}
+			last := k
+			for last+1 < len(sets) && sets[last+1][b] {
+				last++
+			}
+			want[b.Site][[2]int32{int32(k), int32(last)}]++
 		}
-		for k := range sets {
-			for b := range sets[k] {
-				if k > 0 && sets[k-1][b] {
-					continue
-				}
-				last := k
-				for last+1 < n && sets[last+1][b] {
-					last++
-				}
-				want[b.Site][[2]int32{int32(k), int32(last)}]++
+	}
+	got, err := capture.Spans(t.Context(), captures, same, sites)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for site := range want {
+		spans, known := got.Of(site)
+		if !known || len(spans) != len(want[site]) {
+			t.Fatalf("%v %v, want %v", spans, known, want[site])
+		}
+		for _, s := range spans {
+			if want[site][[2]int32{s.First, s.Last}] != s.Count {
+				t.Fatalf("%v, want %v", spans, want[site])
 			}
 		}
-		got, err := capture.Spans(t.Context(), captures, same, sites)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for site := range want {
-			spans, known := got.Of(site)
-			if !known || len(spans) != len(want[site]) {
-				t.Fatalf("%v %v, want %v", spans, known, want[site])
-			}
-			for _, s := range spans {
-				if want[site][[2]int32{s.First, s.Last}] != s.Count {
-					t.Fatalf("%v, want %v", spans, want[site])
+	}
+}
+
+// From 131,072 blocks of the first snapshot on, two goroutines share the addresses: whether all blocks are low, high or on both sides of
+// where they divide them, and whatever the other snapshots hold there, the spans are those of sets.
+func TestSpansInTwoRanges(t *testing.T) {
+	const many, sites = 1 << 17, 3
+	r := rand.New(rand.NewPCG(5, 6))
+	for name, address := range map[string]func(place uint64) uint64{
+		"evenly":         func(place uint64) uint64 { return place * 16 },
+		"two heaps":      func(place uint64) uint64 { return place%2<<40 + place/2*16 },
+		"from 0 on":      func(place uint64) uint64 { return place / 2 },
+		"up to the last": func(place uint64) uint64 { return ^(place * 16) },
+	} {
+		for _, n := range []int{many - 1, many, many + 1} {
+			var sets []map[capture.Block]bool
+			var captures []*capture.Capture
+			for k := range 3 {
+				set, list := map[capture.Block]bool{}, []capture.Block(nil)
+				for place := uint64(k * 1000); len(list) < n-k*n/3; place++ {
+					if b := (capture.Block{Site: uint32(place % sites), Address: address(place), Size: 8 + place%2}); r.IntN(8) > 0 && !set[b] {
+						set[b] = true
+						list = append(list, b)
+					}
 				}
+				sets, captures = append(sets, set), append(captures, snapshotOf(sites, list...))
 			}
+			t.Run(fmt.Sprintf("%s, %d blocks", name, n), func(t *testing.T) { checkSpans(t, sets, captures, sites) })
 		}
 	}
 }

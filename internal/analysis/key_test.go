@@ -1,6 +1,9 @@
 package analysis_test
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"testing"
 
 	"heapdrift/ingest/capture"
@@ -38,5 +41,42 @@ func TestStacksWithNamesOfTheEmulation(t *testing.T) {
 	long, short := named(bare+" wow64cpu!BTCpuSimulate wow64!Wow64LdrpInitialize ntdll!LdrInitializeThunk", true), named(bare, true)
 	if r := analyze(t, inputs(long, short)); len(r.Sites) != 1 {
 		t.Errorf("%s", table(r))
+	}
+}
+
+// Keys of stacks are in databases: they are the same in all versions. Of a frame they are SHA-256 of its fields, each text before its length,
+// of a stack that of its frames, cut to 128 bits.
+func TestKeysOfStacksStay(t *testing.T) {
+	c := app.snapshot(row{id: 1, stack: append(app.in(0x10), 0x1234), count: 1, bytes: 8})
+	text := named("App!Add", true)
+	number := binary.LittleEndian.AppendUint64
+	field := func(b []byte, s string) []byte {
+		return binary.LittleEndian.AppendUint32(append(b, s...), uint32(len(s)))
+	}
+	half := func(b []byte) []byte {
+		sum := sha256.Sum256(b)
+		return sum[:16]
+	}
+	for name, test := range map[string]struct {
+		of     *capture.Capture
+		frames [][]byte
+	}{
+		"addresses": {c, [][]byte{
+			number(number(field(field(nil, "rva"), "app"), 0x10000), 0x10),
+			number(field(nil, "address"), 0x1234),
+		}},
+		"text": {text, [][]byte{number(field(field(field(nil, "text"), "app"), "Add"), 0)}},
+	} {
+		r := analyze(t, inputs(test.of))
+		if r.Identify(); len(r.Sites) != 1 {
+			t.Fatalf("%s: %d sites", name, len(r.Sites))
+		}
+		var frames []byte
+		for _, frame := range test.frames {
+			frames = append(frames, half(frame)...)
+		}
+		if got, want := r.Sites[0].StackKey.String(), hex.EncodeToString(half(frames)); got != want {
+			t.Errorf("%s: the stack has key %s, not %s", name, got, want)
+		}
 	}
 }

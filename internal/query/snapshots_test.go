@@ -3,6 +3,7 @@ package query_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/url"
 	"reflect"
@@ -151,6 +152,30 @@ func TestSnapshotsInAddresses(t *testing.T) {
 			t.Errorf("%q: %v", test.address, err)
 		case test.problem != "" && (!errors.As(err, &refused) || refused.Code != query.CodeBadSelection || refused.Message != test.problem):
 			t.Errorf("%q: %v", test.address, err)
+		}
+	}
+}
+
+// A selection that leaves an end out has the series' own, and none leads out of the series.
+func TestSelectedPartOfASeries(t *testing.T) {
+	for _, test := range []struct {
+		n        int
+		selected query.Range
+		want     query.Snapshots
+		all      bool
+	}{
+		{5, query.Range{}, query.Snapshots{From: 1, To: 5}, true},
+		{5, query.Range{From: 1, To: 5}, query.Snapshots{From: 1, To: 5}, true},
+		{5, query.Range{From: 2}, query.Snapshots{From: 2, To: 5}, false},
+		{5, query.Range{To: 4}, query.Snapshots{From: 1, To: 4}, false},
+		{5, query.Range{From: 5, To: 5}, query.Snapshots{From: 5, To: 5}, false},
+		{5, query.Range{From: 6, To: 7}, query.Snapshots{From: 5, To: 5}, false},
+		{5, query.Range{From: 4, To: 2}, query.Snapshots{From: 4, To: 4}, false},
+		{5, query.Range{From: math.MaxUint64}, query.Snapshots{From: 5, To: 5}, false},
+	} {
+		s := query.Selection{Snapshots: test.selected}
+		if got := s.Part(test.n); got != test.want || got.IsAll(test.n) != test.all {
+			t.Errorf("%+v of %d: %+v, all %v", test.selected, test.n, got, got.IsAll(test.n))
 		}
 	}
 }

@@ -1,0 +1,72 @@
+package analysis
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// A ranking orders as one comparison of all its numbers and of the rest does, whatever is equal by how many of them.
+func TestRanking(t *testing.T) {
+	type thing struct{ a, b, c, rest int64 }
+	order := ranking[thing]{
+		numbers: []func(thing) int64{
+			func(x thing) int64 { return x.a }, func(x thing) int64 { return x.b }, func(x thing) int64 { return x.c },
+		},
+		rest: func(equals []thing) {
+			slices.SortFunc(equals, func(x, y thing) int { return cmp.Compare(x.rest, y.rest) })
+		},
+	}
+	r := rand.New(rand.NewPCG(8, 1))
+	values := []int64{math.MinInt64, -1, 0, 1, math.MaxInt64}
+	for _, kinds := range []int{1, 2, len(values)} {
+		for _, n := range []int{0, 1, 2, 3, 17, 500} {
+			one := func() int64 { return values[r.IntN(kinds)] }
+			list := make([]thing, n)
+			for i := range list {
+				list[i] = thing{one(), one(), one(), r.Int64N(50)}
+			}
+			want := slices.SortedFunc(slices.Values(list), func(x, y thing) int {
+				return cmp.Or(cmp.Compare(y.a, x.a), cmp.Compare(y.b, x.b), cmp.Compare(y.c, x.c), cmp.Compare(x.rest, y.rest))
+			})
+			order.sort(list)
+			if !slices.Equal(list, want) {
+				t.Errorf("%d things of %d values: %v, not %v", n, kinds, list, want)
+			}
+		}
+	}
+}
+
+// Findings of one class are ordered by their scores as CompareScores orders those, and by signature where all else is equal.
+func TestOrderOfFindings(t *testing.T) {
+	scores := []*float64{nil, new(math.NaN()), new(math.Copysign(0, -1)), new(0.0), new(5e-324), new(1e-9), new(0.5), new(1.0), new(1e300), new(math.Inf(1))}
+	for i, a := range scores {
+		for j, b := range scores {
+			if got, want := cmp.Compare(scoreNumber(a), scoreNumber(b)), CompareScores(a, b); got != want {
+				t.Errorf("scores %d and %d are ordered %d by number, not %d", i, j, got, want)
+			}
+		}
+	}
+	r := rand.New(rand.NewPCG(8, 2))
+	for range 50 {
+		list := make([]*Finding, r.IntN(40))
+		for i, signature := range r.Perm(len(list)) {
+			list[i] = &Finding{
+				Signature: string(rune('A' + signature)), Verdict: []Class{ClassLeak, ClassGrowing, ClassStable, ClassUnknown}[r.IntN(4)], Score: scores[r.IntN(len(scores))],
+				Amounts: Amounts{Outstanding: Amount{Bytes: r.Int64N(3)}, Growth: &Amount{Count: r.Int64N(2), Bytes: r.Int64N(2)}},
+			}
+		}
+		want := slices.SortedFunc(slices.Values(list), func(a, b *Finding) int {
+			return cmp.Or(
+				cmp.Compare(b.Verdict.Gravity(), a.Verdict.Gravity()), CompareScores(b.Score, a.Score), cmp.Compare(b.BeforeExit().Bytes, a.BeforeExit().Bytes),
+				cmp.Compare(b.BeforeExit().Count, a.BeforeExit().Count), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes), cmp.Compare(a.Signature, b.Signature),
+			)
+		})
+		SortFindings(list)
+		if !slices.Equal(list, want) {
+			t.Fatal("findings are not in their order")
+		}
+	}
+}
