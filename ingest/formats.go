@@ -34,7 +34,7 @@ var formats = []format{
 	{
 		Format: evidence.Format{
 			Kind: "minidump", Name: "a dump", Plural: "full dumps", Extensions: []string{".dmp"}, Tools: "procdump -ma, DebugDiag, Task Manager",
-			Captures: kinds(dump.Kind), Witness: "Full dump", Rank: 4, Leads: 1, Random: true, Free: 4 << 30, // dumps are mostly zeros
+			Captures: kinds(dump.Kind), Witness: "Full dump", Rank: 4, Searches: true, Leads: 1, Random: true, Free: 4 << 30, // dumps are mostly zeros
 			Sniff: dump.Sniff,
 		},
 		read: readDump, check: dump.Check,
@@ -81,7 +81,8 @@ var formats = []format{
 		Format: evidence.Format{
 			Kind: "windbg-log", Name: "a log of WinDbg", Plural: "logs of WinDbg", Tools: "WinDbg and cdb, .logopen",
 			Captures: kinds(windbg.Kind), Rank: 1, // somebody pasted it, and it may be of any process
-			Sniff: windbg.Sniff,
+			Searches: true, // !heap -l
+			Sniff:    windbg.Sniff,
 		},
 		read: streamed(windbg.Read),
 	},

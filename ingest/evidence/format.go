@@ -22,6 +22,8 @@ type Format struct {
 	Witness string
 	// Rank says how sure it is that the address space in the evidence is that of the run's process; 0 for evidence without one.
 	Rank int
+	// Searches says that such evidence may tell to which blocks nothing points, because somebody has looked for pointers to them.
+	Searches bool
 	// Leads decides what an archive of several formats is called: the format that leads most, of equals the first.
 	Leads int
 	// Together says that several files may be one recording. They are read as one, and alone where other evidence lies beside.

@@ -122,11 +122,11 @@ func (o *Outlook) Sentence() string {
 		}
 		return s + "."
 	}
-	basis := fmt.Sprintf("as measured between two instants %s apart", lasting(time.Duration(o.OverNS)))
+	basis := fmt.Sprintf("as measured between two instants %s apart", Lasting(time.Duration(o.OverNS)))
 	if o.Instants > 2 {
-		basis = fmt.Sprintf("as measured at %d instants over %s", o.Instants, lasting(time.Duration(o.OverNS)))
+		basis = fmt.Sprintf("as measured at %d instants over %s", o.Instants, Lasting(time.Duration(o.OverNS)))
 	}
-	left := "in " + lasting(time.Duration(*o.LeftNS))
+	left := "in " + Lasting(time.Duration(*o.LeftNS))
 	switch {
 	case time.Duration(*o.LeftNS) >= mostAhead:
 		left = "in more than ten years"
@@ -138,19 +138,6 @@ func (o *Outlook) Sentence() string {
 		return s + " An allocation that is larger than the largest free block fails before."
 	}
 	return s + " What other processes commit is not counted in."
-}
-
-// lasting prints a duration with one decimal at most.
-func lasting(d time.Duration) string {
-	for _, u := range []struct {
-		least, unit time.Duration
-		name        string
-	}{{48 * time.Hour, 24 * time.Hour, "day"}, {2 * time.Hour, time.Hour, "hour"}, {2 * time.Minute, time.Minute, "minute"}} {
-		if d >= u.least {
-			return fmt.Sprintf("%s %ss", Number(float64(d)/float64(u.unit)), u.name)
-		}
-	}
-	return fmt.Sprintf("%s seconds", Number(d.Seconds()))
 }
 
 // Sentences are what the course says: what grew, what nothing explains, and how long limits last.
@@ -174,7 +161,7 @@ func (c *Course) SayGrowth() string {
 	}
 	over := ""
 	if growth.AtNS > 0 {
-		over = " over " + lasting(time.Duration(growth.AtNS))
+		over = " over " + Lasting(time.Duration(growth.AtNS))
 	}
 	changed := "changed by " + grownBy(*growth.Total)
 	if *growth.Total == 0 {

@@ -3,6 +3,7 @@ package analysis
 import (
 	"math"
 	"strconv"
+	"time"
 
 	"heapdrift/ingest/capture"
 )
@@ -70,6 +71,38 @@ func Number(x float64) string {
 		return Count(int64(math.Round(x)))
 	}
 	return strconv.FormatFloat(x, 'g', 3, 64)
+}
+
+// spanUnits are the units of durations; one is told by the first that it has two of.
+var spanUnits = []struct {
+	unit        time.Duration
+	name, short string
+}{{24 * time.Hour, "day", "d"}, {time.Hour, "hour", "h"}, {time.Minute, "minute", "min"}, {time.Second, "second", "s"}}
+
+// Lasting prints a duration in a sentence: "2.5 hours".
+func Lasting(d time.Duration) string {
+	value, name, _ := spanOf(d)
+	if value == "1" {
+		return value + " " + name
+	}
+	return value + " " + name + "s"
+}
+
+// Span prints a duration beside a figure: "2.5 h".
+func Span(d time.Duration) string {
+	value, _, short := spanOf(d)
+	return value + " " + short
+}
+
+func spanOf(d time.Duration) (value, name, short string) {
+	u := spanUnits[len(spanUnits)-1]
+	for _, larger := range spanUnits {
+		if d >= 2*larger.unit {
+			u = larger
+			break
+		}
+	}
+	return Number(float64(d) / float64(u.unit)), u.name, u.short
 }
 
 // Bytes prints a size with three significant digits, 1 KB = 1,024 bytes as Windows tools count.

@@ -15,15 +15,17 @@ type WitnessKind struct {
 	Kinds []string // of its files, and of what is read from them
 	// Expected says that it is told also where such evidence does not show the leak, or is not there.
 	Expected bool
-	// Memory says that it has the content of memory: where a run says that nothing points to blocks, such evidence looked.
-	Memory bool
+	// Searches says how sure it is of the run's process where it looks for pointers to blocks; 0 where it does not look. Where a run says that
+	// nothing points to blocks, the surest of its evidence has looked.
+	Searches int
 }
 
 // A WitnessRun is a run of a build, and what it says of a leak.
 type WitnessRun struct {
 	Run                   int64
 	Name, Build, Scenario string
-	Kinds                 []string // of its evidence
+	Kinds                 []string // of what was read of its evidence
+	Unread                []string // of its evidence that is not read yet, or cannot be
 	Status                analysis.Status
 	// Shows says that the run shows the leak: what stands below is of that.
 	Shows       bool
@@ -36,7 +38,8 @@ type WitnessRun struct {
 // A Testimony is what one kind of evidence says of a leak in a build.
 type Testimony struct {
 	WitnessKind
-	Runs int // of the build with such evidence
+	Runs   int // of the build with such evidence, which was read
+	Unread int // of those without, whose evidence of this kind is not read yet, or cannot be
 	// By is the run that speaks: of several the gravest, of equals the first. nil where no such evidence shows the leak.
 	By     *WitnessRun
 	Figure        // as that evidence has it by itself; Rate and Certain are known of the report's own only
@@ -57,11 +60,14 @@ func Testify(kinds []WitnessKind, runs []WitnessRun) []Testimony {
 		for i := range runs {
 			r := &runs[i]
 			if !kind.has(r.Kinds...) {
+				if kind.has(r.Unread...) {
+					t.Unread++
+				}
 				continue
 			}
 			t.Runs++
-			if said := kind.in(r); said != nil && (t.By == nil || CompareGravity(&said.Figure, &t.Figure) < 0) {
-				said.WitnessKind, said.Runs = kind, t.Runs
+			if said := kind.in(r, kind.Searches > 0 && kind.Searches == surestSearch(kinds, r)); said != nil && (t.By == nil || CompareGravity(&said.Figure, &t.Figure) < 0) {
+				said.WitnessKind, said.Runs, said.Unread = kind, t.Runs, t.Unread
 				t = *said
 			}
 		}
@@ -77,8 +83,18 @@ func (k *WitnessKind) has(kinds ...string) bool {
 	return slices.ContainsFunc(kinds, func(kind string) bool { return slices.Contains(k.Kinds, kind) })
 }
 
-// in is what evidence of the kind says in a run; nil for nothing.
-func (k *WitnessKind) in(r *WitnessRun) *Testimony {
+// surestSearch is how sure the surest of a run's evidence is that looks for pointers to blocks; 0 where none does.
+func surestSearch(kinds []WitnessKind, r *WitnessRun) (surest int) {
+	for i := range kinds {
+		if kinds[i].has(r.Kinds...) {
+			surest = max(surest, kinds[i].Searches)
+		}
+	}
+	return surest
+}
+
+// in is what evidence of the kind says in a run, in which it may have looked for pointers to blocks; nil for nothing.
+func (k *WitnessKind) in(r *WitnessRun, searched bool) *Testimony {
 	if !r.Shows {
 		return nil
 	}
@@ -95,24 +111,24 @@ func (k *WitnessKind) in(r *WitnessRun) *Testimony {
 		if i == 0 {
 			t.Rate, t.Certain, t.SpanNS = r.Figure.Rate, r.Figure.Certain, r.SpanNS
 		}
-		return t.judged(k, r)
+		return t.judged(r, searched)
 	}
 	// Of what is no leak nothing but the figures is kept. Where all evidence of the run is of this kind, they are its own.
 	if len(r.Witnesses) == 0 && !slices.ContainsFunc(r.Kinds, func(kind string) bool { return !k.has(kind) }) {
 		t := &Testimony{By: r, Figure: r.Figure, SpanNS: r.SpanNS}
-		return t.judged(k, r)
+		return t.judged(r, searched)
 	}
-	if k.Memory && r.Unreachable != nil { // it knows of no stacks, and of blocks that other evidence knows the stacks of
+	if searched && r.Unreachable != nil { // it knows of no stacks, and of blocks that other evidence knows the stacks of
 		t := &Testimony{By: r, Figure: Figure{Class: analysis.ClassUnknown}}
-		return t.judged(k, r)
+		return t.judged(r, searched)
 	}
 	return nil
 }
 
 // judged completes what a kind of evidence says in a run.
-func (t *Testimony) judged(k *WitnessKind, r *WitnessRun) *Testimony {
+func (t *Testimony) judged(r *WitnessRun, searched bool) *Testimony {
 	t.Judged = JudgementOf(t.Class, r.Status)
-	if k.Memory {
+	if searched {
 		t.Unreachable = r.Unreachable
 	}
 	if n := t.Outstanding.Count; n > 0 {
@@ -123,15 +139,26 @@ func (t *Testimony) judged(k *WitnessKind, r *WitnessRun) *Testimony {
 
 // Missing says why a kind of evidence tells nothing; "" where it does.
 func (t *Testimony) Missing() string {
-	switch {
-	case t.By != nil:
+	if t.By != nil {
 		return ""
-	case t.Runs == 0:
-		return fmt.Sprintf("No %s has been uploaded for this build.", t.One)
-	case t.Runs == 1:
-		return fmt.Sprintf("1 run of this build has a %s, and nothing in it tells of this leak.", t.One)
 	}
-	return fmt.Sprintf("%d runs of this build have a %s, and nothing in them tells of this leak.", t.Runs, t.One)
+	if t.Runs == 0 && t.Unread == 0 {
+		return fmt.Sprintf("No %s has been uploaded for this build.", t.One)
+	}
+	var parts []string
+	switch {
+	case t.Runs == 1:
+		parts = append(parts, fmt.Sprintf("1 run of this build has a %s, and nothing in it tells of this leak.", t.One))
+	case t.Runs > 1:
+		parts = append(parts, fmt.Sprintf("%d runs of this build have a %s, and nothing in them tells of this leak.", t.Runs, t.One))
+	}
+	switch {
+	case t.Unread == 1:
+		parts = append(parts, fmt.Sprintf("1 run has a %s that is not read yet, or cannot be read.", t.One))
+	case t.Unread > 1:
+		parts = append(parts, fmt.Sprintf("%d runs have a %s that is not read yet, or cannot be read.", t.Unread, t.One))
+	}
+	return strings.Join(parts, " ")
 }
 
 // Agreement says in a sentence whether the kinds of evidence that show a leak say the same of it.
@@ -157,9 +184,10 @@ func Agreement(list []Testimony) string {
 		says  string
 		bad   bool
 	}{
-		{leaks, "it leaks", true}, {grows, "it grows", true}, {lost, "nothing points to it", true}, {clean, "it does not leak", false}, {open, "it is there, undecided", false},
+		{leaks, "it leaks", true}, {grows, "it grows", true}, {lost, "nothing points to it", true}, {clean, "it does not leak", false}, {open, "it is there and undecided", false},
 	}
 	var parts []string
+	var says string // the last of them
 	all, bad := 0, 0
 	for _, g := range groups {
 		if len(g.names) == 0 {
@@ -169,7 +197,7 @@ func Agreement(list []Testimony) string {
 		if g.bad {
 			bad += len(g.names)
 		}
-		parts = append(parts, g.says+" by "+joinedWords(g.names))
+		parts, says = append(parts, g.says+" ("+joinedWords(g.names)+")"), g.says
 	}
 	switch {
 	case all == 0:
@@ -177,14 +205,13 @@ func Agreement(list []Testimony) string {
 	case all == 1:
 		return "one kind of evidence shows it"
 	case len(parts) == 1:
-		says, _, _ := strings.Cut(parts[0], " by ") // all of them say it
 		return fmt.Sprintf("%d kinds of evidence agree: %s", all, says)
 	case bad > 0 && len(clean) > 0:
-		return "they disagree: " + strings.Join(parts, "; ")
+		return "they disagree: " + strings.Join(parts, ", ")
 	case bad == all:
-		return fmt.Sprintf("%d kinds of evidence agree: %s", all, strings.Join(parts, ", "))
+		return fmt.Sprintf("%d kinds of evidence speak against it: %s", all, strings.Join(parts, ", "))
 	}
-	return strings.Join(parts, "; ")
+	return strings.Join(parts, ", ")
 }
 
 // joinedWords lists words: "a, b and c".

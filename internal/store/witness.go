@@ -29,7 +29,7 @@ func (v View) WitnessesOfLeak(ctx context.Context, root, shown int64) ([]leaks.W
 		Run                   int64
 		Name, Build, Scenario string
 		Status                string
-		Kinds                 []string
+		Kinds, Unread         []string
 		Shows                 bool
 		SpanNS                int64
 		Witnesses             []analysis.Witness
@@ -47,7 +47,8 @@ func (v View) WitnessesOfLeak(ctx context.Context, root, shown int64) ([]leaks.W
 			where r.build_id = (select build_id from runs where id = $2) and r.analysed_at is not null
 			order by f.own is null, r.id desc limit $3)
 		select r.id as run, r.name, r.build, r.scenario, r.status, r.own is not null as shows,
-			array(select distinct coalesce(c.kind, e.kind) from evidence e left join captures c on c.evidence_id = e.id where e.run_id = r.id order by 1) as kinds,
+			array(select distinct c.kind from evidence e join captures c on c.evidence_id = e.id where e.run_id = r.id order by 1) as kinds,
+			array(select distinct e.kind from evidence e where e.run_id = r.id and e.state <> 'read' order by 1) as unread,
 			case when r.own is null then 0 else `+runSpan+` end as span_ns, r.witnesses,
 			case when r.own is not null then (select u->'unreachable' from jsonb_array_elements(coalesce(r.summary->'unreachable', '[]')) u where u->>'signature' = r.own limit 1) end as unreachable,
 			coalesce(r.class, '') as class, r.score, coalesce(r.certain, false) as certain, coalesce(r.outstanding_count, 0) as outstanding_count,
@@ -60,7 +61,7 @@ func (v View) WitnessesOfLeak(ctx context.Context, root, shown int64) ([]leaks.W
 	for i := range rows {
 		r := &rows[i]
 		list[i] = leaks.WitnessRun{
-			Run: r.Run, Name: r.Name, Build: r.Build, Scenario: r.Scenario, Kinds: r.Kinds, Status: analysis.Status(r.Status), Shows: r.Shows,
+			Run: r.Run, Name: r.Name, Build: r.Build, Scenario: r.Scenario, Kinds: r.Kinds, Unread: r.Unread, Status: analysis.Status(r.Status), Shows: r.Shows,
 			Figure: r.figure(), Witnesses: r.Witnesses, Unreachable: r.Unreachable, SpanNS: r.SpanNS,
 		}
 	}

@@ -32,7 +32,8 @@ func TestWitnessesOfALeak(t *testing.T) {
 	lost.Snapshots = []analysis.Snapshot{{AtNS: 5}, {AtNS: 65}}
 	shown := l.run("101/soak", lost)
 	l.run("102/soak", leaksReport(finding{signature: "B", class: stable}))
-	l.sql(`insert into evidence (run_id, name, sha256, bytes, kind) values ($1, 'b.dmp', 'x', 1, 'minidump')`, shown) // uploaded, and not read yet
+	l.sql(`insert into evidence (run_id, name, sha256, bytes, kind) values ($1, 'b.dmp', 'x', 1, 'minidump')`, shown)
+	l.sql(`insert into evidence (run_id, name, sha256, bytes, kind, state) values ($1, 'b.etl', 'y', 1, 'etl', 'failed')`, shown) // not read yet, or not to be read
 
 	id := l.signature("A").ID
 	runs, others, err := l.now().WitnessesOfLeak(t.Context(), id, shown)
@@ -41,12 +42,12 @@ func TestWitnessesOfALeak(t *testing.T) {
 	}
 	var got []string
 	for _, r := range runs {
-		got = append(got, fmt.Sprintf("%d %s/%s shows %v, %s of %s", r.Run, r.Build, r.Scenario, r.Shows, r.Figure.Class, strings.Join(r.Kinds, " ")))
+		got = append(got, fmt.Sprintf("%d %s/%s shows %v, %s of %s, without %s", r.Run, r.Build, r.Scenario, r.Shows, r.Figure.Class, strings.Join(r.Kinds, " "), strings.Join(r.Unread, " ")))
 	}
 	want := []string{
-		fmt.Sprintf("%d 101/soak shows true, leak of minidump umdh-snapshot", shown),
-		fmt.Sprintf("%d 101/clean shows true, stable of umdh-snapshot", clean),
-		fmt.Sprintf("%d 101/silent shows false,  of umdh-snapshot", silent),
+		fmt.Sprintf("%d 101/soak shows true, leak of umdh-snapshot, without etl minidump", shown),
+		fmt.Sprintf("%d 101/clean shows true, stable of umdh-snapshot, without ", clean),
+		fmt.Sprintf("%d 101/silent shows false,  of umdh-snapshot, without ", silent),
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)

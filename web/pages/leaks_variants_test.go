@@ -93,21 +93,21 @@ func TestWitnessesOfALeak(t *testing.T) {
 		card, _, _ = strings.Cut(card, `id="states"`)
 		return card
 	}
-	has(t, words(card()), "Witnesses in build 4812", "one kind of evidence shows it", "leak UMDH snapshots", "Held", "2.12 MB in 5,790 blocks", "Growth", "▲ +2.07 MB in 50 min", "Rate", "2.48 MB/hour", "certain", "Each block 384 B", "soak-60min, run 1",
+	has(t, words(card()), "Witnesses in build 4812", "one kind of evidence shows it", "leak UMDH snapshots", "Held", "2.12 MB in 5,790 blocks", "Growth", "▲ +2.07 MB in 50 min", "Rate", "2.48 MB/hour", "certain", "Block, on average 384 B", "soak-60min, run 1",
 		"Trace No trace has been uploaded for this build.", "Full dump No dump has been uploaded for this build.")
 
 	trace := target
 	trace.Scenario = "trace-60s"
 	traceRun := addTrace(t, s, trace, traced())
 	again := card()
-	has(t, words(again), "2 kinds of evidence agree: it leaks by UMDH snapshots, it grows by Trace", "UMDH snapshots", "growing Trace", "Growth ▲ +2.16 MB in 60 s", "Each block 384 B", "trace-60s, run 1", "No dump has been uploaded for this build.")
+	has(t, words(again), "2 kinds of evidence speak against it: it leaks (UMDH snapshots), it grows (Trace)", "UMDH snapshots", "growing Trace", "Growth ▲ +2.16 MB in 60 s", "Block, on average 384 B", "trace-60s, run 1", "No dump has been uploaded for this build.")
 	has(t, again, fmt.Sprintf(`href="/runs/%d"`, soak), fmt.Sprintf(`href="/runs/%d"`, traceRun))
 
 	// A dump of the same process is a witness by itself: it knows what nothing points to.
 	full := target
 	full.Scenario = "dumped"
 	addRun(t, s.store, full, append(capturesOf(shop, 11), dumped()))
-	has(t, words(card()), "3 kinds of evidence agree: it leaks by UMDH snapshots, it grows by Trace, nothing points to it by Full dump", "unreferenced Full dump", "Held 2.12 MB in 5,790 blocks", "Growth one instant, nothing to compare with", "Each block 384 B", "Nothing points to 5,790 of 5,790 blocks", "dumped, run 1")
+	has(t, words(card()), "3 kinds of evidence speak against it: it leaks (UMDH snapshots), it grows (Trace), nothing points to it (Full dump)", "unreferenced Full dump", "Held 2.12 MB in 5,790 blocks", "Growth one instant, nothing to compare with", "Block, on average 384 B", "Nothing points to 5,790 of 5,790 blocks", "dumped, run 1")
 
 	// In the next build there is no trace, and the page leads to the one that shows it.
 	next := target

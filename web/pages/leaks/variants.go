@@ -74,6 +74,14 @@ func (v *variants) sum() string {
 	return count + ", lines of build " + v.shown.Build
 }
 
+// notShown says of a variant that it is not in the run that is shown, as far as that is known.
+func (v *variants) notShown() string {
+	if v.shown.Read < v.shown.Sites {
+		return "not among the " + ui.Counted(v.shown.Read, "stack") + " read of run " + v.shown.Name
+	}
+	return "not in run " + v.shown.Name
+}
+
 // url is the list of all sites of the leak in the run that is shown.
 func (v *variants) url(signature string) templ.SafeURL {
 	return ui.WithQuery(ui.RunURL(v.shown.ID), url.Values{"view": {"sites"}, "q": {signature}})
@@ -97,7 +105,7 @@ func (v *variants) nameOf(variant *leaks.Variant) string {
 // span is the time in which the figures of a run grew; "" where the evidence has no times.
 func (v *variants) span(run int64) string {
 	if r := v.stacks.Run(run); r != nil && r.SpanNS > 0 {
-		return "in " + ui.Span(time.Duration(r.SpanNS))
+		return "in " + analysis.Span(time.Duration(r.SpanNS))
 	}
 	return ""
 }

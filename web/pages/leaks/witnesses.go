@@ -26,7 +26,10 @@ func kindsOf(formats evidence.Formats) []leaks.WitnessKind {
 	for i, f := range formats {
 		list[i] = leaks.WitnessKind{
 			Name: cmp.Or(f.Witness, f.Name), One: strings.TrimPrefix(f.Name, "a "), Kinds: append([]string{string(f.Kind)}, f.Captures...),
-			Expected: f.Witness != "", Memory: f.Rank > 0,
+			Expected: f.Witness != "",
+		}
+		if f.Searches {
+			list[i].Searches = f.Rank
 		}
 	}
 	return list

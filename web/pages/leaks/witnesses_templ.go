@@ -306,7 +306,7 @@ func testimony(said *leaks.Testimony) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if said.Size != nil {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<dt>Each block</dt><dd>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<dt>Block, on average</dt><dd>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -441,9 +441,9 @@ func testimonyGrowth(said *leaks.Testimony) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var20 string
-				templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Span(time.Duration(said.SpanNS)))
+				templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(analysis.Span(time.Duration(said.SpanNS)))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/witnesses.templ`, Line: 91, Col: 63}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/leaks/witnesses.templ`, Line: 91, Col: 69}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 				if templ_7745c5c3_Err != nil {

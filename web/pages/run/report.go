@@ -93,7 +93,7 @@ func (r *reportView) process() (name, rest string) {
 // course is over how long the snapshots were taken; "" where their times do not say.
 func (r *reportView) course() string {
 	if whole := time.Duration(r.Snapshots[len(r.Snapshots)-1].AtNS); whole > 0 {
-		return ui.Span(whole)
+		return analysis.Span(whole)
 	}
 	return ""
 }

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"strconv"
 	"time"
 
 	"heapdrift/internal/analysis"
@@ -83,18 +82,4 @@ func OrDash(s string) string {
 		return "–"
 	}
 	return s
-}
-
-// Span is a duration in the one unit that fits it.
-func Span(d time.Duration) string {
-	value, unit := d.Seconds(), "s"
-	switch {
-	case d >= 48*time.Hour:
-		value, unit = d.Hours()/24, "d"
-	case d >= 3*time.Hour:
-		value, unit = d.Hours(), "h"
-	case d >= 3*time.Minute:
-		value, unit = d.Minutes(), "min"
-	}
-	return strconv.FormatFloat(float64(int64(value*10+0.5))/10, 'f', -1, 64) + " " + unit
 }

@@ -1,0 +1,28 @@
+package leaks
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"heapdrift/internal/intake"
+)
+
+// Stacks speak before memory, what is expected before what is not; who may have looked for pointers is as sure as its format is.
+func TestKindsOfWitnesses(t *testing.T) {
+	var list []string
+	for _, k := range kindsOf(intake.Formats()) {
+		text := k.Name
+		if k.Expected {
+			text += ", expected"
+		}
+		if k.Searches > 0 {
+			text += fmt.Sprintf(", searches %d", k.Searches)
+		}
+		list = append(list, text)
+	}
+	const want = "UMDH snapshots, expected; Trace, expected; Full dump, expected, searches 4; a log of Application Verifier; a log of WinDbg, searches 1; a report of DebugDiag; a file of VMMap"
+	if got := strings.Join(list, "; "); got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+}
