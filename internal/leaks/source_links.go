@@ -1,10 +1,12 @@
 package leaks
 
 import (
+	"errors"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // SourceLinks say where source files of a project can be read that PDBs name by their places on a build machine, and what lies between
@@ -32,13 +34,18 @@ const mostSourceLinks, longestSourceLink = 100, 2000
 // ParseSourceLinks reads lines of a folder, white space and a template, of which empty ones, and those that begin with #, are left out; and
 // the template of the address that shows what lies between two commits, "" for none. Its error is a *FieldError that names the line.
 func ParseSourceLinks(files, commits string) (SourceLinks, error) {
-	s := SourceLinks{files: strings.TrimRight(strings.ReplaceAll(files, "\r\n", "\n"), " \t\n"), commits: strings.TrimSpace(commits)}
+	clean, err := CleanText(files)
+	var wrong *FieldError
+	if errors.As(err, &wrong) {
+		return SourceLinks{}, wrongField("sources", "%s", wrong.Message)
+	}
+	s := SourceLinks{files: strings.TrimRight(clean, " \t\n"), commits: strings.TrimSpace(commits)}
 	switch {
 	case s.commits == "":
-	case len(s.commits) > longestSourceLink:
+	case utf8.RuneCountInString(s.commits) > longestSourceLink:
 		return SourceLinks{}, wrongField("commits", "the address is longer than %d characters", longestSourceLink)
-	case !isTemplate(s.commits):
-		return SourceLinks{}, wrongField("commits", "%s is no address that begins with https:// or http://", s.commits)
+	case !IsLine(s.commits) || !isTemplate(s.commits):
+		return SourceLinks{}, wrongField("commits", "%s is no address that begins with https:// or http://", strings.ToValidUTF8(s.commits, "�"))
 	case !strings.Contains(s.commits, fieldBase) || !strings.Contains(s.commits, fieldHead):
 		return SourceLinks{}, wrongField("commits", "the address lacks {base} or {head}, which stand for the commits")
 	}
@@ -50,7 +57,7 @@ func ParseSourceLinks(files, commits string) (SourceLinks, error) {
 		switch {
 		case len(s.links) == mostSourceLinks:
 			return SourceLinks{}, wrongField("sources", "more than %d folders", mostSourceLinks)
-		case len(line) > longestSourceLink:
+		case utf8.RuneCountInString(line) > longestSourceLink:
 			return SourceLinks{}, wrongField("sources", "line %d is longer than %d characters", i+1, longestSourceLink)
 		case at < 0:
 			return SourceLinks{}, wrongField("sources", "line %d: write a folder, a blank and an address, as in c:\\src\\app https://git.example/app/blob/{build}/{path}#L{line}", i+1)
@@ -74,6 +81,9 @@ func isTemplate(text string) bool {
 	return err == nil && (address.Scheme == "https" || address.Scheme == "http") && address.Host != "" && address.User == nil
 }
 
+// escaped is a text as part of a path or of a value in an address.
+func escaped(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
+
 // Files is the text that the links of files were read from.
 func (s SourceLinks) Files() string { return s.files }
 
@@ -85,7 +95,7 @@ func (s SourceLinks) Between(base, head string) string {
 	if s.commits == "" || base == "" || head == "" || base == head {
 		return ""
 	}
-	return strings.NewReplacer(fieldBase, url.PathEscape(base), fieldHead, url.PathEscape(head)).Replace(s.commits)
+	return strings.NewReplacer(fieldBase, escaped(base), fieldHead, escaped(head)).Replace(s.commits)
 }
 
 func slashed(path string) string { return strings.ToLower(strings.ReplaceAll(path, `\`, "/")) }
@@ -103,10 +113,10 @@ func (s SourceLinks) URL(file string, line uint32, build, branch string) string 
 			return ""
 		}
 		for i := range parts {
-			parts[i] = url.PathEscape(parts[i])
+			parts[i] = escaped(parts[i])
 		}
 		return strings.NewReplacer(fieldPath, strings.Join(parts, "/"), fieldLine, strconv.FormatUint(uint64(line), 10),
-			fieldBuild, url.PathEscape(build), fieldBranch, url.PathEscape(branch)).Replace(link.template)
+			fieldBuild, escaped(build), fieldBranch, escaped(branch)).Replace(link.template)
 	}
 	return ""
 }

@@ -20,6 +20,7 @@ func TestSourceLinks(t *testing.T) {
 		{`c:\src\shopd\order\receipt.cpp`, "https://git.example/shopd/blob/4812%2Frc%201/order/receipt.cpp#L118"},
 		{`C:/SRC/Shopd/Order/Receipt.cpp`, "https://git.example/shopd/blob/4812%2Frc%201/Order/Receipt.cpp#L118"},
 		{`c:\src\shopd\third party\x y\#z.c`, "https://git.example/third?at=feature%2Fleak&file=x%20y/%23z.c&line=118"},
+		{`c:\src\shopd\third party\c++\a&b=1.cpp`, "https://git.example/third?at=feature%2Fleak&file=c%2B%2B/a%26b%3D1.cpp&line=118"},
 		{`c:\src\shopdx\a.cpp`, ""},
 		{`c:\src\shopd\..\..\windows\a.cpp`, ""},
 		{`c:\src\shopd\\a.cpp`, ""},
@@ -52,9 +53,10 @@ func TestSourceLinks(t *testing.T) {
 
 func TestWrongSourceLinks(t *testing.T) {
 	for text, says := range map[string]string{
-		"c:\\src":                                                          "line 1: write a folder, a blank and an address",
-		"\nc:\\src javascript:alert({path})":                               "line 2: javascript:alert({path}) is no address that begins with https:// or http://",
-		"c:\\src //git.example/{path}":                                     "is no address",
+		"# \x00\n":                           "line 1 is not text in UTF-8, or has control characters",
+		"c:\\src":                            "line 1: write a folder, a blank and an address",
+		"\nc:\\src javascript:alert({path})": "line 2: javascript:alert({path}) is no address that begins with https:// or http://",
+		"c:\\src //git.example/{path}":       "is no address",
 		"c:\\src https://me:secret@git.example/{path}":                     "is no address",
 		"c:\\src https://git.example/#L{line}":                             "line 1: the address lacks {path}",
 		"c:\\" + strings.Repeat("x", 2000) + " https://git.example/{path}": "line 1 is longer than 2000 characters",
@@ -70,11 +72,12 @@ func TestWrongSourceLinks(t *testing.T) {
 
 func TestWrongCommitsLink(t *testing.T) {
 	for text, says := range map[string]string{
-		"git.example/{base}...{head}":        "is no address",
-		"https://git.example/compare/{base}": "the address lacks {base} or {head}",
-		"https://git.example/compare/{head}": "the address lacks {base} or {head}",
-		"data:text/html,{base}{head}":        "is no address",
-		"ftp://git.example/{base}...{head}":  "is no address",
+		"git.example/{base}...{head}":          "is no address",
+		"https://git.example/compare/{base}":   "the address lacks {base} or {head}",
+		"https://git.example/compare/{head}":   "the address lacks {base} or {head}",
+		"data:text/html,{base}{head}":          "is no address",
+		"https://git.example/\xff{base}{head}": "is no address",
+		"ftp://git.example/{base}...{head}":    "is no address",
 	} {
 		_, err := leaks.ParseSourceLinks("", text)
 		var field *leaks.FieldError
