@@ -43,7 +43,7 @@ type Figure struct {
 func CompareGravity(a, b *Figure) int {
 	return cmp.Or(
 		cmp.Compare(b.Class.Gravity(), a.Class.Gravity()), compareBools(b.Certain, a.Certain), analysis.CompareScores(b.Score, a.Score),
-		cmp.Compare(growthOf(b), growthOf(a)), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes))
+		cmp.Compare(growthOf(b.Growth), growthOf(a.Growth)), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes))
 }
 
 // CompareUrgency puts the figure first that is to be dealt with first: what is certain, then leaks, then by how fast it grows, as far as both count
@@ -60,14 +60,14 @@ func CompareUrgency(a, b *Figure) int {
 	return CompareGravity(a, b)
 }
 
-// noGrowth is less than every growth: a finding that cannot be compared stands behind one that shrank.
+// noGrowth is less than every growth: what cannot be compared stands behind what shrank.
 const noGrowth = -1 << 63
 
-func growthOf(f *Figure) int64 {
-	if f.Growth == nil {
+func growthOf(growth *analysis.Amount) int64 {
+	if growth == nil {
 		return noGrowth
 	}
-	return f.Growth.Bytes
+	return growth.Bytes
 }
 
 func compareBools(a, b bool) int {

@@ -41,8 +41,7 @@ func failOnWords() string {
 	for i, on := range failOns {
 		words[i] = string(on)
 	}
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " and " + words[last]
+	return joinedWords(words)
 }
 
 // ParseFailOn reads what a call wants its gate to fail on: "new,grown"; nil where it says nothing. However a call spells it, the same kinds are the

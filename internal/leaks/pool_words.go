@@ -51,7 +51,7 @@ func (p *Pooled) where() string {
 	case n == 1:
 		return "build " + p.Builds[0]
 	case n <= namedBuilds:
-		return "builds " + strings.Join(p.Builds[:n-1], ", ") + " and " + p.Builds[n-1]
+		return "builds " + joinedWords(p.Builds)
 	default:
 		return fmt.Sprintf("%d builds, %s to %s", n, p.Builds[0], p.Builds[n-1])
 	}

@@ -87,13 +87,7 @@ func joined(a, b compare.Finding) compare.Finding {
 	f := a
 	judged(&f, &a, &b)
 	f.Outstanding = sum(a.Outstanding, b.Outstanding)
-	switch {
-	case a.Growth != nil && b.Growth != nil:
-		growth := sum(*a.Growth, *b.Growth)
-		f.Growth = &growth
-	case a.Growth == nil:
-		f.Growth = b.Growth
-	}
+	f.Growth = grown(a.Growth, b.Growth)
 	if a.Allocated >= 0 && b.Allocated >= 0 {
 		f.Allocated += b.Allocated
 	} else {

@@ -92,26 +92,16 @@ func VariantsOf(list []StackSeen, shown int64) []Variant {
 	slices.SortStableFunc(variants, func(a, b Variant) int {
 		x, y := a.In(shown), b.In(shown)
 		if x == nil || y == nil {
-			return cmp.Compare(rankOf(x), rankOf(y))
+			return compareBools(x == nil, y == nil)
 		}
-		return cmp.Or(cmp.Compare(grownBytes(y.Growth), grownBytes(x.Growth)), cmp.Compare(y.Held.Bytes, x.Held.Bytes))
+		return compareGrown(x.Growth, y.Growth, x.Held, y.Held)
 	})
 	return variants
 }
 
-// rankOf puts what a run shows before what it does not.
-func rankOf(in *VariantRun) int {
-	if in == nil {
-		return 1
-	}
-	return 0
-}
-
-func grownBytes(growth *analysis.Amount) int64 {
-	if growth == nil {
-		return 0
-	}
-	return growth.Bytes
+// compareGrown puts what grew most first, then what holds most.
+func compareGrown(aGrowth, bGrowth *analysis.Amount, aHeld, bHeld analysis.Amount) int {
+	return cmp.Or(cmp.Compare(growthOf(bGrowth), growthOf(aGrowth)), cmp.Compare(bHeld.Bytes, aHeld.Bytes))
 }
 
 // grown is a growth with more of it; nil where there is nothing to compare with.
@@ -165,7 +155,7 @@ func (v *Variant) tellLines() {
 		}
 	}
 	slices.SortStableFunc(v.Lines, func(a, b VariantLine) int {
-		return cmp.Or(cmp.Compare(grownBytes(b.Growth), grownBytes(a.Growth)), cmp.Compare(b.Held.Bytes, a.Held.Bytes))
+		return compareGrown(a.Growth, b.Growth, a.Held, b.Held)
 	})
 }
 
