@@ -85,7 +85,8 @@ type leakView struct {
 		Reason, Until string
 		Expired       bool
 	}
-	NotLeak    bool `json:"not_leak"`
+	NotLeak    bool   `json:"not_leak"`
+	NotLeakWhy string `json:"not_leak_why"`
 	Comments   int
 	Evidence   *struct{ Clauses []score.Clause }
 	Builds     []struct{ Build string }
@@ -171,7 +172,7 @@ func TestTriage(t *testing.T) {
 		t.Errorf("fixed in 2 and leaking in 3: %+v", v)
 	}
 	patch(`{"not_leak": false, "reason": "x"}`).want(t, 422, "invalid-state")
-	if v = decode[leakView](t, patch(`{"not_leak": true, "reason": "a pool"}`).want(t, 200, "")); !v.NotLeak {
+	if v = decode[leakView](t, patch(`{"not_leak": true, "reason": "a pool"}`).want(t, 200, "")); !v.NotLeak || v.NotLeakWhy != "a pool" {
 		t.Errorf("%+v", v)
 	}
 	if v = decode[leakView](t, patch(`{"not_leak": true}`).want(t, 200, "")); !v.NotLeak {

@@ -39,15 +39,16 @@ type signatureView struct {
 
 // triageView is what the team says of a leak.
 type triageView struct {
-	State    string     `json:"state"`
-	Version  int64      `json:"version"`
-	Known    *knownView `json:"known"`
-	FixedBy  string     `json:"fixed_by"`
-	Assignee string     `json:"assignee"`
-	Owner    string     `json:"owner"`
-	Ticket   string     `json:"ticket"`
-	NotLeak  bool       `json:"not_leak"`
-	Comments int        `json:"comments"`
+	State      string     `json:"state"`
+	Version    int64      `json:"version"`
+	Known      *knownView `json:"known"`
+	FixedBy    string     `json:"fixed_by"`
+	Assignee   string     `json:"assignee"`
+	Owner      string     `json:"owner"`
+	Ticket     string     `json:"ticket"`
+	NotLeak    bool       `json:"not_leak"`
+	NotLeakWhy string     `json:"not_leak_why"`
+	Comments   int        `json:"comments"`
 }
 
 type knownView struct {
@@ -109,7 +110,7 @@ func figuresOf(f *leaks.Figure) *figuresView {
 func viewOfTriage(t *leaks.Triage) triageView {
 	v := triageView{
 		State: string(t.State), Version: t.Version, FixedBy: t.FixedBy, Assignee: t.Assignee, Owner: t.Owner, Ticket: t.Ticket,
-		NotLeak: t.NotLeak, Comments: t.Comments,
+		NotLeak: t.NotLeak, NotLeakWhy: t.NotLeakWhy, Comments: t.Comments,
 	}
 	if k := t.Known; k != nil {
 		v.Known = &knownView{Reason: k.Reason, UntilBuild: k.UntilBuild, Expired: k.Expired, Rule: k.Rule}
