@@ -36,6 +36,11 @@ const (
 	MaxComment = 10_000
 )
 
+// MovesGates reports whether the change is of what gates ask: whose a leak is, and its ticket, is none of it.
+func (c *Change) MovesGates() bool {
+	return c.Known != nil || c.Fixed != nil || c.Reopen || c.NotLeak != nil
+}
+
 // Check refuses what can be wrong without a look at the project. Its error is a *FieldError.
 func (c *Change) Check() error {
 	if err := CheckActor(c.Actor); err != nil {

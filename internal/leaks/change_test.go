@@ -211,3 +211,23 @@ func TestCheckActor(t *testing.T) {
 		}
 	}
 }
+
+// Whose a leak is, and its ticket, is nothing that gates ask.
+func TestMovesGates(t *testing.T) {
+	for name, test := range map[string]struct {
+		change leaks.Change
+		want   bool
+	}{
+		"nothing":      {leaks.Change{}, false},
+		"assign":       {leaks.Change{Assignee: new("ada"), Ticket: new("7")}, false},
+		"known":        {leaks.Change{Known: &leaks.Known{Reason: "x"}}, true},
+		"fixed":        {leaks.Change{Fixed: new("")}, true},
+		"open":         {leaks.Change{Reopen: true}, true},
+		"not a leak":   {leaks.Change{NotLeak: new(true)}, true},
+		"a leak again": {leaks.Change{NotLeak: new(false), Assignee: new("ada")}, true},
+	} {
+		if got := test.change.MovesGates(); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

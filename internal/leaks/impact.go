@@ -134,7 +134,7 @@ func (t *BuildTurn) Says() string {
 	case t.From != t.To:
 		return fmt.Sprintf("With this, the gate of build %s %s%s. It %s now%s.", t.Build, gateVerbs[t.To], colonWhy(t.ToWhy), gateVerbs[t.From], colonWhy(t.FromWhy))
 	case t.ToWhy != t.FromWhy:
-		return fmt.Sprintf("With this, the gate of build %s still %s%s; now%s.", t.Build, gateVerbs[t.To], colonWhy(t.ToWhy), colonWhy(t.FromWhy))
+		return fmt.Sprintf("With this, the gate of build %s still %s%s. Now it says: %s.", t.Build, gateVerbs[t.To], colonWhy(t.ToWhy), t.FromWhy)
 	}
 	return fmt.Sprintf("The gate of build %s %s with this as it does now%s.", t.Build, gateVerbs[t.To], colonWhy(t.ToWhy))
 }

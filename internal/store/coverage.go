@@ -52,28 +52,39 @@ func (v View) Coverage(ctx context.Context, project string, limit int) (*Coverag
 	for i, b := range c.Builds {
 		names[i] = b.Name
 	}
-	type row struct {
-		Run                               int64
-		Build, Scenario, Status, Sentence string
-		Sites                             int64
-		At                                time.Time
-	}
-	rows, err := all[row](ctx, v.q, `
-		select r.id as run, b.name as build, sc.name as scenario, r.status, r.sentence, r.site_count as sites, r.created_at as at
+	rows, err := all[cellRow](ctx, v.q, `
+		select `+cellColumns+`
 		from runs r join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
 		where b.project_id = $1 and b.name = any($2) and r.analysed_at is not null order by `+oldestFirst+`, sc.name, r.id`, id, names)
 	if err != nil {
 		return nil, wrap("runs of a coverage", err)
 	}
+	c.Cells = cellsOf(rows)
+	return c, wrap("growth of a coverage", fillTotals(ctx, v.q, c.Cells))
+}
+
+// cellColumns are those of cellRow.
+const cellColumns = `r.id as run, b.name as build, sc.name as scenario, r.status, r.sentence, r.site_count as sites, r.created_at as at`
+
+// A cellRow is a run that a cell may be of.
+type cellRow struct {
+	Run                               int64
+	Build, Scenario, Status, Sentence string
+	Sites                             int64
+	At                                time.Time
+}
+
+// cellsOf makes the cells of runs, of which those of one build and scenario stand together.
+func cellsOf(rows []cellRow) (cells []leaks.Cell) {
 	for _, r := range rows {
-		if n := len(c.Cells); n == 0 || c.Cells[n-1].Build != r.Build || c.Cells[n-1].Scenario != r.Scenario {
-			c.Cells = append(c.Cells, leaks.Cell{})
+		if n := len(cells); n == 0 || cells[n-1].Build != r.Build || cells[n-1].Scenario != r.Scenario {
+			cells = append(cells, leaks.Cell{})
 		}
-		c.Cells[len(c.Cells)-1].Take(leaks.Cell{
+		cells[len(cells)-1].Take(leaks.Cell{
 			Build: r.Build, Scenario: r.Scenario, Run: r.Run, Status: analysis.Status(r.Status), Sentence: r.Sentence, Sites: r.Sites, At: r.At,
 		})
 	}
-	return c, wrap("growth of a coverage", fillTotals(ctx, v.q, c.Cells))
+	return cells
 }
 
 // fillTotals adds up what grows in the runs that speak.

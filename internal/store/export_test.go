@@ -1,5 +1,12 @@
 package store
 
+import (
+	"context"
+	"time"
+
+	"heapdrift/internal/leaks"
+)
+
 // The rules in the words of SQL, for the test that holds them against the functions that decide.
 const (
 	BuildColumns  = buildColumns
@@ -17,3 +24,8 @@ var (
 
 // TriageRow is TriageColumns.
 type TriageRow = triageRow
+
+// TriageImpactWithin is TriageImpact in another time.
+func (s *Store) TriageImpactWithin(ctx context.Context, project, signature string, change leaks.Change, work time.Duration) (*leaks.Impact, error) {
+	return s.triageImpact(ctx, project, signature, change, work)
+}

@@ -3,58 +3,59 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"heapdrift/internal/analysis"
 	"heapdrift/internal/leaks"
 )
 
-// ErrStoring says that a preview cannot be made at the moment: a result is being stored.
-var ErrStoring = errors.New("store: results are being stored")
+// ErrInUse says that a preview cannot be made at the moment: others hold the project's signatures, or its runs are too large to be decided again in
+// the time for which a preview may hold them itself.
+var ErrInUse = errors.New("store: the signatures of the project are in use")
 
 // errUndone ends the transaction of a preview: nothing of it stays.
 var errUndone = errors.New("store: a preview is undone")
 
+// A preview waits and works for so long at most: whoever stores a result, or changes a leak, waits for it meanwhile.
+const (
+	previewWait = 1500 * time.Millisecond
+	previewWork = 3 * time.Second
+)
+
 // TriageImpact says what a change of what the team says of a signature would do to the gates of the newest build, and of the newest one in which the
 // signature was bad. It makes the change, decides again and takes it back, so that what follows from a change stands in one place. Its errors are those
-// of ChangeTriage, and ErrStoring.
-func (s *Store) TriageImpact(ctx context.Context, project, signature string, change leaks.Change) (made *leaks.Impact, err error) {
+// of ChangeTriage, and ErrInUse.
+func (s *Store) TriageImpact(ctx context.Context, project, signature string, change leaks.Change) (*leaks.Impact, error) {
+	return s.triageImpact(ctx, project, signature, change, previewWork)
+}
+
+// triageImpact may hold the project's signatures for some time.
+func (s *Store) triageImpact(ctx context.Context, project, signature string, change leaks.Change, work time.Duration) (*leaks.Impact, error) {
 	change.Version = -1 // whatever others have changed, this is what it would do now
 	if err := change.Check(); err != nil {
 		return nil, err
 	}
-	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		// A reader does not wait for the result of a large run, which holds the lock for seconds.
-		if _, err := tx.Exec(ctx, `set local lock_timeout = '1500ms'`); err != nil {
+	now, err := Read(ctx, s, func(v View) (gatedCases, error) { return v.gatedCases(ctx, project, signature) })
+	if err != nil {
+		return nil, wrap("gates", err)
+	}
+	var after []leaks.PastCase
+	short, cancel := context.WithTimeoutCause(ctx, work, ErrInUse)
+	defer cancel()
+	err = pgx.BeginFunc(short, s.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(short, `select set_config('lock_timeout', $1, true)`, fmt.Sprintf("%dms", previewWait.Milliseconds())); err != nil {
 			return err
 		}
-		at, err := lockedRoot(ctx, tx, project, signature)
-		if err != nil {
+		if _, err := lockedRoot(short, tx, project, signature); err != nil {
 			return err
 		}
-		v := View{tx}
-		runs, err := v.gatedRuns(ctx, at)
-		if err != nil {
+		if _, err := changeTriage(short, tx, project, signature, change); err != nil {
 			return err
 		}
-		file, err := v.Policy(ctx, project)
-		if err != nil {
-			return err
-		}
-		before, err := v.casesOf(ctx, runs, &file)
-		if err != nil {
-			return err
-		}
-		if _, err := changeTriage(ctx, tx, project, signature, change); err != nil {
-			return err
-		}
-		after, err := v.casesOf(ctx, runs, &file)
-		if err != nil {
-			return err
-		}
-		if made, err = leaks.ImpactOf(ctx, before, after); err != nil {
+		if after, err = (View{tx}).casesOf(short, now.runs, &now.file); err != nil {
 			return err
 		}
 		return errUndone
@@ -62,11 +63,33 @@ func (s *Store) TriageImpact(ctx context.Context, project, signature string, cha
 	var refused *pgconn.PgError
 	switch {
 	case errors.Is(err, errUndone):
-		return made, nil
-	case errors.As(err, &refused) && refused.Code == "55P03":
-		return nil, ErrStoring
+		return leaks.ImpactOf(ctx, now.cases, after)
+	case errors.As(err, &refused) && refused.Code == "55P03", err != nil && context.Cause(short) == ErrInUse:
+		return nil, ErrInUse
 	}
 	return nil, wrap("effect of a change", err)
+}
+
+// gatedCases are the runs whose gates a change of a signature may turn, as they are decided now.
+type gatedCases struct {
+	runs  []Run
+	file  PolicyFile
+	cases []leaks.PastCase
+}
+
+func (v View) gatedCases(ctx context.Context, project, signature string) (c gatedCases, err error) {
+	at, err := rootOf(ctx, v.q, project, signature)
+	if err != nil {
+		return c, err
+	}
+	if c.runs, err = v.gatedRuns(ctx, at); err != nil {
+		return c, err
+	}
+	if c.file, err = v.Policy(ctx, project); err != nil {
+		return c, err
+	}
+	c.cases, err = v.casesOf(ctx, c.runs, &c.file)
+	return c, err
 }
 
 // gatedRuns are the runs whose gates are the gates of builds, as leaks.Cell chooses them: of the project's newest build, and of the newest one in which
@@ -76,24 +99,15 @@ func (v View) gatedRuns(ctx context.Context, at located) ([]Run, error) {
 	if err != nil || len(newest) == 0 {
 		return nil, wrap("newest build", err)
 	}
-	type row struct {
-		Run                     int64
-		Build, Scenario, Status string
-	}
-	rows, err := all[row](ctx, v.q, `
-		select r.id as run, b.name as build, sc.name as scenario, r.status from runs r join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
+	rows, err := all[cellRow](ctx, v.q, `
+		select `+cellColumns+`
+		from runs r join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
 		where b.project_id = $1 and (b.name = $2 or b.id = (select last_bad_id from signatures where id = $3)) and r.analysed_at is not null
 		order by `+newestFirst+`, sc.name, r.id`, at.Project, newest[0].Name, at.Root)
 	if err != nil {
 		return nil, wrap("runs of gates", err)
 	}
-	var cells []leaks.Cell
-	for _, r := range rows {
-		if n := len(cells); n == 0 || cells[n-1].Build != r.Build || cells[n-1].Scenario != r.Scenario {
-			cells = append(cells, leaks.Cell{})
-		}
-		cells[len(cells)-1].Take(leaks.Cell{Build: r.Build, Scenario: r.Scenario, Run: r.Run, Status: analysis.Status(r.Status)})
-	}
+	cells := cellsOf(rows)
 	runs := make([]Run, len(cells))
 	for i := range cells {
 		if runs[i], err = v.Run(ctx, cells[i].Run); err != nil {

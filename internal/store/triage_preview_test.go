@@ -95,8 +95,15 @@ func TestEffectThatCannotBeSaid(t *testing.T) {
 	l.sql(`begin`)
 	l.sql(`select pg_advisory_xact_lock(x'53494753'::int, (id % 2147483647)::int) from projects`)
 	begun := time.Now()
-	if _, err := l.TriageImpact(t.Context(), "demo", "A", leaks.Change{Actor: "ann", Reopen: true}); !errors.Is(err, store.ErrStoring) || time.Since(begun) > 10*time.Second {
+	if _, err := l.TriageImpact(t.Context(), "demo", "A", leaks.Change{Actor: "ann", Reopen: true}); !errors.Is(err, store.ErrInUse) || time.Since(begun) > 10*time.Second {
 		t.Errorf("%v after %s", err, time.Since(begun))
 	}
 	l.sql(`rollback`)
+	// It holds the lock itself no longer than it may.
+	if _, err := l.TriageImpactWithin(t.Context(), "demo", "A", leaks.Change{Actor: "ann", Reopen: true}, 0); !errors.Is(err, store.ErrInUse) {
+		t.Errorf("%v in no time", err)
+	}
+	if got := l.effect("A", leaks.Change{Known: &leaks.Known{Reason: "x"}}); !strings.Contains(got, "passes") {
+		t.Errorf("afterwards %q", got)
+	}
 }

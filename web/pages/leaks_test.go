@@ -87,7 +87,7 @@ func TestSignaturePage(t *testing.T) {
 	leak := signatureOf(t, s, appendLine)
 	path := "/projects/shopd/signatures/" + leak.Text
 	page := s.page(path)
-	has(t, words(page), "Leaking", "ongoing", "Receipt::AppendLine", "leaks", "2.48 MB/hour", "in soak-60min, build 4813: blocks of 384 B from receipt.cpp:118; first bad in 4812.", "leak", "certain", "one kind of evidence shows it", "open in 1 of 1 scenario", "Compare 4811 → 4812", "Triage", "ongoing", "nobody’s yet", "Assign…", "Known until…", "Not a leak…", "Fixed in…", "Link a ticket…", "nobody logs in here: you are somebody",
+	has(t, words(page), "Leaking", "ongoing", "Receipt::AppendLine", "leaks", "2.48 MB/hour", "in soak-60min, build 4813: blocks of 384 B from receipt.cpp:118; first bad in 4812.", "leak", "certain", "one kind of evidence shows it", "open in 1 of 1 scenario", "Compare 4811 → 4812", "Triage", "ongoing", "nobody’s yet", "Assign…", "Known until…", "Not a leak…", "Fixed in…", "Link a ticket…", "changes are recorded as somebody’s",
 		"Growth of this leak, by build", "4812, soak-60min: 2.48 MB per hour", "first bad: 4811 → 4812", "Stacks", "Evidence", "met:", "Witnesses in build 4813", "UMDH snapshots", "History", "4813", "4812", "4811", "stable", "What it is made of", "shopd!Shop::Orders::Receipts::Receipt::AppendLine", "your own, blamed", "blame here instead",
 		"Decisions and comments", "Since when", "Came between build 4811, which exercised it and was clean, and build 4812.", "Compare the two", "last bad in build 4813", "Other names")
 	has(t, page, `href="/projects/shopd/compare?base=4811&amp;head=4812&amp;scenario=soak-60min"`, fmt.Sprintf(`href="/runs/%d"`, runs[2]))

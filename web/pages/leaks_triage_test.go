@@ -57,7 +57,7 @@ func TestEffectIsSaidBeforeItIsSaved(t *testing.T) {
 	has(t, words(s.page(path+"?say=not-leak")), "Why it is not a leak", "With this, the gate of build 4812 passes")
 	has(t, words(s.page(path+"?say=fixed")), "In build", "The gate of build 4812 fails with this as it does now")
 	has(t, words(s.page(path+"?say=fixed&fixed_in=nosuch")), "This cannot be saved: fixed: the project has no build")
-	has(t, words(s.page(path+"?say=assign")), "Assignee", "The gate of build 4812 fails with this as it does now")
+	has(t, words(s.page(path+"?say=assign")), "Assignee", "This changes no gate: none asks whose a leak is, or for its ticket.")
 	has(t, words(s.page(path+"?say=known&until=soon")), "This cannot be saved: until: neither a day")
 	lacks(t, s.page(path+"?say=nonsense"), `id="effect"`)
 	if now := signatureOf(t, s, appendLine); now.Version != leak.Version || now.State != leak.State {
@@ -70,6 +70,14 @@ func TestEffectIsSaidBeforeItIsSaved(t *testing.T) {
 	}
 	has(t, words(s.page("/projects/shopd")), "Gate passes")
 	has(t, words(s.page(path+"?say=open")), "With this, the gate of build 4812 fails: 1 leak. It passes now: every leak is known.")
+	// What is stored stands in the form, so that saving it again changes nothing: a day, and an instant.
+	for until, field := range map[string]string{"2099-12-31": `type="date" id="until" name="until" value="2099-12-31"`, "2099-12-31T10:30:00Z": `type="text" id="until" name="until" value="2099-12-31T10:30:00Z"`} {
+		if status, page := s.fill(path, "version", fmt.Sprint(signatureOf(t, s, appendLine).Version), "do", "known", "reason", "vendor", "until", until); status != http.StatusSeeOther {
+			t.Fatalf("%d %.300s", status, page)
+		}
+		has(t, s.page(path+"?say=known"), `name="reason" value="vendor"`, field, `name="until_build" value=""`)
+		has(t, s.page(path+"?say=known&until="), `type="date" id="until" name="until" value=""`)
+	}
 	// A form that is refused stays open as it was sent.
 	status, page := s.fill(path, "version", "1", "do", "known", "reason", "x", "until", "2099-12-31", "until_build", "9")
 	if status != http.StatusUnprocessableEntity {

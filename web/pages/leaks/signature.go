@@ -100,6 +100,7 @@ func readSignature(ctx context.Context, from store.View, project, text string, s
 	v.Signature = v.history.Signature
 	if v.changes && say != nil {
 		v.saying = say
+		say.begin(&v.Triage)
 		if say.owners, err = from.Owners(ctx, project); err != nil {
 			return v, err
 		}

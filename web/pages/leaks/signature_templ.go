@@ -684,7 +684,7 @@ func signatureNotices(v signatureView) templ.Component {
 	})
 }
 
-// whyCard is why it has its class: the lines of the rule, and the kinds of evidence that show it.
+// whyCard is why it has its class: the lines of the rule.
 func whyCard(v signatureView) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

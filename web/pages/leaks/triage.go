@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
@@ -114,10 +115,10 @@ func changeOf(what string, field func(name string) (value string, there bool)) (
 // A saying is the form that is open on the page of a leak, as it is filled in, and what it would do.
 type saying struct {
 	what   string
-	fields map[string]string // what was typed
+	fields map[string]string // what was typed, else what is stored
 	owners []string          // that can be proposed
 	effect *leaks.Impact     // nil where it cannot be told
-	unsaid string            // why it cannot
+	unsaid string            // why it cannot, or need not
 }
 
 // sayingOf reads which form is open; nil for none. A form that was refused stays open as it was sent.
@@ -139,12 +140,36 @@ func sayingOf(c echo.Context) *saying {
 	return nil
 }
 
-// field is what a field shows: what was typed, else what is stored.
-func (s *saying) field(name, stored string) string {
-	if typed, there := s.fields[name]; there {
-		return typed
+// begin fills in what is stored where nothing was typed.
+func (s *saying) begin(t *leaks.Triage) {
+	stored := map[string]string{"assignee": t.Assignee, "ticket": t.Ticket}
+	switch k := t.Known; {
+	case s.what == sayNotLeak:
+		stored["reason"] = t.NotLeakWhy
+	case s.what == sayKnown && k != nil && !k.Rule:
+		stored["reason"] = k.Reason
+		if !k.Expired {
+			stored["until_build"] = k.UntilBuild
+			if k.Until != nil {
+				stored["until"] = leaks.UntilText(*k.Until)
+			}
+		}
 	}
-	return stored
+	for name, value := range stored {
+		if _, typed := s.fields[name]; !typed {
+			s.fields[name] = value
+		}
+	}
+}
+
+// untilType is what the field of the last day is: one of dates, unless it holds an instant.
+func (s *saying) untilType() string {
+	if until := s.fields["until"]; until != "" {
+		if _, err := time.Parse(time.DateOnly, until); err != nil {
+			return "text"
+		}
+	}
+	return "date"
 }
 
 // notSaidYet stands for a reason that is still to be typed: what a change does to gates does not depend on it.
@@ -159,6 +184,10 @@ func (p *pages) tell(c echo.Context, project, signature string, s *saying) error
 		}
 		return value, there
 	})
+	if err == nil && !change.MovesGates() {
+		s.unsaid = "This changes no gate: none asks whose a leak is, or for its ticket."
+		return nil
+	}
 	if err == nil {
 		change.Actor = leaks.Nobody
 		s.effect, err = p.store.TriageImpact(c.Request().Context(), project, signature, change)
@@ -167,8 +196,8 @@ func (p *pages) tell(c echo.Context, project, signature string, s *saying) error
 	switch {
 	case errors.As(err, &wrong):
 		s.unsaid = "This cannot be saved: " + wrong.Error() + "."
-	case errors.Is(err, store.ErrStoring):
-		s.unsaid = "What this does to the gate cannot be told at the moment: a result is being stored."
+	case errors.Is(err, store.ErrInUse):
+		s.unsaid = "What this does to the gate cannot be told at the moment: a result is being stored, somebody else changes a leak of this project, or its runs are too large for an answer in time."
 	case err != nil:
 		return err
 	}
