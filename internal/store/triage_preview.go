@@ -64,7 +64,7 @@ func (s *Store) triageImpact(ctx context.Context, project, signature string, cha
 	switch {
 	case errors.Is(err, errUndone):
 		return leaks.ImpactOf(ctx, now.cases, after)
-	case errors.As(err, &refused) && refused.Code == "55P03", err != nil && context.Cause(short) == ErrInUse:
+	case errors.As(err, &refused) && refused.Code == "55P03", err != nil && errors.Is(context.Cause(short), ErrInUse):
 		return nil, ErrInUse
 	}
 	return nil, wrap("effect of a change", err)
