@@ -46,19 +46,29 @@ type PastCase struct {
 	*Case
 }
 
-// turnsOf decides cases as they are and as changed makes them, and returns those that turn.
-func turnsOf(ctx context.Context, cases []PastCase, changed func(*PastCase) *Case) ([]Turn, error) {
-	var turns []Turn
+// decideTwice decides cases as they are and as changed makes them, in their order, whether they turn or not.
+func decideTwice(ctx context.Context, cases []PastCase, changed func(*PastCase) *Case) ([]Turn, error) {
+	decided := make([]Turn, len(cases))
 	for i := range cases {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("leaks: %w", context.Cause(ctx))
 		}
 		c := &cases[i]
-		if from, to := Decide(c.Case), Decide(changed(c)); from.Gate != to.Gate {
-			turns = append(turns, Turn{c.Run, c.Build, c.Scenario, c.Name, from.Gate, to.Gate, from.Why, to.Why})
+		from, to := Decide(c.Case), Decide(changed(c))
+		decided[i] = Turn{c.Run, c.Build, c.Scenario, c.Name, from.Gate, to.Gate, from.Why, to.Why}
+	}
+	return decided, nil
+}
+
+// turnsOf are those of cases decided twice that turn.
+func turnsOf(decided []Turn) []Turn {
+	var turns []Turn
+	for _, t := range decided {
+		if t.From != t.To {
+			turns = append(turns, t)
 		}
 	}
-	return turns, nil
+	return turns
 }
 
 // ImpactOf says what a change does to cases: of policies, or of what the team says of a leak. then are the same runs after it.
@@ -95,18 +105,17 @@ func ImpactOf(ctx context.Context, cases, then []PastCase) (*Impact, error) {
 			made.Silenced = append(made.Silenced, *s)
 		}
 	}
-	var err error
-	made.Turned, err = turnsOf(ctx, cases, func(c *PastCase) *Case { return after[c.Run] })
-	made.Builds = buildTurns(cases, after)
+	decided, err := decideTwice(ctx, cases, func(c *PastCase) *Case { return after[c.Run] })
+	made.Turned, made.Builds = turnsOf(decided), buildTurns(decided)
 	return made, err
 }
 
 // buildTurns says what the gates of each build say together, in the order of the cases.
-func buildTurns(cases []PastCase, after map[int64]*Case) []BuildTurn {
+func buildTurns(decided []Turn) []BuildTurn {
 	var list []BuildTurn
 	at := map[string]int{}
-	for i := range cases {
-		c := &cases[i]
+	for i := range decided {
+		c := &decided[i]
 		k, known := at[c.Build]
 		if !known {
 			k = len(list)
@@ -114,12 +123,11 @@ func buildTurns(cases []PastCase, after map[int64]*Case) []BuildTurn {
 			list = append(list, BuildTurn{Build: c.Build})
 		}
 		t := &list[k]
-		from, to := Decide(c.Case), Decide(after[c.Run])
-		if t.From == "" || GravestGate(t.From, from.Gate) != t.From {
-			t.From, t.FromWhy = from.Gate, from.Why
+		if t.From == "" || GravestGate(t.From, c.From) != t.From {
+			t.From, t.FromWhy = c.From, c.FromWhy
 		}
-		if t.To == "" || GravestGate(t.To, to.Gate) != t.To {
-			t.To, t.ToWhy = to.Gate, to.Why
+		if t.To == "" || GravestGate(t.To, c.To) != t.To {
+			t.To, t.ToWhy = c.To, c.ToWhy
 		}
 	}
 	return list

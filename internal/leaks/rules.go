@@ -94,7 +94,8 @@ func (t *RuleTrial) Preview(ctx context.Context, after *blame.Rules) (*RulesPrev
 	standings := t.standings(was, then)
 	p.Silenced, p.Heard = standings.changes()
 	p.Runs = len(t.Cases)
-	p.Turned, err = turnsOf(ctx, t.Cases, standings.apply)
+	decided, err := decideTwice(ctx, t.Cases, standings.apply)
+	p.Turned = turnsOf(decided)
 	return p, err
 }
 

@@ -13,7 +13,9 @@ const (
 	NewestFirst   = newestFirst
 	OldestFirst   = oldestFirst
 	ShownState    = shownState
+	StacksOfRuns  = stacksOfRuns
 	TriageColumns = triageColumns
+	VariantSites  = variantSites
 )
 
 var (

@@ -44,6 +44,16 @@ func (l *LeakStacks) Run(id int64) *StackRun {
 	return nil
 }
 
+// stacksOfRuns are the stacks of a signature, by the id of its root ($2), in runs ($1), so many of each ($3). "offset 0" keeps the order of the joins: by
+// the index of a signature's sites in a run, and never through all sites of that.
+const stacksOfRuns = `
+	select n.run_id, st.stack_id, st.outstanding_count, st.outstanding_bytes, st.growth_count, st.growth_bytes, st.at_exit_count, st.at_exit_bytes
+	from unnest($1::bigint[]) with ordinality as n (run_id, at), lateral (
+		select site.* from (select id from signatures where root_id = $2 offset 0) own cross join lateral (
+			select * from sites where signature_id = own.id and run_id = n.run_id order by signature_id, run_id, ordinal limit $3) site
+		order by site.ordinal limit $3) st
+	order by n.at, st.ordinal`
+
 // StacksOfLeak returns the stacks of a signature, by the id of its root, in its newest runs. shown is the run that the page is about; it is looked at
 // whatever its build.
 func (v View) StacksOfLeak(ctx context.Context, root, shown int64) (*LeakStacks, error) {
@@ -66,14 +76,7 @@ func (v View) StacksOfLeak(ctx context.Context, root, shown int64) (*LeakStacks,
 	for i := range list.Runs {
 		ids[i] = list.Runs[i].ID
 	}
-	// "offset 0" keeps the order of the joins: by the index of a signature's sites in a run, and never through all sites of that.
-	rows, err := all[stackRow](ctx, v.q, `
-		select n.run_id, st.stack_id, st.outstanding_count, st.outstanding_bytes, st.growth_count, st.growth_bytes, st.at_exit_count, st.at_exit_bytes
-		from unnest($1::bigint[]) with ordinality as n (run_id, at), lateral (
-			select site.* from (select id from signatures where root_id = $2 offset 0) own cross join lateral (
-				select * from sites where signature_id = own.id and run_id = n.run_id order by signature_id, run_id, ordinal limit $3) site
-			order by site.ordinal limit $3) st
-		order by n.at, st.ordinal`, ids, root, variantSites)
+	rows, err := all[stackRow](ctx, v.q, stacksOfRuns, ids, root, variantSites)
 	if err != nil {
 		return nil, wrap("stacks of a leak", err)
 	}

@@ -68,11 +68,10 @@ func TestStacksOfALeakByIndex(t *testing.T) {
 	for i := range 3000 {
 		others = append(others, finding{signature: fmt.Sprintf("S%d", i), class: stable})
 	}
-	l.run("100", leaksReport(append(others, finding{signature: "A", class: leak, bytes: 5})...))
+	run := l.run("100", leaksReport(append(others, finding{signature: "A", class: leak, bytes: 5})...))
 	l.sql(`analyze sites`)
 	var plan strings.Builder
-	rows, err := l.conn.Query(t.Context(), `explain select site.* from signatures own cross join lateral (
-		select * from sites where signature_id = own.id and run_id = 1 order by signature_id, run_id, ordinal limit 24) site where own.root_id = $1`, l.signature("A").ID)
+	rows, err := l.conn.Query(t.Context(), "explain "+store.StacksOfRuns, []int64{run}, l.signature("A").ID, store.VariantSites)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -111,7 +111,11 @@ func (v *compareView) read(ctx context.Context, from store.View) error {
 	}
 	v.comparison, v.base, v.head, v.why = compared.Comparison, compared.Base, compared.Head, compared.Why
 	v.titles = titlesOf(compared)
-	v.commits, err = ui.CommitsBetween(ctx, from, v.project, v.base.Build, v.head.Build)
+	links, err := from.SourceLinks(ctx, v.project)
+	if err != nil {
+		return err
+	}
+	v.commits, err = ui.CommitsBetween(ctx, from, links, v.project, v.base.Build, v.head.Build)
 	return err
 }
 

@@ -118,10 +118,14 @@ func readSignature(ctx context.Context, from store.View, project, text string, s
 	if v.stack, err = explainedStack(ctx, from, &v); err != nil {
 		return v, err
 	}
-	if v.variants, err = variantsOf(ctx, from, &v); err != nil {
+	links, err := from.SourceLinks(ctx, project)
+	if err != nil {
 		return v, err
 	}
-	if v.commits, err = ui.CommitsBetween(ctx, from, project, v.LastClean, v.FirstBad); err != nil {
+	if v.variants, err = variantsOf(ctx, from, &v, links); err != nil {
+		return v, err
+	}
+	if v.commits, err = ui.CommitsBetween(ctx, from, links, project, v.LastClean, v.FirstBad); err != nil {
 		return v, err
 	}
 	v.witnesses, err = testimoniesOf(ctx, from, &v)

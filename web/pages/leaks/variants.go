@@ -28,7 +28,7 @@ type variants struct {
 }
 
 // variantsOf reads the stacks of a leak as the run that explains it shows them, and where else they were seen; nil where no run shows a stack.
-func variantsOf(ctx context.Context, from store.View, v *signatureView) (*variants, error) {
+func variantsOf(ctx context.Context, from store.View, v *signatureView, links leaks.SourceLinks) (*variants, error) {
 	if v.history.Explained == nil {
 		return nil, nil
 	}
@@ -38,10 +38,9 @@ func variantsOf(ctx context.Context, from store.View, v *signatureView) (*varian
 		return nil, err
 	}
 	shown := &stacks.Runs[0]
-	links, err := from.SourceLinks(ctx, v.project)
 	return &variants{
 		name: v.title.Name.Name, shown: shown, stacks: stacks, list: leaks.VariantsOf(stacks.Seen, shown.ID), source: ui.Source{Links: links, Build: shown.Build, Branch: shown.Branch},
-	}, err
+	}, nil
 }
 
 // top are the variants that the page shows.

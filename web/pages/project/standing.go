@@ -58,7 +58,11 @@ func standingOf(ctx context.Context, v store.View, project string, builds int) (
 			return nil, err
 		}
 		s.spread = worst.Spread
-		if s.commits, err = ui.CommitsBetween(ctx, v, project, s.spread.LastClean, s.spread.FirstBad); err != nil {
+		links, err := v.SourceLinks(ctx, project)
+		if err != nil {
+			return nil, err
+		}
+		if s.commits, err = ui.CommitsBetween(ctx, v, links, project, s.spread.LastClean, s.spread.FirstBad); err != nil {
 			return nil, err
 		}
 	}

@@ -23,10 +23,9 @@ func (s Source) URL(f *analysis.Frame) templ.SafeURL {
 
 // CommitsBetween is where what lies between two builds can be read; "" where uploads do not say of which commits they are, or the project
 // does not say where they can be read.
-func CommitsBetween(ctx context.Context, from store.View, project, base, head string) (templ.SafeURL, error) {
-	links, err := from.SourceLinks(ctx, project)
-	if err != nil || links.Commits() == "" || base == "" || head == "" {
-		return "", err
+func CommitsBetween(ctx context.Context, from store.View, links leaks.SourceLinks, project, base, head string) (templ.SafeURL, error) {
+	if links.Commits() == "" || base == "" || head == "" {
+		return "", nil
 	}
 	commits, err := from.Commits(ctx, project, base, head)
 	return templ.SafeURL(links.Between(commits[base], commits[head])), err
