@@ -1,12 +1,15 @@
 package pages_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"heapdrift/ingest/capture"
 )
@@ -70,22 +73,30 @@ func BenchmarkProjectPages100k(b *testing.B) {
 	}
 }
 
-// firstByte measures how long a browser waits for the first byte of a page.
+// firstByte measures how long a browser waits for the first byte of a page, and how much of it goes out.
 func (s *site) firstByte(b *testing.B, path string) {
 	var wait time.Duration
-	var size int64
+	var sent, size int64
 	for b.Loop() {
 		start := time.Now()
 		req := must[*http.Request](b)(http.NewRequestWithContext(b.Context(), http.MethodGet, s.url+path, nil))
+		req.Header.Set("Accept-Encoding", "zstd") // so that the client hands on what was sent
 		res := must[*http.Response](b)(http.DefaultClient.Do(req))
 		wait += time.Since(start) // the headers and the first byte of the page come together
-		size = must[int64](b)(io.Copy(io.Discard, res.Body))
+		coded := must[[]byte](b)(io.ReadAll(res.Body))
 		_ = res.Body.Close()
+		if got := res.Header.Get("Content-Encoding"); got != "zstd" {
+			b.Fatalf("sent in %q", got)
+		}
+		page := must[*zstd.Decoder](b)(zstd.NewReader(bytes.NewReader(coded)))
+		sent, size = int64(len(coded)), must[int64](b)(io.Copy(io.Discard, page))
+		page.Close()
 		if res.StatusCode != http.StatusOK {
 			b.Fatalf("status %d", res.StatusCode)
 		}
 	}
 	b.ReportMetric(float64(wait.Microseconds())/1000/float64(b.N), "ms/first-byte")
 	b.ReportMetric(float64(size)/1024, "KB/page")
+	b.ReportMetric(float64(sent)/1024, "KB/sent")
 	b.ReportMetric(0, "ns/op")
 }
