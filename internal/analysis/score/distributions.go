@@ -1,6 +1,9 @@
 package score
 
-import "math"
+import (
+	"math"
+	"sync"
+)
 
 // betaRegularized is I_x(a, b), the regularized incomplete beta function, for positive a and b: a continued fraction in the
 // modified Lentz form (Abramowitz & Stegun 26.5.8). It is a probability for whatever it is given.
@@ -97,15 +100,29 @@ func gammaRegularized(a, x float64) float64 {
 func poissonInterval(k int64) (low, high float64) {
 	const z = 1.959964
 	n := float64(k)
-	if k > 100 {
+	if k > mostExact {
 		cube := func(v float64) float64 { return v * v * v }
 		return n * cube(1-1/(9*n)-z/(3*math.Sqrt(n))), (n + 1) * cube(1-1/(9*(n+1))+z/(3*math.Sqrt(n+1)))
 	}
-	if k > 0 {
-		low = invert(func(x float64) float64 { return gammaRegularized(n, x) }, 0.025)
-	}
-	return low, invert(func(x float64) float64 { return gammaRegularized(n+1, x) }, 0.975)
+	bounds := poissonBounds()[max(k, 0)]
+	return bounds[0], bounds[1]
 }
+
+// mostExact is the largest count whose interval is exact.
+const mostExact = 100
+
+// poissonBounds are the exact intervals by count. Each takes as long as judging a site otherwise.
+var poissonBounds = sync.OnceValue(func() *[mostExact + 1][2]float64 {
+	var bounds [mostExact + 1][2]float64
+	for k := range bounds {
+		n := float64(k)
+		if k > 0 {
+			bounds[k][0] = invert(func(x float64) float64 { return gammaRegularized(n, x) }, 0.025)
+		}
+		bounds[k][1] = invert(func(x float64) float64 { return gammaRegularized(n+1, x) }, 0.975)
+	}
+	return &bounds
+})
 
 // invert finds where a rising function of non-negative numbers reaches p, by bisection.
 func invert(f func(float64) float64, p float64) float64 {
