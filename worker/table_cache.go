@@ -38,6 +38,19 @@ type tableCache struct {
 	loading map[tableKey]chan struct{}
 }
 
+// keep keeps so many bytes of columns of the table that was used last, and lets go of those of others.
+func (c *tableCache) keep(bytes int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, t := range c.tables {
+		if i < len(c.tables)-1 {
+			t.table.KeepColumns(0)
+		} else {
+			t.table.KeepColumns(bytes)
+		}
+	}
+}
+
 // enter returns an open table, or lets load open it; who asks meanwhile waits for that. leave must be called after.
 func (c *tableCache) enter(ctx context.Context, key tableKey, load func() (*openTable, error)) (*openTable, error) {
 	for {

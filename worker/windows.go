@@ -19,6 +19,8 @@ import (
 type Windows struct {
 	Store *store.Store
 	Blobs blob.Store
+	// Columns is how many bytes of the table that was used last are kept decoded; 0 for none.
+	Columns int64
 
 	tables tableCache
 	turns  turns
@@ -80,7 +82,7 @@ func (w *Windows) prepare(ctx context.Context, run int64) (t *openTable, done fu
 	}
 	leave := func() {}
 	if report != "" {
-		t, err = w.tables.enter(ctx, tableKey{run, report}, func() (*openTable, error) {
+		t, err = w.enter(ctx, tableKey{run, report}, func() (*openTable, error) {
 			trace, err := store.Read(ctx, w.Store, func(v store.View) (*store.RunTrace, error) { return v.TraceOfRun(ctx, run) })
 			if err != nil {
 				return nil, err
@@ -158,13 +160,22 @@ func (w *Windows) open(ctx context.Context, v store.View, run int64) (*openTable
 	if table.Key == "" {
 		return nil, notATrace()
 	}
-	return w.tables.enter(ctx, tableKey{run, report}, func() (*openTable, error) {
+	return w.enter(ctx, tableKey{run, report}, func() (*openTable, error) {
 		trace, err := v.TraceOfRun(ctx, run)
 		if err != nil {
 			return nil, err
 		}
 		return w.load(context.WithoutCancel(ctx), run, trace)
 	})
+}
+
+// enter returns an open table, or lets load open it. leave must be called after.
+func (w *Windows) enter(ctx context.Context, key tableKey, load func() (*openTable, error)) (*openTable, error) {
+	t, err := w.tables.enter(ctx, key, load)
+	if err == nil {
+		w.tables.keep(w.Columns)
+	}
+	return t, err
 }
 
 // load opens the table of a run, to stay open.

@@ -170,8 +170,11 @@ func TestWindowsOfManyRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
-	for _, blobs := range []blob.Store{l.blobs, elsewhere{l.blobs}} {
-		windows := &worker.Windows{Store: l.store, Blobs: blobs}
+	for _, test := range []struct {
+		blobs   blob.Store
+		columns int64
+	}{{l.blobs, 0}, {l.blobs, 4 << 20 /* for one of two groups */}, {elsewhere{l.blobs}, 256 << 20}} {
+		windows := &worker.Windows{Store: l.store, Blobs: test.blobs, Columns: test.columns}
 		for range 3 {
 			w := capture.Window{From: rng.Int64N(hour)}
 			w.To = w.From + rng.Int64N(hour-w.From)
@@ -213,36 +216,48 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// BenchmarkWindow asks for windows of a trace of ten million allocations at 20,000 sites: cold, with the table and the
-// sites of the run yet to be opened, and warm.
+// BenchmarkWindow asks for windows of a trace of ten million allocations: cold, with the table and the sites of the run yet to be opened, and
+// warm. All sites keep something, so that all are judged.
 func BenchmarkWindow(b *testing.B) {
-	l := startLarge(b, 10_000_000, 20_000)
-	for _, bench := range []struct {
-		name string
-		w    capture.Window
-		cold bool
-	}{
-		{"cold/whole", capture.Window{To: hour}, true}, {"cold/minute", capture.Window{From: hour / 2, To: hour/2 + hour/60}, true},
-		{"warm/whole", capture.Window{To: hour}, false}, {"warm/half", capture.Window{From: hour / 2, To: hour}, false}, {"warm/minute", capture.Window{From: hour / 2, To: hour/2 + hour/60}, false},
-	} {
-		b.Run(bench.name, func(b *testing.B) {
-			windows := &worker.Windows{Store: l.store, Blobs: l.blobs}
-			before := processorTime(b)
-			for b.Loop() {
-				if _, err := inWindow(b, windows, l.store, l.run, bench.w); err != nil {
-					b.Fatal(err)
-				}
-				if bench.cold {
-					if err := windows.Close(); err != nil {
-						b.Fatal(err)
-					}
-				}
+	for _, sites := range []int{4000, 20_000} {
+		b.Run(fmt.Sprintf("sites=%d", sites), func(b *testing.B) {
+			l := startLarge(b, 10_000_000, sites)
+			for _, bench := range []struct {
+				name string
+				w    capture.Window
+				cold bool
+			}{
+				{"cold/whole", capture.Window{To: hour}, true}, {"cold/minute", capture.Window{From: hour / 2, To: hour/2 + hour/60}, true},
+				{"warm/whole", capture.Window{To: hour}, false}, {"warm/half", capture.Window{From: hour / 2, To: hour}, false}, {"warm/minute", capture.Window{From: hour / 2, To: hour/2 + hour/60}, false},
+			} {
+				b.Run(bench.name, func(b *testing.B) { l.window(b, bench.w, bench.cold) })
 			}
-			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/window")
-			b.ReportMetric(float64((processorTime(b)-before).Milliseconds())/float64(b.N), "cpu-ms/window")
-			_ = windows.Close()
 		})
 	}
+}
+
+// window asks for a window again and again.
+func (l *largeTrace) window(b *testing.B, w capture.Window, cold bool) {
+	windows := &worker.Windows{Store: l.store, Blobs: l.blobs, Columns: 256 << 20}
+	defer func() { _ = windows.Close() }()
+	if !cold {
+		if _, err := inWindow(b, windows, l.store, l.run, capture.Window{To: hour}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	before := processorTime(b)
+	for b.Loop() {
+		if _, err := inWindow(b, windows, l.store, l.run, w); err != nil {
+			b.Fatal(err)
+		}
+		if cold {
+			if err := windows.Close(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/window")
+	b.ReportMetric(float64((processorTime(b)-before).Milliseconds())/float64(b.N), "cpu-ms/window")
 }
 
 // BenchmarkTraceOfRun reads which rows the sites of a run have.

@@ -163,7 +163,7 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 		if err != nil {
 			return fmt.Errorf("listen on HEAPDRIFT_LISTEN: %w", err)
 		}
-		windows := &worker.Windows{Store: p.store, Blobs: p.blobs}
+		windows := &worker.Windows{Store: p.store, Blobs: p.blobs, Columns: min(maxColumns, int64(p.budget.Limit())/8)}
 		defer func() { _ = windows.Close() }() // read only
 		server, err := web.New(web.Options{
 			Store: p.store, Blobs: p.blobs, Intake: p.intake(), Windows: windows, Budget: p.budget, Log: p.log, Version: buildVersion(), TrustProxy: p.config.TrustProxy, Hosts: hostsFor(listener.Addr(), p.config.Hosts),
@@ -180,6 +180,9 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 	}
 	return group.Wait()
 }
+
+// maxColumns is how many bytes of a trace's allocation table the web server keeps decoded: some ten million rows.
+const maxColumns = 256 << 20
 
 // serve runs the web server; it hands jobs to the broker but runs none.
 func serve(ctx context.Context, args []string, s streams) (int, error) {

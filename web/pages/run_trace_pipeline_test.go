@@ -24,7 +24,7 @@ import (
 func openTracing(t testing.TB) (*site, *workertest.Pipeline) {
 	t.Helper()
 	p := workertest.Start(t)
-	return serve(t, p.Store, p.Blobs, &worker.Windows{Store: p.Store, Blobs: p.Blobs}), p
+	return serve(t, p.Store, p.Blobs, &worker.Windows{Store: p.Store, Blobs: p.Blobs, Columns: 256 << 20}), p
 }
 
 // sent uploads evidence as a script does and waits for the report.

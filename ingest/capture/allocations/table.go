@@ -44,6 +44,7 @@ type Table struct {
 	groups []rowGroup
 	meta   map[string]string
 	brief  bool
+	kept   *keptColumns
 }
 
 // Open opens a table of size bytes: it reads the footer and checks what it says. Pages are checked as they are read.
@@ -73,7 +74,7 @@ func Open(r io.ReaderAt, size int64) (*Table, error) {
 	if err := f.check(size - 8 - length); err != nil {
 		return nil, err
 	}
-	return &Table{r: r, rows: f.rows, groups: f.groups, meta: f.meta}, nil
+	return &Table{r: r, rows: f.rows, groups: f.groups, meta: f.meta, kept: &keptColumns{}}, nil
 }
 
 func readFull(r io.ReaderAt, b []byte, at int64) error {
@@ -176,6 +177,42 @@ type tableReader struct {
 }
 
 func (r *tableReader) group(ctx context.Context, t *Table, number int, sink Sink) error {
+	kept := (*keptGroup)(nil)
+	if t.brief {
+		kept = t.kept.get(number)
+	}
+	if kept == nil {
+		if err := r.decode(t, number); err != nil {
+			return err
+		}
+	}
+	if t.brief && kept == nil && t.kept.has(r.columns.rows) {
+		if kept = r.columns.give(); kept != nil {
+			t.kept.put(number, kept)
+		}
+	}
+	for from, n := 0, int(t.groups[number].rows); from < n; from += len(r.rows) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		rows := r.rows[:min(len(r.rows), n-from)]
+		if kept != nil {
+			kept.brief(rows, from)
+		} else {
+			r.columns.brief(rows, from)
+		}
+		if !t.brief {
+			r.columns.others(rows, from)
+		}
+		if err := sink.Rows(rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decode reads the columns of a row group that the table's scans take.
+func (r *tableReader) decode(t *Table, number int) error {
 	g := &t.groups[number]
 	r.columns.rows = int(g.rows)
 	columns := columnCount
@@ -193,19 +230,6 @@ func (r *tableReader) group(ctx context.Context, t *Table, number int, sink Sink
 		}
 		if err := r.columns.column(column, r.columns.chunk); err != nil {
 			return failure(CodeDamaged, err, "column %s of row group %d, at offset %d", columnShapes[column].name, number, c.start())
-		}
-	}
-	for from := 0; from < r.columns.rows; from += len(r.rows) {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		rows := r.rows[:min(len(r.rows), r.columns.rows-from)]
-		r.columns.brief(rows, from)
-		if !t.brief {
-			r.columns.others(rows, from)
-		}
-		if err := sink.Rows(rows); err != nil {
-			return err
 		}
 	}
 	return nil
