@@ -65,7 +65,7 @@ func (w *Windows) Table(ctx context.Context, run int64, report string) (*query.T
 		done()
 		return nil, nil, readAgain()
 	}
-	return &query.Table{Scanner: t.table, Sites: t.sites.Width}, done, nil
+	return &query.Table{Scanner: t.table, Sites: t.sites.Width, Meta: t.table.Meta}, done, nil
 }
 
 // prepare is Prepare with the table, nil where the run has none that can be opened.

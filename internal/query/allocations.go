@@ -110,6 +110,20 @@ func (r *Result) allocation(row *allocations.Row, site int, w capture.Window) Al
 
 // scan passes the rows of the selection to a sink for each core, and returns the window.
 func (r *Result) scan(ctx context.Context, sink func(w capture.Window, siteOf []int32) allocations.Sink) (capture.Window, error) {
+	w, err := r.scannable()
+	if err != nil {
+		return w, err
+	}
+	siteOf := r.siteOf()
+	sinks := make([]allocations.Sink, runtime.GOMAXPROCS(0))
+	for i := range sinks {
+		sinks[i] = sink(w, siteOf)
+	}
+	return w, r.Selection.rows(r.table.Scanner, w).Scan(ctx, w.From, w.To, sinks...)
+}
+
+// scannable is the window in which single allocations are told of, or why there are none.
+func (r *Result) scannable() (capture.Window, error) {
 	x := r.index
 	switch {
 	case x.report.Trace == nil:
@@ -117,13 +131,7 @@ func (r *Result) scan(ctx context.Context, sink func(w capture.Window, siteOf []
 	case r.table == nil:
 		return capture.Window{}, analysis.ErrTableMissing
 	}
-	w := r.Selection.window(x.report.Trace)
-	siteOf := r.siteOf()
-	sinks := make([]allocations.Sink, runtime.GOMAXPROCS(0))
-	for i := range sinks {
-		sinks[i] = sink(w, siteOf)
-	}
-	return w, r.Selection.rows(r.table.Scanner, w).Scan(ctx, w.From, w.To, sinks...)
+	return r.Selection.window(x.report.Trace), nil
 }
 
 // siteOf is for each number of the table the place of its site in the result, −1 for none.

@@ -32,6 +32,7 @@ type blamed struct{ module, name, place string }
 type Table struct {
 	allocations.Scanner
 	Sites int
+	Meta  func() (*allocations.Meta, error) // what its numbers stand for; nil where nobody knows
 }
 
 // New makes an Index of a report.

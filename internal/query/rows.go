@@ -26,24 +26,23 @@ type chosenRows struct {
 func (c *chosenRows) Scan(ctx context.Context, from, to int64, sinks ...allocations.Sink) error {
 	chosen := make([]allocations.Sink, len(sinks))
 	for i, sink := range sinks {
-		chosen[i] = &chosenSink{c.selection, c.window, sink, nil}
+		chosen[i] = &filter{func(row *allocations.Row) bool { return c.selection.takes(row, c.window) }, sink, nil}
 	}
 	return c.Scanner.Scan(ctx, from, to, chosen...)
 }
 
-// A chosenSink hands on the rows that a selection takes. Rows are in a slice that is used again, so that it takes no memory for each.
-type chosenSink struct {
-	selection *Selection
-	window    capture.Window
-	next      allocations.Sink
-	kept      []allocations.Row
+// A filter hands on the rows that it takes. Rows are in a slice that is used again, so that it takes no memory for each.
+type filter struct {
+	takes func(*allocations.Row) bool
+	next  allocations.Sink
+	kept  []allocations.Row
 }
 
 // Rows implements allocations.Sink.
-func (c *chosenSink) Rows(rows []allocations.Row) error {
+func (c *filter) Rows(rows []allocations.Row) error {
 	c.kept = c.kept[:0]
 	for i := range rows {
-		if c.selection.takes(&rows[i], c.window) {
+		if c.takes(&rows[i]) {
 			c.kept = append(c.kept, rows[i])
 		}
 	}

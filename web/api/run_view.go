@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 
@@ -110,7 +111,7 @@ func treeView(d query.Direction) func(context.Context, *viewRequest) (shownView,
 var exported = []string{"folded", "pprof", "speedscope", "umdh-text"}
 
 // runView handles GET /api/v1/runs/:id/views/:view: a part of a run, as the parameters select it, in one of its views. format=csv writes
-// tables, and folded, pprof, speedscope and umdh-text write the sites that are selected for other tools.
+// tables, folded, pprof, speedscope and umdh-text write the sites that are selected for other tools, and parquet the allocations of a trace that are.
 func (a *API) runView(c echo.Context) error {
 	id, err := runID(c)
 	if err != nil {
@@ -125,7 +126,7 @@ func (a *API) runView(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	format, err := oneOf(c, "format", slices.Concat([]string{"json", "csv"}, exported)...)
+	format, err := oneOf(c, "format", slices.Concat([]string{"json", "csv", formatParquet}, exported)...)
 	if err != nil {
 		return err
 	}
@@ -167,7 +168,10 @@ func (a *API) runView(c echo.Context) error {
 	if q.Result, err = index.Ask(ctx, selection, table); err != nil {
 		return err
 	}
-	if slices.Contains(exported, format) {
+	switch {
+	case format == formatParquet:
+		return a.exportTable(c, &run, q.Result, done)
+	case slices.Contains(exported, format):
 		return a.exportSelection(c, &run, q.Result, format)
 	}
 	shown, err := show(ctx, &q)
@@ -194,6 +198,32 @@ func (a *API) exportSelection(c echo.Context, run *store.Run, r *query.Result, n
 	}
 	return a.attach(c, run, downloadName(run, format.Extension), format.ContentType, func(w io.Writer) error {
 		return format.Write(w, r.Narrowed(), export.Options{})
+	})
+}
+
+// formatParquet is the allocation table of what is selected of a trace.
+const formatParquet = "parquet"
+
+// exportTable writes the allocations that are selected. The turn of windows is over before they are sent, which may take long.
+func (a *API) exportTable(c echo.Context, run *store.Run, r *query.Result, done func()) error {
+	file, err := os.CreateTemp("", "heapdrift-selection-*")
+	if err != nil {
+		return fmt.Errorf("api: export table: %w", err)
+	}
+	defer func() {
+		_ = file.Close() // it is not needed any more
+		_ = os.Remove(file.Name())
+	}()
+	if err := r.WriteTable(c.Request().Context(), file); err != nil {
+		return err
+	}
+	done()
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("api: export table: %w", err)
+	}
+	return a.attach(c, run, downloadName(run, "-selection.parquet"), parquetType, func(w io.Writer) error {
+		_, err := io.Copy(w, file)
+		return err
 	})
 }
 

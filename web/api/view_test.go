@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/pprof/profile"
+	"github.com/parquet-go/parquet-go"
 
 	"heapdrift/ingest/umdh"
 	"heapdrift/internal/analysis"
@@ -85,7 +86,7 @@ func TestViews(t *testing.T) {
 }
 
 func TestExportsOfASelection(t *testing.T) {
-	n, run, _ := startTrace(t)
+	n, run, end := startTrace(t)
 	path := func(format string) string {
 		return fmt.Sprintf("/api/v1/runs/%d/views/ranked?kind=heap&format=%s", run.ID, format)
 	}
@@ -117,6 +118,33 @@ func TestExportsOfASelection(t *testing.T) {
 	}
 	if text := n.do("GET", path("folded"), nil).want(t, 200, "").body; !bytes.Contains(text, []byte(";")) {
 		t.Errorf("%s", text)
+	}
+
+	// So does another reader of Parquet.
+	from, to := float64(end)/4e9, float64(end)/2e9
+	allocated := decode[query.Totals](t, n.do("GET", fmt.Sprintf("/api/v1/runs/%d/views/totals?kind=heap&from=%g&to=%g", run.ID, from, to), nil).want(t, 200, "")).Allocated
+	table := n.do("GET", path("parquet")+fmt.Sprintf("&from=%g&to=%g", from, to), nil).want(t, 200, "")
+	type row struct {
+		AllocTime *int64 `parquet:"alloc_time_ns,optional"`
+		Size      uint64 `parquet:"size"`
+		Kind      string `parquet:"kind"`
+		Part      bool   `parquet:"part"`
+	}
+	rows, err := parquet.Read[row](bytes.NewReader(table.body), int64(len(table.body)))
+	var sum analysis.Amount
+	for _, r := range rows {
+		if r.Kind != "heap" {
+			t.Errorf("%+v is not selected", r)
+		}
+		if r.AllocTime != nil && float64(*r.AllocTime) >= from*1e9 && float64(*r.AllocTime) <= to*1e9 {
+			sum.Bytes += int64(r.Size)
+			if !r.Part {
+				sum.Count++
+			}
+		}
+	}
+	if err != nil || allocated == nil || sum != *allocated || sum.Count == 0 {
+		t.Errorf("the table has %+v allocated inside, the totals %+v, %v", sum, allocated, err)
 	}
 
 	// The reader of UMDH's own differences reads ours.

@@ -159,6 +159,9 @@ func (c *viewCard) exports() []takeaway {
 	for _, f := range []string{"folded", "pprof", "speedscope", "umdh-text"} {
 		list = append(list, takeaway{f, downloadNotes[f], c.apiURL("ranked", f)})
 	}
+	if c.trace != nil {
+		list = append(list, takeaway{"parquet", "allocations, in the columns of the trace's table", c.apiURL("ranked", "parquet")})
+	}
 	return list
 }
 
