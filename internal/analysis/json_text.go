@@ -111,7 +111,9 @@ func (j *jsonText) value() ([]byte, error) {
 			}
 		}
 		i -= j.at
-		if err := j.fill(); err != nil {
+		if err := j.fill(); errors.Is(err, io.ErrUnexpectedEOF) && depth == 0 && !quoted {
+			return j.cut(i) // a number or a word that is all there is
+		} else if err != nil {
 			return nil, err
 		}
 	}

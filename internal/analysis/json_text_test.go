@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
@@ -28,6 +29,27 @@ func TestReportInPieces(t *testing.T) {
 	for cut := range text {
 		if _, err := analysis.ReadJSON(bytes.NewReader(text[:cut])); !errors.Is(err, io.ErrUnexpectedEOF) && (cut > 0 || !errors.Is(err, io.EOF)) {
 			t.Fatalf("of %d bytes: %v", cut, err)
+		}
+	}
+}
+
+// Fields come in any order: a database keeps none.
+func TestReportInAnyOrder(t *testing.T) {
+	fields := []string{
+		`"schema":"heapdrift.report/v2"`, `"findings":null`, `"frames":[{"module":"app","function":"Serve","offset":"0x10","line":7}]`, `"stacks":[[0]]`,
+		`"sites":[{"signature":"sig1:a","stack":0}]`, `"process":{"name":"app.exe","pid":7}`,
+	}
+	want := written(t, strings.NewReader("{"+strings.Join(fields, ",")+"}"))
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 50 {
+		r.Shuffle(len(fields), func(i, k int) { fields[i], fields[k] = fields[k], fields[i] })
+		if got := written(t, strings.NewReader("{"+strings.Join(fields, ",")+"}")); got != want {
+			t.Fatalf("%s\nis read as\n%s\nwant\n%s", strings.Join(fields, ","), got, want)
+		}
+	}
+	for _, lists := range []string{`"sites":null,"frames":null,"stacks":null,"findings":null,`, ""} {
+		if _, err := analysis.ReadJSON(strings.NewReader("{" + lists + `"schema":"heapdrift.report/v2"}`)); err != nil {
+			t.Errorf("without lists: %v", err)
 		}
 	}
 }

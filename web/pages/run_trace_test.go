@@ -3,6 +3,7 @@ package pages_test
 import (
 	"fmt"
 	"html"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -35,6 +36,59 @@ func TestTracePage(t *testing.T) {
 	if scripts := strings.Count(page, "<script"); scripts != strings.Count(page, `<script src="/static/`) {
 		t.Error("a script stands in the page")
 	}
+}
+
+// Spikes and steps lead to windows in which they are.
+func TestTraceMoments(t *testing.T) {
+	s := open(t)
+	p := memtest()
+	run := addTrace(t, s, target, p)
+	page := s.page(fmt.Sprintf("/runs/%d", run))
+	spikes, steps := momentLinks(page, "Spikes of virtual memory"), momentLinks(page, "Steps of virtual memory")
+	if len(spikes) != 4 || len(steps) != 2 {
+		t.Fatalf("%d spikes, %d steps: %q, %q", len(spikes), len(steps), spikes, steps)
+	}
+	for i, link := range spikes {
+		if near(link[1], float64(30+5*i)) > 0.25 { // the line of a trace has stretches of 0.15 s
+			t.Errorf("spike %q, want one at %d s", link[1], 30+5*i)
+		}
+		window := s.page(html.UnescapeString(link[0]))
+		has(t, text(window), "20.0 MB 2 20.0 MB 2 10.0 MB 1 10.0 MB 1") // at its start, at its end, allocated, freed
+		has(t, window, `<a href="`+link[0]+`"`, `aria-current="true">`+link[1])
+	}
+	if near(steps[1][1], 25) > 0.25 {
+		t.Errorf("step %q, want one at 25 s", steps[1][1])
+	}
+	has(t, text(s.page(html.UnescapeString(steps[1][0]))), "Virtual memory ▲ +10.0 MB +1")
+
+	p.places = nil
+	for i := range 12 {
+		p.places = append(p.places, place{allocations.KindVirtual, -1, join(virtualAlloc, testMain), []life{{from: int64(i+1) * 4 * second, to: int64(i+1)*4*second + 500*ms, size: uint64(i+20) << 20, end: allocations.EndFree}}})
+	}
+	to := target
+	to.Run = "2"
+	page = s.page(fmt.Sprintf("/runs/%d", addTrace(t, s, to, p)))
+	if spikes = momentLinks(page, "Spikes of virtual memory"); len(spikes) != 10 || near(spikes[0][1], 12) > 0.25 || !strings.HasSuffix(spikes[0][1], ", 22.0 MB") {
+		t.Errorf("%q", spikes)
+	}
+	has(t, page, "2 lower ones are not named")
+}
+
+// near is how far the time that a link begins with is from another one, in seconds.
+func near(link string, at float64) float64 {
+	var got float64
+	_, _ = fmt.Sscanf(link, "%f", &got) // 0 where it begins with none
+	return math.Abs(got - at)
+}
+
+// momentLinks are the addresses and texts of links to moments of one kind.
+func momentLinks(page, name string) (links [][2]string) {
+	_, nav, _ := strings.Cut(page, `aria-label="`+name+`"`)
+	nav, _, _ = strings.Cut(nav, "</nav>")
+	for _, m := range regexp.MustCompile(`<a href="([^"]*)"[^>]*>([^<]*)</a>`).FindAllStringSubmatch(nav, -1) {
+		links = append(links, [2]string{m[1], m[2]})
+	}
+	return links
 }
 
 // Without scripts the form and the links give all that the chart does.

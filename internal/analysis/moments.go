@@ -1,0 +1,103 @@
+package analysis
+
+import (
+	"math"
+	"slices"
+)
+
+// A Moment is when a timeline rises at once: where somebody who looks for the reason of it looks first.
+type Moment struct {
+	Spike    bool // it falls again at once; else it is a step, which stays
+	From, To int64
+	Bytes    int64 // by how much it rises; of a spike, what is left of it is not in that
+}
+
+const (
+	// momentStretches is how many stretches of equal length a timeline is cut into: what rises inside of one rises at once.
+	momentStretches = 200
+	// momentLasts is how many stretches a spike lasts at most, and a step at least.
+	momentLasts = 4
+	// momentShare is the part of the timeline's highest point by which it rises at least.
+	momentShare = 0.1
+)
+
+// A momentStretch is what of a timeline lies in one stretch.
+type momentStretch struct {
+	number    uint64
+	from, to  int64 // of the points in it
+	last, max int64
+}
+
+// Moments are the spikes and steps of a timeline of the time [from, to], in their order.
+func (t *Timeline) Moments(from, to int64) []Moment {
+	width := max(1, (uint64(to)-uint64(from))/momentStretches) // damaged times may be further apart than a number of ns can say
+	stretches := t.cut(from, width)
+	highest := int64(0)
+	for _, s := range stretches {
+		highest = max(highest, s.max)
+	}
+	least := int64(math.Ceil(momentShare * float64(highest)))
+	var list []Moment
+	for i := 1; i < len(stretches); i++ {
+		base := stretches[i-1].last
+		if highest == 0 || stretches[i].max-base < least {
+			continue
+		}
+		near := stretches[i:]
+		if end := slices.IndexFunc(near, func(s momentStretch) bool { return s.number > near[0].number+momentLasts }); end >= 0 {
+			near = near[:end]
+		}
+		if spike, n := spikeOf(near, base); spike.Bytes >= least {
+			list = append(list, spike)
+			i += n
+		} else if step := (Moment{From: near[0].from, To: near[0].to, Bytes: near[0].last - base}); step.Bytes >= least && stays(near, base+step.Bytes/2) {
+			list = append(list, step)
+		}
+	}
+	return joined(list, width)
+}
+
+// cut cuts the timeline into stretches. One without points is left out: nothing changes in it.
+func (t *Timeline) cut(from int64, width uint64) []momentStretch {
+	var list []momentStretch
+	for i := range min(len(t.AtNS), len(t.Last), len(t.Max)) {
+		s := momentStretch{(uint64(max(t.AtNS[i], from)) - uint64(from)) / width, t.AtNS[i], t.AtNS[i], t.Last[i], t.Max[i]}
+		if n := len(list); n > 0 && list[n-1].number == s.number {
+			before := &list[n-1]
+			before.to, before.last, before.max = s.to, s.last, max(before.max, s.max)
+			continue
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// spikeOf is the spike that near begins with, and how many stretches behind the first it takes; none where it does not fall to a fifth of its
+// height.
+func spikeOf(near []momentStretch, base int64) (spike Moment, more int) {
+	highest := int64(0)
+	for n, s := range near {
+		if highest = max(highest, s.max); s.last <= base+(highest-base)/5 {
+			return Moment{Spike: true, From: near[0].from, To: s.to, Bytes: highest - max(base, s.last)}, n
+		}
+	}
+	return Moment{}, 0
+}
+
+// stays reports whether the timeline does not fall below a level.
+func stays(near []momentStretch, level int64) bool {
+	return !slices.ContainsFunc(near, func(s momentStretch) bool { return s.last < level })
+}
+
+// joined makes one step of those that follow each other in stretches side by side.
+func joined(list []Moment, width uint64) []Moment {
+	var out []Moment
+	for _, m := range list {
+		if n := len(out); n > 0 && !m.Spike && !out[n-1].Spike && uint64(m.From-out[n-1].To) <= 2*width && uint64(m.To-out[n-1].From) <= momentLasts*width {
+			out[n-1].To, out[n-1].Bytes = m.To, out[n-1].Bytes+m.Bytes
+			continue
+		}
+		out = append(out, m)
+	}
+	return out
+}

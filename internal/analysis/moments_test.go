@@ -1,0 +1,55 @@
+package analysis_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"heapdrift/internal/analysis"
+)
+
+// Of a timeline of 0 to 2000, in which a stretch is 10 long: points are time, what is left and the most there was.
+func TestMoments(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		points [][3]int64
+		want   []analysis.Moment
+	}{
+		{"nothing", nil, nil},
+		{"one level", [][3]int64{{0, 1000, 1000}, {500, 1000, 1000}}, nil},
+		{"a start", [][3]int64{{0, 1000, 1000}}, nil},
+		{"a spike inside of a stretch", [][3]int64{{0, 1000, 1000}, {500, 1000, 1500}, {510, 1000, 1000}}, []analysis.Moment{{true, 500, 500, 500}}},
+		{"one of a ninth", [][3]int64{{0, 1000, 1000}, {500, 1000, 1112}}, []analysis.Moment{{true, 500, 500, 112}}},
+		{"one of a tenth of the highest", [][3]int64{{0, 900, 900}, {500, 900, 1000}}, []analysis.Moment{{true, 500, 500, 100}}},
+		{"one below a tenth", [][3]int64{{0, 901, 901}, {500, 901, 1000}}, nil},
+		{"a spike of five stretches", [][3]int64{{0, 1000, 1000}, {500, 1500, 1500}, {545, 1000, 1500}}, []analysis.Moment{{true, 500, 545, 500}}},
+		{"a hill of six", [][3]int64{{0, 1000, 1000}, {500, 1500, 1500}, {550, 1000, 1500}}, []analysis.Moment{{false, 500, 500, 500}}},
+		{"a spike that leaves a fifth", [][3]int64{{0, 1000, 1000}, {500, 1500, 1500}, {520, 1100, 1500}}, []analysis.Moment{{true, 500, 520, 400}}},
+		{"one that leaves more falls to where it is no step", [][3]int64{{0, 1000, 1000}, {500, 1500, 1500}, {520, 1101, 1500}}, nil},
+		{"a step that keeps half", [][3]int64{{0, 1000, 1000}, {500, 1500, 1500}, {520, 1250, 1500}}, []analysis.Moment{{false, 500, 500, 500}}},
+		{"a step", [][3]int64{{0, 1000, 1000}, {500, 1500, 1500}}, []analysis.Moment{{false, 500, 500, 500}}},
+		{"a step in two stretches", [][3]int64{{0, 1000, 1000}, {508, 1250, 1250}, {512, 1500, 1500}}, []analysis.Moment{{false, 508, 512, 500}}},
+		{"a staircase", [][3]int64{{0, 1000, 1000}, {500, 1300, 1300}, {600, 1600, 1600}}, []analysis.Moment{{false, 500, 500, 300}, {false, 600, 600, 300}}},
+		{"a slope", [][3]int64{{0, 1000, 1000}, {500, 1099, 1099}, {510, 1198, 1198}, {520, 1297, 1297}, {530, 1396, 1396}}, nil},
+		{"two spikes and a step", [][3]int64{{0, 100, 100}, {200, 100, 300}, {400, 300, 300}, {600, 300, 500}, {610, 300, 300}}, []analysis.Moment{{true, 200, 200, 200}, {false, 400, 400, 200}, {true, 600, 600, 200}}},
+		{"the end of the process", [][3]int64{{0, 1000, 1000}, {1900, 0, 1000}}, nil},
+	} {
+		var line analysis.Timeline
+		for _, p := range test.points {
+			line.AtNS, line.Last, line.Max = append(line.AtNS, p[0]), append(line.Last, p[1]), append(line.Max, p[2])
+		}
+		if got := line.Moments(0, 2000); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
+		}
+	}
+}
+
+// Times that cannot be, as damaged traces have them, are no reason to fail.
+func TestMomentsOfDamagedTimes(t *testing.T) {
+	line := analysis.Timeline{AtNS: []int64{math.MinInt64, -1, 0, math.MaxInt64}, Last: []int64{0, math.MaxInt64, 0, 5}, Max: []int64{0, math.MaxInt64, math.MaxInt64, 5}}
+	for _, span := range [][2]int64{{0, 0}, {math.MinInt64, math.MaxInt64}, {math.MaxInt64, math.MinInt64}, {-5, 5}} {
+		if list := line.Moments(span[0], span[1]); len(list) > len(line.AtNS) {
+			t.Errorf("%v: %+v", span, list)
+		}
+	}
+}
