@@ -76,6 +76,7 @@
     function send(item) {
       if (begun.elsewhere(item.transfer.key) && !item.insists) return set(item, "elsewhere");
       item.meter = pace.meter();
+      if (!count("sending")) meter.reset(); // after a pause as after a break
       set(item, "sending");
       begun.take(item.transfer.key);
       item.transfer.start();

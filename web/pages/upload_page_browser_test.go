@@ -97,6 +97,28 @@ func TestUploadSaysHowLong(t *testing.T) {
 	s.stored(2, 80<<20)
 }
 
+// A pause counts neither for a file nor for all of them: of one file both have the same figures, and a speed that is not known again yet
+// is not given.
+func TestUploadAfterPause(t *testing.T) {
+	s, b := open(t), browse(t)
+	d := openDoor(t, s)
+	held := d.hold(5 << 20)
+	b.sending(d.url+"/upload?project=shop&build=1", sized(t, "large.log", 20))
+	held.wait(b.ctx, t)
+	b.see(`/^\d+ %/.test(document.querySelector("#queue-pace").textContent)`)
+	b.do(press("#files [data-act=pause]"))
+	b.see(aState + ` === "paused"`)
+	d.cut()
+	held = d.hold(5 << 20)
+	b.see(`(later => { performance.now = () => later; return true; })(performance.now() + 600000)`)
+	b.do(press("#files [data-act=pause]"))
+	held.wait(b.ctx, t)
+	b.see(`/^\d+ %$/.test(document.querySelector("#files .st").textContent)`)
+	b.each(map[string]string{`document.querySelector("#queue-pace").textContent === document.querySelector("#files .st").textContent || document.querySelector("#queue-pace").textContent`: "true"})
+	d.let()
+	b.see(`location.pathname === "/runs/1"`)
+}
+
 // The form offers where the last uploads went. The address goes before that, and what was cleared stays clear.
 func TestUploadRemembersTarget(t *testing.T) {
 	s, b := open(t), browse(t)
