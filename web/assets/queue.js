@@ -147,7 +147,7 @@
     // giveUp ends a transfer for good, but not that of another tab.
     function giveUp(item) {
       if (BUSY.indexOf(item.state) < 0 || item.state === "elsewhere") return;
-      item.transfer.forget();
+      if (begun.elsewhere(item.transfer.key)) item.transfer.stop(); else item.transfer.forget();
       begun.release(item.transfer.key);
     }
     function act(item, what) {

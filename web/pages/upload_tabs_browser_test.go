@@ -104,6 +104,39 @@ func TestTabTakesOver(t *testing.T) {
 	first.see(`document.querySelector("#before").hidden`)
 }
 
+// Whoever removes a file that has not begun here leaves alone what another tab has of it.
+func TestRemoveLeavesOtherTabAlone(t *testing.T) {
+	s, one := open(t), browse(t)
+	d := openDoor(t, s)
+	one.lossy.Store(true)
+	large := sized(t, "large.log", 20)
+	address := d.url + "/upload?project=shop&build=1"
+	held := d.hold(5 << 20)
+	one.sending(address, large)
+	held.wait(one.ctx, t)
+	one.do(press("#files [data-act=pause]"))
+	one.see(aState + ` === "paused"`)
+	d.cut()
+	upload := must[string](t)(cdp.Run(one.ctx, cdp.Evaluate[string](`uploadsBegun.all()[0].url`)))
+	s.arrived(upload, 5<<20)
+	held = d.hold(1 << 10)
+	two := one.another()
+	two.besides(address, sized(t, "a.log", 1), sized(t, "b.log", 1), sized(t, "c.log", 1), large)
+	held.wait(two.ctx, t)
+	two.see(`[...document.querySelectorAll("#files .file")].map(r => r.dataset.state).join() === "sending,sending,sending,waiting"`)
+	two.do(press("#files .file:nth-child(4) [data-act=remove]"))
+	two.see(`document.querySelectorAll("#files .file").length === 3`)
+	two.each(map[string]string{`uploadsBegun.all().some(e => e.url === "` + upload + `")`: "true"})
+	d.let()
+	two.see(`location.pathname === "/runs/1"`)
+	one.do(press("#files [data-act=pause]"))
+	one.see(`location.pathname === "/runs/1"`)
+	s.stored(4, 23<<20)
+	if created, _ := d.seen(); created != 4 {
+		t.Errorf("%d uploads were begun for four files", created)
+	}
+}
+
 // What the server no longer knows leaves the list, and the page says so; begun anew it goes up from the beginning.
 func TestPendingThatTheServerForgot(t *testing.T) {
 	s, b := open(t), browse(t)
