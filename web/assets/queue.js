@@ -26,9 +26,11 @@
       Array.prototype.forEach.call(files, function (file) {
         var same = self.items.find(function (i) { return i.file.name === file.name && i.file.size === file.size && i.file.lastModified === file.lastModified; });
         if (same) {
-          if (same.state === "failed") same.state = "ready";
+          if (same.state === "failed") set(same, "ready");
           return;
         }
+        var stale = self.items.find(function (i) { return i.file.name === file.name && i.state === "failed" && i.problem.changed; });
+        if (stale) takeOut(stale); // the line of that says to choose it again
         var row = line.content.firstElementChild.cloneNode(true), item = { file: file, row: row, state: "ready", sent: 0, metadata: metadata, fixed: !!metadata };
         row.querySelector(".name").textContent = file.name;
         row.querySelector("progress").setAttribute("aria-label", file.name);
@@ -150,6 +152,10 @@
       if (begun.elsewhere(item.transfer.key)) item.transfer.stop(); else item.transfer.forget();
       begun.release(item.transfer.key);
     }
+    function takeOut(item) {
+      self.items.splice(self.items.indexOf(item), 1);
+      item.row.remove();
+    }
     function act(item, what) {
       if (what === "pause" && item.state === "paused") {
         set(item, "waiting");
@@ -163,8 +169,7 @@
         item.transfer.start();
       } else if (what === "remove") {
         giveUp(item);
-        self.items.splice(self.items.indexOf(item), 1);
-        item.row.remove();
+        takeOut(item);
         (document.querySelector("#files [data-act=remove]:not([hidden])") || input).focus();
       } else {
         return;

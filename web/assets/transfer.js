@@ -8,7 +8,7 @@
 
   // uploadTransfer makes the transfer of a file. It tells on.progress(bytes sent), on.wait(why), where why has
   // offline, what was said because of which it waits, and the seconds until the next try, on.going() as it goes on, on.anew() where the server has lost what
-  // it had, and at last on.done(run, body) or on.failed(problem).
+  // it had, and at last on.done(run, body) or on.failed(problem); a problem is changed where the file on the disk is.
   function transfer(file, metadata, on) {
     var key = begun.key(file, metadata), upload = null, active = false, waiting = false, timer = 0;
     var entry = null; // of what has begun; another tab that ends the same upload takes it out of the browser's memory
@@ -117,7 +117,7 @@
       }, function () {
         if (upload !== current || !active) return;
         end();
-        on.failed({ text: "The file has changed since it was chosen, or is gone: choose it again." });
+        on.failed({ changed: true, text: "The file has changed since it was chosen, or is gone: choose it again." });
       });
     }
     function again(said, res) {

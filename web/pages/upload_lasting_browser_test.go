@@ -238,6 +238,31 @@ func TestUploadThatCannotGoOn(t *testing.T) {
 	d.cut()
 	b.see(aState + ` === "failed" && document.querySelector("#files .err").textContent === "The file has changed since it was chosen, or is gone: choose it again."`)
 	b.see(`document.querySelector("#queue-sum").textContent === "1 file, 1 not taken" && location.pathname === "/upload"`)
+
+	// Chosen again it takes the place of what it was, and nothing of that is left to fail.
+	b.do(cdp.SetUploadFiles("#file", []string{large}))
+	b.see(`document.querySelector("#queue-sum").textContent === "1 file" && ` + aState + ` === "ready" && document.querySelector("#files .err").hidden`)
+	b.do(press("#start"))
+	b.see(`location.pathname === "/runs/1"`)
+	s.stored(1, int64(len(log)))
+}
+
+// A file that was not taken and is chosen again is ready to be sent, and its line says so.
+func TestUploadChosenAgain(t *testing.T) {
+	s, b := open(t), browse(t)
+	d := openDoor(t, s)
+	b.lossy.Store(true)
+	small := sized(t, "small.log", 1)
+	b.choosing(d.url+"/upload?project=shop&build=1", small)
+	d.answer(http.StatusForbidden)
+	b.do(press("#start"))
+	b.see(aState + ` === "failed"`)
+	d.answer(0)
+	b.do(cdp.SetUploadFiles("#file", []string{small}))
+	b.see(`document.querySelector("#queue-sum").textContent === "1 file" && ` + aState + ` === "ready" && document.querySelector("#files .err").hidden`)
+	b.do(press("#start"))
+	b.see(`location.pathname === "/runs/1"`)
+	s.stored(1, 1<<20)
 }
 
 // Symbols that were on their way are pending too, and go on as symbols whatever the form says.
