@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	cdp "github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -75,4 +76,29 @@ func TestSnapshotsInBrowser(t *testing.T) {
 	b.accessible("at 390")
 	b.fits("at 390")
 	b.keep("run-snapshots-390")
+}
+
+// Snapshots that lie nearer to each other than the chart can show stay apart: what the address chooses is what the menus and the
+// handles say, and keys reach each of them.
+func TestNearSnapshotsInBrowser(t *testing.T) {
+	s, b := open(t), browse(t)
+	captures := capturesOf(shop, 6)
+	first := captures[0].Snapshots[0].TakenAt
+	for i, after := range []time.Duration{0, time.Second, 3 * 24 * time.Hour, 4 * 24 * time.Hour, 7*24*time.Hour - time.Second, 7 * 24 * time.Hour} {
+		captures[i].Snapshots[0].TakenAt = first.Add(after)
+	}
+	run := addRun(t, s.store, target, captures)
+	says := func(length, since, until string) string {
+		return `document.querySelector("#window-length").textContent === "` + length + `" && document.querySelector("#since").selectedOptions[0].text.startsWith("` + since + `,") && document.querySelector("#until").selectedOptions[0].text.startsWith("` + until + `,")`
+	}
+	b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, run)))
+	b.see(says("6 snapshots", "1", "6"))
+	b.do(cdp.Focus(".edge[data-end=from]"), cdp.KeyEvent(kb.ArrowRight))
+	b.see(`location.search === "?since=2" && ` + says("5 snapshots", "2", "6"))
+	b.do(cdp.Focus(".edge[data-end=to]"), cdp.KeyEvent(kb.ArrowLeft))
+	b.see(`location.search === "?since=2&until=5" && ` + says("4 snapshots", "2", "5"))
+	b.do(cdp.Reload())
+	b.see(`document.querySelector(".edge[role=slider]") && ` + says("4 snapshots", "2", "5"))
+	b.do(cdp.Focus(".edge[data-end=to]"), cdp.KeyEvent(kb.ArrowRight))
+	b.see(`location.search === "?since=2" && ` + says("5 snapshots", "2", "6"))
 }
