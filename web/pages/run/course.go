@@ -19,7 +19,7 @@ type courseChart struct {
 	chart
 	layers   []courseLayer
 	totals   []string // paths of the total, one for each life of the process
-	blocks   string   // path of what blocks hold
+	blocks   []string // paths of what blocks hold, one for each list of instants that can be compared
 	diamonds []mark
 }
 
@@ -183,17 +183,40 @@ func barPoints(x, values []float64, y func(float64) float64) []point {
 	return points(x, values, y)
 }
 
+// A blockCount says which instants count the same blocks: those of one life of the process, and of a trace, which counts only what was
+// allocated while it was recorded, those of that trace.
+type blockCount struct {
+	life  int
+	trace string
+}
+
 // drawBlocks draws what the blocks of heaps hold, as evidence of allocations counts them.
 func (d *courseChart) drawBlocks(c *analysis.Course, x []float64, y func(float64) float64) {
-	var edge []point
+	edges, order := map[blockCount][]point{}, []blockCount{}
+	var of blockCount
 	for i := range c.Instants {
-		if b := c.Instants[i].Blocks; b != nil {
-			edge = append(edge, point{x[i], y(float64(max(0, *b)))})
-			d.diamonds = append(d.diamonds, mark{x: x[i], y: y(float64(max(0, *b))), title: instantTitle(c, i)})
+		at := &c.Instants[i]
+		if i > 0 && at.OtherLife != c.Instants[i-1].OtherLife {
+			of.life++
 		}
+		if at.Blocks == nil {
+			continue
+		}
+		p := point{x[i], y(float64(max(0, *at.Blocks)))}
+		d.diamonds = append(d.diamonds, mark{x: p.x, y: p.y, title: instantTitle(c, i)})
+		of.trace = ""
+		if at.SinceStart {
+			of.trace = at.File
+		}
+		if edges[of] == nil {
+			order = append(order, of)
+		}
+		edges[of] = append(edges[of], p)
 	}
-	if len(edge) > 1 {
-		d.blocks = outline(edge)
+	for _, of := range order {
+		if edge := edges[of]; len(edge) > 1 {
+			d.blocks = append(d.blocks, outline(edge))
+		}
 	}
 }
 

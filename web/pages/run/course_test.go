@@ -70,6 +70,38 @@ func TestCourseChart(t *testing.T) {
 	}
 }
 
+// A line of blocks joins what can be compared: not one life of the process with another, nor all blocks with those of a trace, which
+// counts only what was allocated while it was recorded.
+func TestCourseJoinsBlocksThatCompare(t *testing.T) {
+	held := func(minutes, bytes int64, file string, sinceStart bool) analysis.Instant {
+		at := instant(minutes, 0)
+		at.File, at.Blocks, at.SinceStart = file, &bytes, sinceStart
+		return at
+	}
+	other := held(0, 500, "a.log", false)
+	other.OtherLife = true
+	other2 := other
+	other2.AtNS = 60e9
+	for name, test := range map[string]struct {
+		in    []analysis.Instant
+		lines int // with two points or more
+	}{
+		"one":                  {[]analysis.Instant{held(0, 10, "a.log", false), instant(60, 50)}, 0},
+		"logs":                 {[]analysis.Instant{held(0, 10, "a.log", false), held(60, 20, "b.log", false)}, 1},
+		"a trace":              {[]analysis.Instant{held(0, 0, "a.etl", true), held(60, 20, "a.etl", true)}, 1},
+		"two traces":           {[]analysis.Instant{held(0, 0, "a.etl", true), held(10, 20, "a.etl", true), held(20, 0, "b.etl", true), held(60, 20, "b.etl", true)}, 2},
+		"a trace between logs": {[]analysis.Instant{held(0, 500, "a.log", false), held(10, 0, "a.etl", true), held(20, 30, "a.etl", true), held(60, 500, "b.log", false)}, 2},
+		"a log and a trace":    {[]analysis.Instant{held(0, 500, "a.log", false), held(60, 3, "a.etl", true)}, 0},
+		"another life":         {[]analysis.Instant{other, other2, held(2, 10, "b.log", false), held(60, 20, "c.log", false)}, 2},
+		"one of another life":  {[]analysis.Instant{other, held(60, 20, "c.log", false)}, 0},
+	} {
+		d := newCourseChart(&analysis.Course{Measure: analysis.MeasurePrivate, Timed: true, Instants: test.in})
+		if len(d.blocks) != test.lines {
+			t.Errorf("%s: lines %q, want %d", name, d.blocks, test.lines)
+		}
+	}
+}
+
 func TestTitleOfAnInstant(t *testing.T) {
 	at := instant(0, 100<<20, analysis.Part{Use: capture.UseHeap, Bytes: 60 << 20})
 	at.TakenAt, at.Unexplained, at.Blocks = "2026-03-06T12:00:00", new(int64(40<<20)), new(int64(50<<20))
