@@ -124,15 +124,15 @@ func (c *chart) drawTimes(whole time.Duration, x []float64) {
 	}
 }
 
-// drawNumbers labels the axis with the snapshots' numbers, where their times say nothing.
-func (c *chart) drawNumbers(x []float64) {
+// drawNumbers labels the axis with the numbers of the marks, where their times say nothing. The word is what a mark is.
+func (c *chart) drawNumbers(x []float64, word string) {
 	for i, m := range c.marks {
 		if m.number == 0 {
 			continue
 		}
 		text := strconv.Itoa(m.number)
 		if len(x) <= 8 {
-			text = "snapshot " + text
+			text = word + " " + text
 		}
 		class := "mid"
 		if len(x) > 1 && i == 0 {

@@ -1,14 +1,11 @@
 package run
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
-	"heapdrift/web/pages/ui"
 )
 
 // unexplained is what nothing accounts for, drawn as if it were a use.
@@ -53,9 +50,6 @@ func bytesOfUse(at *analysis.Instant, use capture.UseName) int64 {
 	return *at.Unexplained
 }
 
-// measureTitle is what the total is called at the head of a column.
-func measureTitle(c *analysis.Course) string { return strings.ToUpper(c.Measure[:1]) + c.Measure[1:] }
-
 // courseUses are the uses that a course has anything of, in the order of tables, and what is unexplained behind them.
 func courseUses(c *analysis.Course) (list []capture.UseName) {
 	for _, use := range tabled {
@@ -84,17 +78,30 @@ func newCourseChart(c *analysis.Course) *courseChart {
 	if timed {
 		d.drawTimes(time.Duration(c.Instants[len(x)-1].AtNS), x)
 	} else {
-		d.numberMarks()
-		d.drawNumbers(x)
+		d.times = instantNumbers(x)
 	}
 	d.name = courseName(c)
 	return d
 }
 
+// instantNumbers label the axis where times say nothing.
+func instantNumbers(x []float64) []label {
+	var all chart // its marks are all instants; those of the course are the ones that tell a total
+	for _, at := range x {
+		all.marks = append(all.marks, mark{x: at})
+	}
+	all.numberMarks()
+	all.drawNumbers(x, "instant")
+	return all.times
+}
+
+// isDrawnByTime reports whether instants stand where their times are.
+func isDrawnByTime(c *analysis.Course) bool { return c.Timed && c.Instants[len(c.Instants)-1].AtNS > 0 }
+
 // coursePositions places the instants by their time, else at equal distances.
 func coursePositions(c *analysis.Course) (x []float64, timed bool) {
 	n := len(c.Instants)
-	timed = c.Timed && c.Instants[n-1].AtNS > 0
+	timed = isDrawnByTime(c)
 	x = make([]float64, n)
 	for i := range x {
 		part := float64(i) / float64(n-1)
@@ -218,43 +225,4 @@ func (d *courseChart) drawBlocks(c *analysis.Course, x []float64, y func(float64
 			d.blocks = append(d.blocks, outline(edge))
 		}
 	}
-}
-
-// instantTitle says what an instant tells.
-func instantTitle(c *analysis.Course, i int) string {
-	at := &c.Instants[i]
-	var parts []string
-	if at.Total != nil {
-		parts = append(parts, fmt.Sprintf("%s %s", c.Measure, analysis.Bytes(*at.Total)))
-	}
-	for _, use := range courseUses(c) {
-		if n := bytesOfUse(at, use); n != 0 {
-			parts = append(parts, useTitle(use)+" "+analysis.Bytes(n))
-		}
-	}
-	if at.Blocks != nil {
-		parts = append(parts, "blocks of heaps "+analysis.Bytes(*at.Blocks))
-	}
-	title := strings.Join(parts, ", ") + " (" + at.File + ")"
-	if at.TakenAt != "" {
-		title = localMoment(at.TakenAt) + ": " + title
-	}
-	return title
-}
-
-// courseName says what the chart shows in words.
-func courseName(c *analysis.Course) string {
-	name := fmt.Sprintf("Memory over time, %s at %s.", c.Measure, ui.Counted(len(c.Instants), "instant"))
-	if text := c.SayGrowth(); text != "" {
-		name += " " + text
-	}
-	return name
-}
-
-// outlookSign is the sign before an outlook: what ends within a week is a warning.
-func outlookSign(o *analysis.Outlook) string {
-	if o.LeftNS != nil && time.Duration(*o.LeftNS) < 7*24*time.Hour {
-		return "warn"
-	}
-	return "info"
 }

@@ -40,8 +40,8 @@ func TestCourseChart(t *testing.T) {
 		times    string // first label below the axis
 	}{
 		"two instants":                         {true, []analysis.Instant{instant(0, 50, heap(50)), explained}, "Unexplained 1, Heaps 1, PEB, TEBs, system 1", 2, 0, "0 min"},
-		"without times":                        {false, []analysis.Instant{instant(0, 50, heap(50)), explained}, "Unexplained 1, Heaps 1, PEB, TEBs, system 1", 2, 0, "snapshot 1"},
-		"all at the same time":                 {true, []analysis.Instant{instant(0, 50, heap(50)), instant(0, 60, heap(60))}, "Heaps 1", 2, 0, "snapshot 1"},
+		"without times":                        {false, []analysis.Instant{instant(0, 50, heap(50)), explained}, "Unexplained 1, Heaps 1, PEB, TEBs, system 1", 2, 0, "instant 1"},
+		"all at the same time":                 {true, []analysis.Instant{instant(0, 50, heap(50)), instant(0, 60, heap(60))}, "Heaps 1", 2, 0, "instant 1"},
 		"the parts are more":                   {true, []analysis.Instant{instant(0, 50, heap(50)), over}, "Heaps 1", 2, 0, "0 min"},
 		"blocks between":                       {true, []analysis.Instant{instant(0, 50, heap(50)), blocks, explained}, "Unexplained 1, Heaps 1, PEB, TEBs, system 1", 2, 1, "0 min"},
 		"one that tells the use":               {true, []analysis.Instant{blocks, explained}, "Unexplained 1, Heaps 1, PEB, TEBs, system 1", 1, 1, "0 min"},
@@ -102,11 +102,45 @@ func TestCourseJoinsBlocksThatCompare(t *testing.T) {
 	}
 }
 
+// Without times the chart and the table call an instant the same, whether it tells the total or blocks alone.
+func TestInstantsWithoutTimes(t *testing.T) {
+	blocks := instant(0, 0)
+	blocks.Blocks = new(int64(40))
+	dated := instant(0, 60)
+	dated.TakenAt = "2026-03-06T12:00:00"
+	c := &analysis.Course{Measure: analysis.MeasurePrivate, Instants: []analysis.Instant{blocks, instant(0, 50), dated}}
+	d := newCourseChart(c)
+	var labels []string
+	for _, l := range d.times {
+		labels = append(labels, l.text)
+	}
+	if got := strings.Join(labels, ", "); got != "instant 1, instant 2, instant 3" {
+		t.Error(got)
+	}
+	if from, to, _, by, _ := c.Growth(); from != nil {
+		if got := growthTitle(c, from, to, by); got != "private bytes, instant 2 – instant 3, 6 Mar 2026 12:00" {
+			t.Error(got)
+		}
+	} else {
+		t.Error("no growth")
+	}
+	if x, _ := coursePositions(c); d.times[1].x != x[1] || d.marks[0].x != x[1] {
+		t.Errorf("instant 2 is at %v, its mark at %v, its label at %v", x[1], d.marks[0].x, d.times[1].x)
+	}
+	if got := fmt.Sprint(instantMoment(c, 0), "; ", instantMoment(c, 2)); got != "instant 1; instant 3, 6 Mar 2026 12:00" {
+		t.Error(got)
+	}
+	c.Timed, c.Instants[2].AtNS = true, 60e9
+	if got := fmt.Sprint(instantMoment(c, 0), "; ", instantMoment(c, 2)); got != "; 6 Mar 2026 12:00" {
+		t.Error(got)
+	}
+}
+
 func TestTitleOfAnInstant(t *testing.T) {
 	at := instant(0, 100<<20, analysis.Part{Use: capture.UseHeap, Bytes: 60 << 20})
 	at.TakenAt, at.Unexplained, at.Blocks = "2026-03-06T12:00:00", new(int64(40<<20)), new(int64(50<<20))
 	c := &analysis.Course{Measure: analysis.MeasurePrivate, Instants: []analysis.Instant{at, instant(60, 0)}}
-	if got := instantTitle(c, 0); got != "6 Mar 2026 12:00: private bytes 100 MB, Heaps 60.0 MB, Unexplained 40.0 MB, blocks of heaps 50.0 MB (a.dmp)" {
+	if got := instantTitle(c, 0); got != "instant 1, 6 Mar 2026 12:00: private bytes 100 MB, Heaps 60.0 MB, Unexplained 40.0 MB, blocks of heaps 50.0 MB (a.dmp)" {
 		t.Error(got)
 	}
 	if got := measureTitle(c); got != "Private bytes" {
