@@ -20,6 +20,10 @@ func TestSnapshotsOfASeries(t *testing.T) {
 		{"since=4", "snapshots: 4 to 6 of 6"},
 		{"until=2", "snapshots: 1 to 2 of 6"},
 		{"since=2&until=3&view=modules", "snapshots: 2 to 3 of 6"},
+		{"since=5&until=2", "snapshots: 2 to 5 of 6"},
+		{"since=5&until=2&fn=AppendLine", "function: AppendLine"},
+		{"since=none&until=2&fn=AppendLine&size=large", "function: AppendLine"},
+		{"since=none&until=2&fn=AppendLine&size=large", "snapshots: 1 to 2 of 6"},
 		{"since=9", "snapshot 9 is not there: the run has 6"},
 	} {
 		_, page := s.get(fmt.Sprintf("/runs/%d?%s", run, test.query))
@@ -60,6 +64,11 @@ func TestSnapshotsInBrowser(t *testing.T) {
 	b.see(`location.search === "?since=6" && document.querySelector("#window-length").textContent === "1 snapshot"`)
 	b.do(cdp.Focus(".edge[data-end=from]"), cdp.KeyEvent(kb.Home))
 	b.see(`location.search === "" && document.querySelector("#window-length").textContent === "6 snapshots"`)
+	// The menus may be set the wrong way round.
+	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d?since=2&until=3&q=AppendLine", s.url, run)))
+	b.see(`document.querySelector(".edge[role=slider]")`)
+	b.see(`(menu => { menu.value = "5"; menu.dispatchEvent(new Event("change", { bubbles: true })); return true; })(document.querySelector("#since"))`)
+	b.see(`new URLSearchParams(location.search).get("since") === "3" && location.search.includes("until=5") && location.search.includes("q=AppendLine") && document.querySelector("#since").selectedIndex === 2 && document.querySelector("#until").selectedIndex === 4`)
 	// A filter stays while snapshots change, and the other way round.
 	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d?q=AppendLine", s.url, run)))
 	b.do(cdp.Click(`#window nav a[title^="the second half"]`))
