@@ -85,9 +85,9 @@
 
   window.uploadsBegun = {
     key: key, keyOf: keyOf, keep: keep, drop: drop, all: all, find: find, ask: ask, isGone: isGone, forget: forget,
-    // take and release say what this tab has in hand; run is where the file went, where it has arrived.
+    // take and release say what this tab has in hand; ended is there where the file has arrived, and has the run that it went to, if any.
     take: function (k) { mine[k] = true; delete ends[k]; tell(); changed(); },
-    release: function (k, run) { delete mine[k]; tell(run ? { ended: { key: k, run: run } } : {}); changed(); },
+    release: function (k, ended) { delete mine[k]; tell(ended ? { ended: { key: k, run: ended.run } } : {}); changed(); },
     holds: function (k) { return !!mine[k]; },
     elsewhere: function (k) { return Object.keys(others).some(function (tab) { return others[tab].indexOf(k) >= 0; }); },
     endOf: function (k) { return ends[k]; },

@@ -135,7 +135,7 @@
       item.run = run;
       item.sent = item.file.size;
       set(item, "done");
-      begun.release(item.transfer.key, run);
+      begun.release(item.transfer.key, { run: run });
       if (options.taken) options.taken(item);
       next();
     }

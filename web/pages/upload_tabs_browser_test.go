@@ -3,9 +3,13 @@ package pages_test
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
 
 	cdp "github.com/chromedp/chromedp"
+
+	"heapdrift/worker/workertest"
 )
 
 // close closes the tab, as a reader does who is through with it.
@@ -40,6 +44,33 @@ func TestTwoTabsSendAtOnce(t *testing.T) {
 	s.stored(2, 21<<20)
 	if created, _ := d.seen(); created != 2 {
 		t.Errorf("%d uploads were begun for two files", created)
+	}
+}
+
+// Symbols go to no run; a tab that waits for another's is told all the same that they have arrived.
+func TestTwoTabsSendSymbols(t *testing.T) {
+	s, one := open(t), browse(t)
+	addRun(t, s.store, target, capturesOf(shop[:1], 1))
+	d := openDoor(t, s)
+	pdb, _ := workertest.Till(t)
+	path := filepath.Join(t.TempDir(), "till.pdb")
+	if err := os.WriteFile(path, pdb, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	held := d.hold(100)
+	choose := []cdp.Action[cdp.Void]{cdp.Navigate(d.url + "/projects/shopd/symbols"), cdp.Click("main h1"), cdp.SetUploadFiles("#file", []string{path})}
+	one.do(choose...)
+	held.wait(one.ctx, t)
+	two := one.another()
+	two.do(choose[0], choose[1])
+	two.see(`uploadsBegun.all().length === 1 && uploadsBegun.elsewhere(uploadsBegun.keyOf(uploadsBegun.all()[0]))`)
+	two.do(choose[2])
+	two.see(aState + ` === "elsewhere"`)
+	d.let()
+	one.see(aState + ` === "done"`)
+	two.see(aState + ` === "done"`)
+	if created, _ := d.seen(); created != 1 {
+		t.Errorf("%d uploads were begun for one file", created)
 	}
 }
 
