@@ -51,10 +51,11 @@
     }, function () { return { state: "away" }; });
   }
   function isGone(status) { return status === 404 || status === 410; }
-  // forget gives an upload up, here and on the server; the server sweeps what it was not told of.
+  // forget gives an upload up, here and on the server. It promises whether the server has none of it any more; what it was not told of
+  // it sweeps after a day.
   function forget(url) {
     drop(url);
-    return fetch(url, { method: "DELETE", headers: { "Tus-Resumable": "1.0.0" } }).catch(function () { /* swept after a day */ });
+    return fetch(url, { method: "DELETE", headers: { "Tus-Resumable": "1.0.0" } }).then(function (res) { return res.ok || isGone(res.status); }, function () { return false; });
   }
 
   // ---- other tabs ----

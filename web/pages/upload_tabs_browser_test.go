@@ -210,6 +210,25 @@ func TestPendingThatTheServerForgot(t *testing.T) {
 	s.stored(1, 12<<20)
 }
 
+// What the server was not told of is not called forgotten there.
+func TestForgetWithoutServer(t *testing.T) {
+	s, b := open(t), browse(t)
+	d := openDoor(t, s)
+	b.leaving()
+	b.lossy.Store(true)
+	held := d.hold(5 << 20)
+	address := d.url + "/upload?project=shop&build=1"
+	b.sending(address, sized(t, "large.log", 12))
+	held.wait(b.ctx, t)
+	b.do(cdp.Navigate(address))
+	d.cut()
+	d.answer(http.StatusServiceUnavailable)
+	b.see(pending + ` === 1`)
+	b.do(press("#before [data-act=forget]"))
+	b.see(`document.querySelector("#before-said").textContent === "large.log is forgotten here. The server could not be told: it deletes what nobody continues for a day." && ` + pending + ` === 0`)
+	b.see(`!document.querySelector("#before").hidden && document.activeElement.id === "file"`)
+}
+
 // terminate deletes an upload behind the browser's back. It waits for the piece that the server still has in hand.
 func (s *site) terminate(path string) {
 	s.t.Helper()
