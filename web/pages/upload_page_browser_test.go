@@ -69,6 +69,7 @@ func TestPaceOfUploads(t *testing.T) {
 		after(`m.sent(0, 0); m.sent(4 << 20, 4000); return uploadPace.words(m, 4 << 20, 10 << 20, 6 << 20, 4000)`):           "40 % · 1.00 MB/s · about 6 s left",
 		after(`m.sent(0, 0); m.sent(4 << 20, 4000); return uploadPace.words(m, 4 << 20, 4 << 20, 0, 4000)`):                  "100 % · 1.00 MB/s",
 		after(`m.sent(0, 0); m.sent(4 << 20, 4000); return uploadPace.words(m, 4 << 20, 10 << 20, 6 << 20, 40000)`):          "40 % · stands still",
+		after(`m.sent(0, 0); m.sent(4 << 20, 4000); return uploadPace.words(m, 4 << 20, 4 << 20, 0, 40000)`):                 "100 %",
 		`uploadPace.percent(999, 1000) + " " + uploadPace.percent(1000, 1000) + " " + uploadPace.percent(0, 0)`:              "99 100 0",
 		`[0.4, 9.4, 34, 57.4, 57.5, 89, 90, 3569, 3570, 3600, 7800, 86369, 86370].map(uploadPace.time).join(", ")`:           "less than 1 s, about 9 s, about 35 s, about 55 s, about 1 min, about 1 min, about 2 min, about 59 min, about 1 h, about 1 h, about 2 h 10 min, about 23 h 59 min, more than a day",
 		`[0, 1, 999, 1000, 1024, 9.99 * 1024, 10240, 99.9 * 1024, 1 << 20, 5e9, 3e15].map(uploadPace.size).join(", ")`:       "0 B, 1 B, 999 B, 0.98 KB, 1.00 KB, 9.99 KB, 10.0 KB, 99.9 KB, 1.00 MB, 4.66 GB, 2728 TB",
