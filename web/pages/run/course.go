@@ -50,6 +50,25 @@ func bytesOfUse(at *analysis.Instant, use capture.UseName) int64 {
 	return *at.Unexplained
 }
 
+// toldOfUse is what a use has at an instant; nil where the evidence does not say: some tells the total alone.
+func toldOfUse(at *analysis.Instant, use capture.UseName) *int64 {
+	if !tellsUses(at) || use == unexplained && at.Unexplained == nil {
+		return nil
+	}
+	return new(bytesOfUse(at, use))
+}
+
+func tellsTotal(at *analysis.Instant) bool { return at.Total != nil }
+func tellsUses(at *analysis.Instant) bool  { return at.Total != nil && len(at.Parts) > 0 }
+
+// grownOfUse is what a use grew by from one instant to another; nil where one of them does not say.
+func grownOfUse(from, to, growth *analysis.Instant, use capture.UseName) *int64 {
+	if toldOfUse(from, use) == nil || toldOfUse(to, use) == nil {
+		return nil
+	}
+	return new(bytesOfUse(growth, use))
+}
+
 // courseUses are the uses that a course has anything of, in the order of tables, and what is unexplained behind them.
 func courseUses(c *analysis.Course) (list []capture.UseName) {
 	for _, use := range tabled {
@@ -74,6 +93,7 @@ func newCourseChart(c *analysis.Course) *courseChart {
 	ceiling := d.drawGrid(highest)
 	y := func(bytes float64) float64 { return plotHeight * (1 - bytes/ceiling) }
 	d.drawUses(c, x, y)
+	d.drawTotals(c, x, y)
 	d.drawBlocks(c, x, y)
 	if timed {
 		d.drawTimes(time.Duration(c.Instants[len(x)-1].AtNS), x)
@@ -124,11 +144,11 @@ func heightOf(at *analysis.Instant) (sum float64) {
 	return max(sum, float64(*at.Total))
 }
 
-// stretchesOf are the instants that tell a total, those of one life of the process together: nothing is drawn from one to the next.
-func stretchesOf(c *analysis.Course) (list [][]int) {
+// stretchesOf are the instants that tell something, those of one life of the process together: nothing is drawn from one to the next.
+func stretchesOf(c *analysis.Course, tells func(*analysis.Instant) bool) (list [][]int) {
 	for i := range c.Instants {
 		switch at := &c.Instants[i]; {
-		case at.Total == nil:
+		case !tells(at):
 		case len(list) > 0 && c.Instants[list[len(list)-1][0]].OtherLife == at.OtherLife:
 			list[len(list)-1] = append(list[len(list)-1], i)
 		default:
@@ -146,15 +166,25 @@ func stacked() []capture.UseName {
 	return append(list, unexplained)
 }
 
-// drawUses stacks the uses, and draws the total on top.
-func (d *courseChart) drawUses(c *analysis.Course, x []float64, y func(float64) float64) {
-	layers := map[capture.UseName]*courseLayer{}
-	for _, instants := range stretchesOf(c) {
-		at := make([]float64, len(instants))
-		bottom, totals := make([]float64, len(instants)), make([]float64, len(instants))
+// drawTotals draws the total.
+func (d *courseChart) drawTotals(c *analysis.Course, x []float64, y func(float64) float64) {
+	for _, instants := range stretchesOf(c, tellsTotal) {
+		at, totals := make([]float64, len(instants)), make([]float64, len(instants))
 		for k, i := range instants {
 			at[k], totals[k] = x[i], float64(*c.Instants[i].Total)
 			d.marks = append(d.marks, mark{x: x[i], y: y(totals[k]), title: instantTitle(c, i)})
+		}
+		d.totals = append(d.totals, outline(barPoints(at, totals, y)))
+	}
+}
+
+// drawUses stacks the uses, of the instants that tell them: at another they would seem to have had nothing.
+func (d *courseChart) drawUses(c *analysis.Course, x []float64, y func(float64) float64) {
+	layers := map[capture.UseName]*courseLayer{}
+	for _, instants := range stretchesOf(c, tellsUses) {
+		at, bottom := make([]float64, len(instants)), make([]float64, len(instants))
+		for k, i := range instants {
+			at[k] = x[i]
 		}
 		for _, use := range stacked() {
 			top := slices.Clone(bottom)
@@ -170,7 +200,6 @@ func (d *courseChart) drawUses(c *analysis.Course, x []float64, y func(float64) 
 			layers[use].paths = append(layers[use].paths, area(barPoints(at, top, y), barPoints(at, bottom, y)))
 			bottom = top
 		}
-		d.totals = append(d.totals, outline(barPoints(at, totals, y)))
 	}
 	for _, use := range slices.Backward(stacked()) {
 		if l := layers[use]; l != nil {

@@ -70,6 +70,36 @@ func TestCourseChart(t *testing.T) {
 	}
 }
 
+// An instant that tells the total alone says nothing of uses: neither that they had nothing, nor that they grew from nothing.
+func TestCourseOfTotalsAlone(t *testing.T) {
+	heap := func(n int64) analysis.Part { return analysis.Part{Use: capture.UseHeap, Bytes: n} }
+	c := &analysis.Course{Measure: analysis.MeasurePrivate, Timed: true, Instants: []analysis.Instant{instant(0, 50, heap(40)), instant(30, 60), instant(60, 70, heap(60))}}
+	d := newCourseChart(c)
+	if points := strings.Count(d.layers[0].paths[0], "L") + 1; len(d.layers[0].paths) != 1 || points != 4 || strings.Count(d.totals[0], "L") != 2 || len(d.marks) != 3 {
+		t.Errorf("heaps %q, totals %q, %d marks", d.layers[0].paths, d.totals, len(d.marks))
+	}
+	told := func(n *int64) string {
+		if n == nil {
+			return "–"
+		}
+		return fmt.Sprint(*n)
+	}
+	all, alone := &c.Instants[0], &c.Instants[1]
+	all.Unexplained = new(int64(10))
+	growth := instant(30, 10, heap(20))
+	growth.Unexplained = new(int64(7))
+	for got, want := range map[string]string{
+		told(toldOfUse(all, capture.UseHeap)) + " " + told(toldOfUse(all, capture.UseImage)) + " " + told(toldOfUse(all, unexplained)):                                                            "40 0 10",
+		told(toldOfUse(alone, capture.UseHeap)) + " " + told(toldOfUse(alone, unexplained)):                                                                                                       "– –",
+		told(grownOfUse(all, all, &growth, capture.UseHeap)) + " " + told(grownOfUse(all, all, &growth, unexplained)):                                                                             "20 7",
+		told(grownOfUse(alone, all, &growth, capture.UseHeap)) + " " + told(grownOfUse(all, alone, &growth, capture.UseHeap)) + " " + told(grownOfUse(all, &c.Instants[2], &growth, unexplained)): "– – –",
+	} {
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 // A line of blocks joins what can be compared: not one life of the process with another, nor all blocks with those of a trace, which
 // counts only what was allocated while it was recorded.
 func TestCourseJoinsBlocksThatCompare(t *testing.T) {
