@@ -25,10 +25,8 @@
       var added = [];
       Array.prototype.forEach.call(files, function (file) {
         var same = self.items.find(function (i) { return i.file.name === file.name && i.file.size === file.size && i.file.lastModified === file.lastModified; });
-        if (same) {
-          if (same.state === "failed") set(same, "ready");
-          return;
-        }
+        if (same && same.state === "failed") set(same, "ready");
+        if (same) return;
         var stale = self.items.find(function (i) { return i.file.name === file.name && i.state === "failed" && i.problem.changed; });
         if (stale) takeOut(stale); // the line of that says to choose it again
         var row = line.content.firstElementChild.cloneNode(true), item = { file: file, row: row, state: "ready", sent: 0, metadata: metadata, fixed: !!metadata };
@@ -166,7 +164,7 @@
         item.insists = true; // that tab may have crashed; where it did not, the server lets one of both write
         set(item, "waiting");
       } else if (what === "now") {
-        item.transfer.start();
+        if (item.state === "failed") enqueue(item); else item.transfer.start();
       } else if (what === "remove") {
         giveUp(item);
         takeOut(item);
@@ -227,7 +225,8 @@
       write(says, [item.says].concat(detail(item)).filter(Boolean).join(" "));
       says.hidden = !says.textContent;
       button(row, "pause", ACTIVE.concat("paused").indexOf(state) >= 0, state === "paused" ? "Resume" : "Pause", item);
-      button(row, "now", state === "retrying" || state === "elsewhere", state === "elsewhere" ? "Send it here" : "Try now", item);
+      var failed = state === "failed" && item.fixed; // the form says nothing of it, and may be empty
+      button(row, "now", failed || state === "retrying" || state === "elsewhere", failed ? "Try again" : state === "elsewhere" ? "Send it here" : "Try now", item);
       button(row, "remove", state !== "done", "Remove", item);
       var problem = state === "unfit" ? item.unfit : item.problem;
       err.hidden = !problem;
