@@ -62,12 +62,14 @@
   // Each tab says which files it has in hand; one that closes says that it has none. The server lets only one of them
   // write at a time, whatever is said here: this is so that nobody waits for that, or forgets what another tab sends.
   var me = Math.random().toString(36).slice(2), mine = {}, others = {}, ends = {}, listeners = [];
+  var heard = null; // the tabs that have answered since this one asked; null where it has not
   var channel = window.BroadcastChannel ? new BroadcastChannel("heapdrift-upload") : null;
   function tell(more) {
     if (channel) channel.postMessage(Object.assign({ from: me, keys: Object.keys(mine) }, more));
   }
   if (channel) channel.onmessage = function (e) {
     if (e.data.keys) others[e.data.from] = e.data.keys;
+    if (heard) heard[e.data.from] = true;
     if (e.data.ended) ends[e.data.ended.key] = e.data.ended;
     if (e.data.asks) tell();
     changed();
@@ -75,12 +77,17 @@
   function changed() { listeners.forEach(function (l) { l(); }); }
   window.addEventListener("pagehide", function () { if (channel) channel.postMessage({ from: me, keys: [] }); });
   window.addEventListener("pageshow", function (e) { if (e.persisted) tell({ asks: true }); });
-  // A tab that crashed says nothing: who comes back to this one has it ask again.
+  // A tab that crashed says nothing: who comes back to this one has it ask again. Until there was time to answer, what is known counts:
+  // one that is slow to answer is still sending.
   document.addEventListener("visibilitychange", function () {
-    if (document.visibilityState !== "visible") return;
-    others = {};
+    if (document.visibilityState !== "visible" || heard) return;
+    heard = {};
     tell({ asks: true });
-    setTimeout(changed, 500); // by then who is there has answered
+    setTimeout(function () {
+      Object.keys(others).forEach(function (tab) { if (!heard[tab]) delete others[tab]; });
+      heard = null;
+      changed();
+    }, 500);
   });
   tell({ asks: true });
 

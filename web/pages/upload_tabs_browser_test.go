@@ -98,6 +98,28 @@ func TestTwoTabsInsist(t *testing.T) {
 	}
 }
 
+// Who comes back to a tab finds out which of the others are still there. What another one sends counts as sent until there was time to
+// answer.
+func TestTabAsksWhoIsThere(t *testing.T) {
+	s, one := open(t), browse(t)
+	d := openDoor(t, s)
+	address := d.url + "/upload?project=shop&build=1"
+	held := d.hold(5 << 20)
+	one.sending(address, sized(t, "large.log", 12))
+	held.wait(one.ctx, t)
+	two := one.another()
+	two.do(cdp.Navigate(address))
+	sent := `uploadsBegun.elsewhere(uploadsBegun.keyOf(uploadsBegun.all()[0]))`
+	two.see(`uploadsBegun.all().length === 1 && ` + sent)
+	two.see(`(window.crashed = new BroadcastChannel("heapdrift-upload")).postMessage({ from: "crashed", keys: ["lost"] }), true`)
+	two.see(`uploadsBegun.elsewhere("lost")`)
+	two.each(map[string]string{`(document.dispatchEvent(new Event("visibilitychange")), document.visibilityState + " " + ` + sent + `)`: "visible true"})
+	two.see(`!uploadsBegun.elsewhere("lost")`)
+	two.see(sent)
+	d.let()
+	one.see(`location.pathname === "/runs/1"`)
+}
+
 // A tab that waits for another's file goes on with it where that one was closed, and what was closed is listed in a new one.
 func TestTabTakesOver(t *testing.T) {
 	s, first := open(t), browse(t)
