@@ -6,7 +6,7 @@
   var AT_ONCE = 3;
   var ACTIVE = ["sending", "retrying", "offline"]; // they have one of the places
   var BUSY = ACTIVE.concat("waiting", "paused", "elsewhere"); // the page must stay
-  var pace = window.uploadPace, begun = window.uploadsBegun;
+  var pace = window.uploadPace, begun = window.uploadsBegun, words = window.uploadWords;
 
   // uploadQueue makes the queue of the page. metadata() is what goes with each file; taken(item) and changed(queue)
   // are told what happens; added(items) as files are chosen. Each item has file, row, sent, in bytes, and state, which is
@@ -183,46 +183,15 @@
       show(item);
       refresh();
     }
-    // status is a file's state in a few words.
-    function status(item) {
-      var all = item.file.size;
-      switch (item.state) {
-        case "ready": return pace.size(all);
-        case "unfit": return "not evidence";
-        case "sending": return item.metered ? pace.words(item.meter, item.sent, all, all - item.sent, performance.now()) : "asks the server";
-        case "retrying": return "tries again";
-        case "offline": return "offline";
-        case "elsewhere": return "another tab sends it";
-        case "done": return pace.size(all) + ", taken";
-        case "failed": return "not taken";
-      }
-      return item.state; // waiting, paused
-    }
-    // detail is what there is to know beyond that.
-    function detail(item) {
-      var all = pace.size(item.file.size), sent = pace.size(item.sent) + " of " + all;
-      switch (item.state) {
-        case "sending": return [item.note, item.metered && sent + " are sent; a reload or a lost line goes on from there."];
-        case "paused": return [item.note, sent + " are sent."];
-        case "offline": return [item.note, sent + " are sent. It goes on by itself when the browser is online again."];
-        case "retrying": return [item.note, sent + " are sent. " + sentence(item.why.because.text) + " The next try is in " + pace.time(item.why.seconds).replace("about ", "") + "."];
-        case "elsewhere": return ["It goes on here if that tab is closed."];
-      }
-      return [];
-    }
-    function sentence(text) {
-      text = text.charAt(0).toUpperCase() + text.slice(1);
-      return /[.!?]$/.test(text) ? text : text + ".";
-    }
     function show(item) {
       var row = item.row, err = row.querySelector(".err"), says = row.querySelector(".says"), state = item.state;
       row.dataset.state = state;
       row.classList.toggle("done", state === "done");
       row.classList.toggle("failed", state === "failed" || state === "unfit");
-      write(row.querySelector(".st"), status(item));
+      write(row.querySelector(".st"), words.status(item));
       row.querySelector("progress").value = item.file.size ? 100 * item.sent / item.file.size : 0;
       row.querySelector("progress").hidden = state === "unfit" || state === "ready";
-      write(says, [item.says].concat(detail(item)).filter(Boolean).join(" "));
+      write(says, [item.says].concat(words.detail(item)).filter(Boolean).join(" "));
       says.hidden = !says.textContent;
       button(row, "pause", ACTIVE.concat("paused").indexOf(state) >= 0, state === "paused" ? "Resume" : "Pause", item);
       var failed = state === "failed" && item.fixed; // the form says nothing of it, and may be empty
