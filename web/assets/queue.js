@@ -20,8 +20,9 @@
     var self = { items: [], busy: false, count: count, send: sendAll, sendOne: sendOne, add: add, refuse: refuse, show: show };
 
     // ---- choosing ----
-    // add takes files; metadata is where they go where that is not what the page says when they are sent.
-    function add(files, metadata) {
+    // add takes files; metadata is where they go where that is not what the page says when they are sent. Those that folders names are
+    // not files: browsers hand a folder over as one that cannot be read.
+    function add(files, metadata, folders) {
       var added = [];
       Array.prototype.forEach.call(files, function (file) {
         var same = self.items.find(function (i) { return i.file.name === file.name && i.file.size === file.size && i.file.lastModified === file.lastModified; });
@@ -35,7 +36,8 @@
         row.querySelectorAll("[data-act]").forEach(function (b) { b.setAttribute("aria-label", b.textContent + " " + file.name); });
         row.addEventListener("click", function (e) { act(item, e.target.dataset.act); });
         self.items.push(item);
-        added.push(item);
+        if (!folders || folders.indexOf(file.name) < 0) added.push(item);
+        else Object.assign(item, { state: "unfit", unfit: { text: "This is a folder: drop the files in it, or pack it as zip." } });
         list.appendChild(row);
         show(item);
       });
@@ -44,12 +46,16 @@
       if (options.added) options.added(added);
       return added;
     }
+    function foldersOf(transfer) {
+      return Array.prototype.map.call(transfer.items, function (i) { return i.webkitGetAsEntry && i.webkitGetAsEntry(); })
+        .filter(function (entry) { return entry && entry.isDirectory; }).map(function (entry) { return entry.name; });
+    }
     input.addEventListener("change", function () { add(input.files); });
     ["dragenter", "dragover"].forEach(function (name) {
       drop.addEventListener(name, function (e) { e.preventDefault(); drop.classList.add("over"); });
     });
     drop.addEventListener("dragleave", function (e) { if (!drop.contains(e.relatedTarget)) drop.classList.remove("over"); });
-    drop.addEventListener("drop", function (e) { e.preventDefault(); drop.classList.remove("over"); add(e.dataTransfer.files); });
+    drop.addEventListener("drop", function (e) { e.preventDefault(); drop.classList.remove("over"); add(e.dataTransfer.files, undefined, foldersOf(e.dataTransfer)); });
     // A file that misses the zone would else replace the page.
     ["dragover", "drop"].forEach(function (name) { window.addEventListener(name, function (e) { e.preventDefault(); }); });
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	cdp "github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -195,6 +196,28 @@ func TestUploadSaysWhatFilesAre(t *testing.T) {
 	if created, _ := d.seen(); created != 1 {
 		t.Errorf("%d uploads were begun: what is no evidence is not sent", created)
 	}
+}
+
+// A folder that is dropped is told from a file: no browser reads it as one.
+func TestFolderIsDropped(t *testing.T) {
+	s, b := open(t), browse(t)
+	b.lossy.Store(true) // the browser cannot send the first bytes of a folder
+	folder, file := filepath.Join(t.TempDir(), "snapshots"), sized(t, "snap1.log", 1)
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b.do(cdp.Navigate(s.url + "/upload?project=shop&build=1"))
+	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
+		at := must[[]float64](t)(cdp.Run(b.ctx, cdp.Evaluate[[]float64](`(box => [box.x + box.width / 2, box.y + box.height / 2])(document.getElementById("drop").getBoundingClientRect())`)))
+		if _, err := cdp.Call(b.ctx, input.DispatchDragEvent, input.DispatchDragEventParams{Type: kind, X: at[0], Y: at[1], Data: &input.DragData{Items: []*input.DragDataItem{}, Files: []string{folder, file}, DragOperationsMask: 1}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.see(`document.querySelector("#queue-sum").textContent === "2 files, 1 not evidence" && document.querySelector("#files .err").textContent === "This is a folder: drop the files in it, or pack it as zip."`)
+	b.accessible("a folder")
+	b.do(press("#start"))
+	b.see(`location.pathname === "/runs/1"`)
+	s.stored(1, 1<<20)
 }
 
 // Without scripts the page is a form. All scripts come as files, so where they are empty none runs; the browser's own switch would
