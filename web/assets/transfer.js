@@ -132,13 +132,19 @@
     return self;
   }
 
+  // NEXT is what to do about an answer that does not say it itself.
+  var NEXT = {
+    401: " Sign in in another tab, then send the file again: it goes on where it was.",
+    403: " Your account may not upload there: sign in with one that may, then send the file again."
+  };
   // problemOf is what the server said, as problem+json.
   function problemOf(res) {
     try {
       var p = JSON.parse(res.getBody());
       return { code: p.code, text: p.detail || p.title };
     } catch (e) {
-      return { text: "The server answered " + res.getStatus() + "." }; // a HEAD has no body, and a proxy speaks otherwise
+      var status = res.getStatus(); // a HEAD has no body, and a proxy speaks otherwise
+      return { text: "The server answered " + status + "." + (NEXT[status] || "") };
     }
   }
 
