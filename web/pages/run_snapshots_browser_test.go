@@ -111,3 +111,19 @@ func TestNearSnapshotsInBrowser(t *testing.T) {
 	b.do(cdp.Focus(".edge[data-end=to]"), cdp.KeyEvent(kb.ArrowRight))
 	b.see(`location.search === "?since=2" && ` + says("5 snapshots", "2", "6"))
 }
+
+// The numbers of snapshots without times do not lie on each other, also where the chart is narrow.
+func TestNumbersOfSnapshotsInBrowser(t *testing.T) {
+	s, b := open(t), browse(t)
+	for _, n := range []int{3, 4, 5, 8, 9, 24, 120} {
+		captures := capturesOf(shop, n)
+		for _, c := range captures {
+			c.Snapshots[0].TakenAt = time.Time{}
+		}
+		to := target
+		to.Build = fmt.Sprint(n)
+		run := addRun(t, s.store, to, captures)
+		b.do(cdp.EmulateViewport(390, 844), cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, run)))
+		b.each(map[string]string{`(boxes => boxes.length > 2 && boxes.every((box, i) => !i || boxes[i - 1].right < box.left) || JSON.stringify(boxes))([...document.querySelectorAll(".timeline text")].filter(t => t.getAttribute("y") === "164").map(t => t.getBoundingClientRect()))`: "true"})
+	}
+}
