@@ -51,22 +51,25 @@
     }, function () { return { state: "away" }; });
   }
   function isGone(status) { return status === 404 || status === 410; }
-  // forget gives an upload up, here and on the server; the server sweeps what it was not told of.
+  // forget gives an upload up, here and on the server. It promises whether the server has none of it any more; what it was not told of
+  // it sweeps after a day.
   function forget(url) {
     drop(url);
-    return fetch(url, { method: "DELETE", headers: { "Tus-Resumable": "1.0.0" } }).catch(function () { /* swept after a day */ });
+    return fetch(url, { method: "DELETE", headers: { "Tus-Resumable": "1.0.0" } }).then(function (res) { return res.ok || isGone(res.status); }, function () { return false; });
   }
 
   // ---- other tabs ----
   // Each tab says which files it has in hand; one that closes says that it has none. The server lets only one of them
   // write at a time, whatever is said here: this is so that nobody waits for that, or forgets what another tab sends.
   var me = Math.random().toString(36).slice(2), mine = {}, others = {}, ends = {}, listeners = [];
+  var heard = null; // the tabs that have answered since this one asked; null where it has not
   var channel = window.BroadcastChannel ? new BroadcastChannel("heapdrift-upload") : null;
   function tell(more) {
     if (channel) channel.postMessage(Object.assign({ from: me, keys: Object.keys(mine) }, more));
   }
   if (channel) channel.onmessage = function (e) {
     if (e.data.keys) others[e.data.from] = e.data.keys;
+    if (heard) heard[e.data.from] = true;
     if (e.data.ended) ends[e.data.ended.key] = e.data.ended;
     if (e.data.asks) tell();
     changed();
@@ -74,20 +77,25 @@
   function changed() { listeners.forEach(function (l) { l(); }); }
   window.addEventListener("pagehide", function () { if (channel) channel.postMessage({ from: me, keys: [] }); });
   window.addEventListener("pageshow", function (e) { if (e.persisted) tell({ asks: true }); });
-  // A tab that crashed says nothing: who comes back to this one has it ask again.
+  // A tab that crashed says nothing: who comes back to this one has it ask again. Until there was time to answer, what is known counts:
+  // one that is slow to answer is still sending.
   document.addEventListener("visibilitychange", function () {
-    if (document.visibilityState !== "visible") return;
-    others = {};
+    if (document.visibilityState !== "visible" || heard) return;
+    heard = {};
     tell({ asks: true });
-    setTimeout(changed, 500); // by then who is there has answered
+    setTimeout(function () {
+      Object.keys(others).forEach(function (tab) { if (!heard[tab]) delete others[tab]; });
+      heard = null;
+      changed();
+    }, 500);
   });
   tell({ asks: true });
 
   window.uploadsBegun = {
     key: key, keyOf: keyOf, keep: keep, drop: drop, all: all, find: find, ask: ask, isGone: isGone, forget: forget,
-    // take and release say what this tab has in hand; run is where the file went, where it has arrived.
+    // take and release say what this tab has in hand; ended is there where the file has arrived, and has the run that it went to, if any.
     take: function (k) { mine[k] = true; delete ends[k]; tell(); changed(); },
-    release: function (k, run) { delete mine[k]; tell(run ? { ended: { key: k, run: run } } : {}); changed(); },
+    release: function (k, ended) { delete mine[k]; tell(ended ? { ended: { key: k, run: ended.run } } : {}); changed(); },
     holds: function (k) { return !!mine[k]; },
     elsewhere: function (k) { return Object.keys(others).some(function (tab) { return others[tab].indexOf(k) >= 0; }); },
     endOf: function (k) { return ends[k]; },

@@ -193,8 +193,8 @@
   function follow() {
     var shown = document.getElementById(stops ? "window" : "totals");
     if (!shown || drag || timer) return; // a key was pressed meanwhile: what it asks for is about to be sent
-    var unit = stops ? 1 : 1e9;
-    now = { from: Math.round(shown.dataset.from * unit * 10) / 10, to: Math.round(shown.dataset.to * unit * 10) / 10 };
+    var read = function (end) { return stops ? Number(shown.dataset[end]) : Math.round(shown.dataset[end] * 1e9); };
+    now = { from: read("from"), to: read("to") };
     draw();
   }
   // Where it answers with an error, the numbers stay those of the window before.

@@ -54,8 +54,8 @@
   // words are the figures of a meter, "41 % · 18.4 MB/s · about 34 s left", of which those are left out that are not known.
   function words(meter, sent, all, rest, now) {
     var speed = meter.speed(now), left = meter.left(rest, now), parts = [percent(sent, all) + " %"];
-    if (speed === 0) parts.push("stands still");
-    else if (speed !== null) parts.push(size(speed) + "/s");
+    if (speed === 0 && rest > 0) parts.push("stands still"); // where all has gone, the server may take its time
+    else if (speed) parts.push(size(speed) + "/s");
     if (left !== null && rest > 0) parts.push(time(left) + " left");
     return parts.join(" · ");
   }

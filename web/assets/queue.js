@@ -6,7 +6,7 @@
   var AT_ONCE = 3;
   var ACTIVE = ["sending", "retrying", "offline"]; // they have one of the places
   var BUSY = ACTIVE.concat("waiting", "paused", "elsewhere"); // the page must stay
-  var pace = window.uploadPace, begun = window.uploadsBegun;
+  var pace = window.uploadPace, begun = window.uploadsBegun, words = window.uploadWords;
 
   // uploadQueue makes the queue of the page. metadata() is what goes with each file; taken(item) and changed(queue)
   // are told what happens; added(items) as files are chosen. Each item has file, row, sent, in bytes, and state, which is
@@ -20,22 +20,24 @@
     var self = { items: [], busy: false, count: count, send: sendAll, sendOne: sendOne, add: add, refuse: refuse, show: show };
 
     // ---- choosing ----
-    // add takes files; metadata is where they go where that is not what the page says when they are sent.
-    function add(files, metadata) {
+    // add takes files; metadata is where they go where that is not what the page says when they are sent. Those that folders names are
+    // not files: browsers hand a folder over as one that cannot be read.
+    function add(files, metadata, folders) {
       var added = [];
       Array.prototype.forEach.call(files, function (file) {
         var same = self.items.find(function (i) { return i.file.name === file.name && i.file.size === file.size && i.file.lastModified === file.lastModified; });
-        if (same) {
-          if (same.state === "failed") same.state = "ready";
-          return;
-        }
+        if (same && same.state === "failed") set(same, "ready");
+        if (same) return;
+        var stale = self.items.find(function (i) { return i.file.name === file.name && i.state === "failed" && i.problem.changed; });
+        if (stale) takeOut(stale); // the line of that says to choose it again
         var row = line.content.firstElementChild.cloneNode(true), item = { file: file, row: row, state: "ready", sent: 0, metadata: metadata, fixed: !!metadata };
         row.querySelector(".name").textContent = file.name;
         row.querySelector("progress").setAttribute("aria-label", file.name);
         row.querySelectorAll("[data-act]").forEach(function (b) { b.setAttribute("aria-label", b.textContent + " " + file.name); });
         row.addEventListener("click", function (e) { act(item, e.target.dataset.act); });
         self.items.push(item);
-        added.push(item);
+        if (!folders || folders.indexOf(file.name) < 0) added.push(item);
+        else Object.assign(item, { state: "unfit", unfit: { text: "This is a folder: drop the files in it, or pack it as zip." } });
         list.appendChild(row);
         show(item);
       });
@@ -44,12 +46,16 @@
       if (options.added) options.added(added);
       return added;
     }
+    function foldersOf(transfer) {
+      return Array.prototype.map.call(transfer.items, function (i) { return i.webkitGetAsEntry && i.webkitGetAsEntry(); })
+        .filter(function (entry) { return entry && entry.isDirectory; }).map(function (entry) { return entry.name; });
+    }
     input.addEventListener("change", function () { add(input.files); });
     ["dragenter", "dragover"].forEach(function (name) {
       drop.addEventListener(name, function (e) { e.preventDefault(); drop.classList.add("over"); });
     });
     drop.addEventListener("dragleave", function (e) { if (!drop.contains(e.relatedTarget)) drop.classList.remove("over"); });
-    drop.addEventListener("drop", function (e) { e.preventDefault(); drop.classList.remove("over"); add(e.dataTransfer.files); });
+    drop.addEventListener("drop", function (e) { e.preventDefault(); drop.classList.remove("over"); add(e.dataTransfer.files, undefined, foldersOf(e.dataTransfer)); });
     // A file that misses the zone would else replace the page.
     ["dragover", "drop"].forEach(function (name) { window.addEventListener(name, function (e) { e.preventDefault(); }); });
 
@@ -76,6 +82,7 @@
     function send(item) {
       if (begun.elsewhere(item.transfer.key) && !item.insists) return set(item, "elsewhere");
       item.meter = pace.meter();
+      if (!count("sending")) meter.reset(); // after a pause as after a break
       set(item, "sending");
       begun.take(item.transfer.key);
       item.transfer.start();
@@ -132,7 +139,7 @@
       item.run = run;
       item.sent = item.file.size;
       set(item, "done");
-      begun.release(item.transfer.key, run);
+      begun.release(item.transfer.key, { run: run });
       if (options.taken) options.taken(item);
       next();
     }
@@ -146,8 +153,12 @@
     // giveUp ends a transfer for good, but not that of another tab.
     function giveUp(item) {
       if (BUSY.indexOf(item.state) < 0 || item.state === "elsewhere") return;
-      item.transfer.forget();
+      if (begun.elsewhere(item.transfer.key)) item.transfer.stop(); else item.transfer.forget();
       begun.release(item.transfer.key);
+    }
+    function takeOut(item) {
+      self.items.splice(self.items.indexOf(item), 1);
+      item.row.remove();
     }
     function act(item, what) {
       if (what === "pause" && item.state === "paused") {
@@ -159,11 +170,10 @@
         item.insists = true; // that tab may have crashed; where it did not, the server lets one of both write
         set(item, "waiting");
       } else if (what === "now") {
-        item.transfer.start();
+        if (item.state === "failed") enqueue(item); else item.transfer.start();
       } else if (what === "remove") {
         giveUp(item);
-        self.items.splice(self.items.indexOf(item), 1);
-        item.row.remove();
+        takeOut(item);
         (document.querySelector("#files [data-act=remove]:not([hidden])") || input).focus();
       } else {
         return;
@@ -179,49 +189,19 @@
       show(item);
       refresh();
     }
-    // status is a file's state in a few words.
-    function status(item) {
-      var all = item.file.size;
-      switch (item.state) {
-        case "ready": return pace.size(all);
-        case "unfit": return "not evidence";
-        case "sending": return item.metered ? pace.words(item.meter, item.sent, all, all - item.sent, performance.now()) : "asks the server";
-        case "retrying": return "tries again";
-        case "offline": return "offline";
-        case "elsewhere": return "another tab sends it";
-        case "done": return pace.size(all) + ", taken";
-        case "failed": return "not taken";
-      }
-      return item.state; // waiting, paused
-    }
-    // detail is what there is to know beyond that.
-    function detail(item) {
-      var all = pace.size(item.file.size), sent = pace.size(item.sent) + " of " + all;
-      switch (item.state) {
-        case "sending": return [item.note, item.metered && sent + " are sent; a reload or a lost line goes on from there."];
-        case "paused": return [item.note, sent + " are sent."];
-        case "offline": return [item.note, sent + " are sent. It goes on by itself when the browser is online again."];
-        case "retrying": return [item.note, sent + " are sent. " + sentence(item.why.because.text) + " The next try is in " + pace.time(item.why.seconds).replace("about ", "") + "."];
-        case "elsewhere": return ["It goes on here if that tab is closed."];
-      }
-      return [];
-    }
-    function sentence(text) {
-      text = text.charAt(0).toUpperCase() + text.slice(1);
-      return /[.!?]$/.test(text) ? text : text + ".";
-    }
     function show(item) {
       var row = item.row, err = row.querySelector(".err"), says = row.querySelector(".says"), state = item.state;
       row.dataset.state = state;
       row.classList.toggle("done", state === "done");
       row.classList.toggle("failed", state === "failed" || state === "unfit");
-      write(row.querySelector(".st"), status(item));
+      write(row.querySelector(".st"), words.status(item));
       row.querySelector("progress").value = item.file.size ? 100 * item.sent / item.file.size : 0;
       row.querySelector("progress").hidden = state === "unfit" || state === "ready";
-      write(says, [item.says].concat(detail(item)).filter(Boolean).join(" "));
+      write(says, [item.says].concat(words.detail(item)).filter(Boolean).join(" "));
       says.hidden = !says.textContent;
       button(row, "pause", ACTIVE.concat("paused").indexOf(state) >= 0, state === "paused" ? "Resume" : "Pause", item);
-      button(row, "now", state === "retrying" || state === "elsewhere", state === "elsewhere" ? "Send it here" : "Try now", item);
+      var failed = state === "failed" && item.fixed; // the form says nothing of it, and may be empty
+      button(row, "now", failed || state === "retrying" || state === "elsewhere", failed ? "Try again" : state === "elsewhere" ? "Send it here" : "Try now", item);
       button(row, "remove", state !== "done", "Remove", item);
       var problem = state === "unfit" ? item.unfit : item.problem;
       err.hidden = !problem;

@@ -8,7 +8,7 @@
 
   // uploadTransfer makes the transfer of a file. It tells on.progress(bytes sent), on.wait(why), where why has
   // offline, what was said because of which it waits, and the seconds until the next try, on.going() as it goes on, on.anew() where the server has lost what
-  // it had, and at last on.done(run, body) or on.failed(problem).
+  // it had, and at last on.done(run, body) or on.failed(problem); a problem is changed where the file on the disk is.
   function transfer(file, metadata, on) {
     var key = begun.key(file, metadata), upload = null, active = false, waiting = false, timer = 0;
     var entry = null; // of what has begun; another tab that ends the same upload takes it out of the browser's memory
@@ -117,7 +117,7 @@
       }, function () {
         if (upload !== current || !active) return;
         end();
-        on.failed({ text: "The file has changed since it was chosen, or is gone: choose it again." });
+        on.failed({ changed: true, text: "The file has changed since it was chosen, or is gone: choose it again." });
       });
     }
     function again(said, res) {
@@ -132,13 +132,19 @@
     return self;
   }
 
+  // NEXT is what to do about an answer that does not say it itself.
+  var NEXT = {
+    401: " Sign in in another tab, then send the file again: it goes on where it was.",
+    403: " Your account may not upload there: sign in with one that may, then send the file again."
+  };
   // problemOf is what the server said, as problem+json.
   function problemOf(res) {
     try {
       var p = JSON.parse(res.getBody());
       return { code: p.code, text: p.detail || p.title };
     } catch (e) {
-      return { text: "The server answered " + res.getStatus() + "." }; // a HEAD has no body, and a proxy speaks otherwise
+      var status = res.getStatus(); // a HEAD has no body, and a proxy speaks otherwise
+      return { text: "The server answered " + status + "." + (NEXT[status] || "") };
     }
   }
 

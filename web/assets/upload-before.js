@@ -35,8 +35,10 @@
         input.value = "";
       });
       forget.addEventListener("click", function () {
-        begun.forget(entry.url);
-        say(entry.name + " is forgotten, here and on the server.");
+        begun.forget(entry.url).then(function (gone) {
+          say(entry.name + (gone ? " is forgotten, here and on the server." : " is forgotten here. The server could not be told: it deletes what nobody continues for a day."));
+          refresh();
+        });
         refresh();
         (list.querySelector("[data-act=forget]:not([hidden])") || document.getElementById("file")).focus();
       });

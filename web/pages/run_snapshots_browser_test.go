@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	cdp "github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -19,6 +20,10 @@ func TestSnapshotsOfASeries(t *testing.T) {
 		{"since=4", "snapshots: 4 to 6 of 6"},
 		{"until=2", "snapshots: 1 to 2 of 6"},
 		{"since=2&until=3&view=modules", "snapshots: 2 to 3 of 6"},
+		{"since=5&until=2", "snapshots: 2 to 5 of 6"},
+		{"since=5&until=2&fn=AppendLine", "function: AppendLine"},
+		{"since=none&until=2&fn=AppendLine&size=large", "function: AppendLine"},
+		{"since=none&until=2&fn=AppendLine&size=large", "snapshots: 1 to 2 of 6"},
 		{"since=9", "snapshot 9 is not there: the run has 6"},
 	} {
 		_, page := s.get(fmt.Sprintf("/runs/%d?%s", run, test.query))
@@ -59,6 +64,11 @@ func TestSnapshotsInBrowser(t *testing.T) {
 	b.see(`location.search === "?since=6" && document.querySelector("#window-length").textContent === "1 snapshot"`)
 	b.do(cdp.Focus(".edge[data-end=from]"), cdp.KeyEvent(kb.Home))
 	b.see(`location.search === "" && document.querySelector("#window-length").textContent === "6 snapshots"`)
+	// The menus may be set the wrong way round.
+	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d?since=2&until=3&q=AppendLine", s.url, run)))
+	b.see(`document.querySelector(".edge[role=slider]")`)
+	b.see(`(menu => { menu.value = "5"; menu.dispatchEvent(new Event("change", { bubbles: true })); return true; })(document.querySelector("#since"))`)
+	b.see(`new URLSearchParams(location.search).get("since") === "3" && location.search.includes("until=5") && location.search.includes("q=AppendLine") && document.querySelector("#since").selectedIndex === 2 && document.querySelector("#until").selectedIndex === 4`)
 	// A filter stays while snapshots change, and the other way round.
 	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d?q=AppendLine", s.url, run)))
 	b.do(cdp.Click(`#window nav a[title^="the second half"]`))
@@ -75,4 +85,45 @@ func TestSnapshotsInBrowser(t *testing.T) {
 	b.accessible("at 390")
 	b.fits("at 390")
 	b.keep("run-snapshots-390")
+}
+
+// Snapshots that lie nearer to each other than the chart can show stay apart: what the address chooses is what the menus and the
+// handles say, and keys reach each of them.
+func TestNearSnapshotsInBrowser(t *testing.T) {
+	s, b := open(t), browse(t)
+	captures := capturesOf(shop, 6)
+	first := captures[0].Snapshots[0].TakenAt
+	for i, after := range []time.Duration{0, time.Second, 3 * 24 * time.Hour, 4 * 24 * time.Hour, 7*24*time.Hour - time.Second, 7 * 24 * time.Hour} {
+		captures[i].Snapshots[0].TakenAt = first.Add(after)
+	}
+	run := addRun(t, s.store, target, captures)
+	says := func(length, since, until string) string {
+		return `document.querySelector("#window-length").textContent === "` + length + `" && document.querySelector("#since").selectedOptions[0].text.startsWith("` + since + `,") && document.querySelector("#until").selectedOptions[0].text.startsWith("` + until + `,")`
+	}
+	b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, run)))
+	b.see(says("6 snapshots", "1", "6"))
+	b.do(cdp.Focus(".edge[data-end=from]"), cdp.KeyEvent(kb.ArrowRight))
+	b.see(`location.search === "?since=2" && ` + says("5 snapshots", "2", "6"))
+	b.do(cdp.Focus(".edge[data-end=to]"), cdp.KeyEvent(kb.ArrowLeft))
+	b.see(`location.search === "?since=2&until=5" && ` + says("4 snapshots", "2", "5"))
+	b.do(cdp.Reload())
+	b.see(`document.querySelector(".edge[role=slider]") && ` + says("4 snapshots", "2", "5"))
+	b.do(cdp.Focus(".edge[data-end=to]"), cdp.KeyEvent(kb.ArrowRight))
+	b.see(`location.search === "?since=2" && ` + says("5 snapshots", "2", "6"))
+}
+
+// The numbers of snapshots without times do not lie on each other, also where the chart is narrow.
+func TestNumbersOfSnapshotsInBrowser(t *testing.T) {
+	s, b := open(t), browse(t)
+	for _, n := range []int{3, 4, 5, 8, 9, 24, 120} {
+		captures := capturesOf(shop, n)
+		for _, c := range captures {
+			c.Snapshots[0].TakenAt = time.Time{}
+		}
+		to := target
+		to.Build = fmt.Sprint(n)
+		run := addRun(t, s.store, to, captures)
+		b.do(cdp.EmulateViewport(390, 844), cdp.Navigate(fmt.Sprintf("%s/runs/%d", s.url, run)))
+		b.each(map[string]string{`(boxes => boxes.length > 2 && boxes.every((box, i) => !i || boxes[i - 1].right < box.left) || JSON.stringify(boxes))([...document.querySelectorAll(".timeline text")].filter(t => t.getAttribute("y") === "164").map(t => t.getBoundingClientRect()))`: "true"})
+	}
 }

@@ -98,7 +98,7 @@ func TestChartWithoutTimes(t *testing.T) {
 	if n := strings.Count(page, `class="mark-dot"`); n != 40 {
 		t.Errorf("%d marks, want 40", n)
 	}
-	has(t, page, `y="164">38</text>`, `y="164">40</text>`)
+	has(t, page, `y="164">37</text>`, `y="164">40</text>`)
 	lacks(t, page, "0 min", "NaN", "Inf")
 }
 

@@ -221,7 +221,7 @@ func TestUploadThatCannotGoOn(t *testing.T) {
 	d.cut()
 	b.see(aState + ` === "offline"`)
 	b.offline(false)
-	b.see(aState + ` === "failed" && document.querySelector("#files .err").textContent === "The server answered 401."`)
+	b.see(aState + ` === "failed" && document.querySelector("#files .err").textContent === "The server answered 401. Sign in in another tab, then send the file again: it goes on where it was."`)
 	b.see(`document.title === "Upload · heapdrift" && !document.querySelector("#start").disabled`)
 	b.accessible("not taken")
 	held = d.hold(5 << 20)
@@ -238,6 +238,31 @@ func TestUploadThatCannotGoOn(t *testing.T) {
 	d.cut()
 	b.see(aState + ` === "failed" && document.querySelector("#files .err").textContent === "The file has changed since it was chosen, or is gone: choose it again."`)
 	b.see(`document.querySelector("#queue-sum").textContent === "1 file, 1 not taken" && location.pathname === "/upload"`)
+
+	// Chosen again it takes the place of what it was, and nothing of that is left to fail.
+	b.do(cdp.SetUploadFiles("#file", []string{large}))
+	b.see(`document.querySelector("#queue-sum").textContent === "1 file" && ` + aState + ` === "ready" && document.querySelector("#files .err").hidden`)
+	b.do(press("#start"))
+	b.see(`location.pathname === "/runs/1"`)
+	s.stored(1, int64(len(log)))
+}
+
+// A file that was not taken and is chosen again is ready to be sent, and its line says so.
+func TestUploadChosenAgain(t *testing.T) {
+	s, b := open(t), browse(t)
+	d := openDoor(t, s)
+	b.lossy.Store(true)
+	small := sized(t, "small.log", 1)
+	b.choosing(d.url+"/upload?project=shop&build=1", small)
+	d.answer(http.StatusForbidden)
+	b.do(press("#start"))
+	b.see(aState + ` === "failed" && document.querySelector("#files .err").textContent === "The server answered 403. Your account may not upload there: sign in with one that may, then send the file again."`)
+	d.answer(0)
+	b.do(cdp.SetUploadFiles("#file", []string{small}))
+	b.see(`document.querySelector("#queue-sum").textContent === "1 file" && ` + aState + ` === "ready" && document.querySelector("#files .err").hidden`)
+	b.do(press("#start"))
+	b.see(`location.pathname === "/runs/1"`)
+	s.stored(1, 1<<20)
 }
 
 // Symbols that were on their way are pending too, and go on as symbols whatever the form says.
@@ -255,10 +280,16 @@ func TestPendingSymbols(t *testing.T) {
 	held := d.hold(100)
 	b.do(cdp.Navigate(d.url+"/projects/shopd/symbols"), cdp.Click("main h1"), cdp.SetUploadFiles("#file", []string{path}))
 	held.wait(b.ctx, t)
-	b.do(cdp.Navigate(d.url + "/upload?project=shop&build=1"))
+	b.do(cdp.Navigate(d.url + "/upload"))
 	d.cut()
 	b.see(pending + ` === 1 && document.querySelector("#before .says").textContent.includes(", as symbols.")`)
+	// Where it fails it is tried again from its line: the form is of other files, and empty.
+	d.answer(http.StatusUnauthorized)
 	b.do(cdp.SetUploadFiles("#before input[type=file]", []string{path}))
+	b.see(aState + ` === "failed" && document.querySelector("#files [data-act=now]").textContent === "Try again"`)
+	b.accessible("symbols that were not taken")
+	d.answer(0)
+	b.do(press("#files [data-act=now]"))
 	b.see(aState + ` === "done" && ` + pending + ` === 0 && document.querySelector("#to-run").hidden`)
 	if created, _ := d.seen(); created != 1 {
 		t.Errorf("%d uploads were begun", created)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	cdp "github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -69,6 +70,7 @@ func TestPaceOfUploads(t *testing.T) {
 		after(`m.sent(0, 0); m.sent(4 << 20, 4000); return uploadPace.words(m, 4 << 20, 10 << 20, 6 << 20, 4000)`):           "40 % · 1.00 MB/s · about 6 s left",
 		after(`m.sent(0, 0); m.sent(4 << 20, 4000); return uploadPace.words(m, 4 << 20, 4 << 20, 0, 4000)`):                  "100 % · 1.00 MB/s",
 		after(`m.sent(0, 0); m.sent(4 << 20, 4000); return uploadPace.words(m, 4 << 20, 10 << 20, 6 << 20, 40000)`):          "40 % · stands still",
+		after(`m.sent(0, 0); m.sent(4 << 20, 4000); return uploadPace.words(m, 4 << 20, 4 << 20, 0, 40000)`):                 "100 %",
 		`uploadPace.percent(999, 1000) + " " + uploadPace.percent(1000, 1000) + " " + uploadPace.percent(0, 0)`:              "99 100 0",
 		`[0.4, 9.4, 34, 57.4, 57.5, 89, 90, 3569, 3570, 3600, 7800, 86369, 86370].map(uploadPace.time).join(", ")`:           "less than 1 s, about 9 s, about 35 s, about 55 s, about 1 min, about 1 min, about 2 min, about 59 min, about 1 h, about 1 h, about 2 h 10 min, about 23 h 59 min, more than a day",
 		`[0, 1, 999, 1000, 1024, 9.99 * 1024, 10240, 99.9 * 1024, 1 << 20, 5e9, 3e15].map(uploadPace.size).join(", ")`:       "0 B, 1 B, 999 B, 0.98 KB, 1.00 KB, 9.99 KB, 10.0 KB, 99.9 KB, 1.00 MB, 4.66 GB, 2728 TB",
@@ -95,6 +97,28 @@ func TestUploadSaysHowLong(t *testing.T) {
 	slow(-1)
 	b.see(`location.pathname === "/runs/1"`)
 	s.stored(2, 80<<20)
+}
+
+// A pause counts neither for a file nor for all of them: of one file both have the same figures, and a speed that is not known again yet
+// is not given.
+func TestUploadAfterPause(t *testing.T) {
+	s, b := open(t), browse(t)
+	d := openDoor(t, s)
+	held := d.hold(5 << 20)
+	b.sending(d.url+"/upload?project=shop&build=1", sized(t, "large.log", 20))
+	held.wait(b.ctx, t)
+	b.see(`/^\d+ %/.test(document.querySelector("#queue-pace").textContent)`)
+	b.do(press("#files [data-act=pause]"))
+	b.see(aState + ` === "paused"`)
+	d.cut()
+	held = d.hold(5 << 20)
+	b.see(`(later => { performance.now = () => later; return true; })(performance.now() + 600000)`)
+	b.do(press("#files [data-act=pause]"))
+	held.wait(b.ctx, t)
+	b.see(`/^\d+ %$/.test(document.querySelector("#files .st").textContent)`)
+	b.each(map[string]string{`document.querySelector("#queue-pace").textContent === document.querySelector("#files .st").textContent || document.querySelector("#queue-pace").textContent`: "true"})
+	d.let()
+	b.see(`location.pathname === "/runs/1"`)
 }
 
 // The form offers where the last uploads went. The address goes before that, and what was cleared stays clear.
@@ -172,6 +196,28 @@ func TestUploadSaysWhatFilesAre(t *testing.T) {
 	if created, _ := d.seen(); created != 1 {
 		t.Errorf("%d uploads were begun: what is no evidence is not sent", created)
 	}
+}
+
+// A folder that is dropped is told from a file: no browser reads it as one.
+func TestFolderIsDropped(t *testing.T) {
+	s, b := open(t), browse(t)
+	b.lossy.Store(true) // the browser cannot send the first bytes of a folder
+	folder, file := filepath.Join(t.TempDir(), "snapshots"), sized(t, "snap1.log", 1)
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b.do(cdp.Navigate(s.url + "/upload?project=shop&build=1"))
+	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
+		at := must[[]float64](t)(cdp.Run(b.ctx, cdp.Evaluate[[]float64](`(box => [box.x + box.width / 2, box.y + box.height / 2])(document.getElementById("drop").getBoundingClientRect())`)))
+		if _, err := cdp.Call(b.ctx, input.DispatchDragEvent, input.DispatchDragEventParams{Type: kind, X: at[0], Y: at[1], Data: &input.DragData{Items: []*input.DragDataItem{}, Files: []string{folder, file}, DragOperationsMask: 1}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.see(`document.querySelector("#queue-sum").textContent === "2 files, 1 not evidence" && document.querySelector("#files .err").textContent === "This is a folder: drop the files in it, or pack it as zip."`)
+	b.accessible("a folder")
+	b.do(press("#start"))
+	b.see(`location.pathname === "/runs/1"`)
+	s.stored(1, 1<<20)
 }
 
 // Without scripts the page is a form. All scripts come as files, so where they are empty none runs; the browser's own switch would

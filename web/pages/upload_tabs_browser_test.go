@@ -3,9 +3,13 @@ package pages_test
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
 
 	cdp "github.com/chromedp/chromedp"
+
+	"heapdrift/worker/workertest"
 )
 
 // close closes the tab, as a reader does who is through with it.
@@ -43,6 +47,33 @@ func TestTwoTabsSendAtOnce(t *testing.T) {
 	}
 }
 
+// Symbols go to no run; a tab that waits for another's is told all the same that they have arrived.
+func TestTwoTabsSendSymbols(t *testing.T) {
+	s, one := open(t), browse(t)
+	addRun(t, s.store, target, capturesOf(shop[:1], 1))
+	d := openDoor(t, s)
+	pdb, _ := workertest.Till(t)
+	path := filepath.Join(t.TempDir(), "till.pdb")
+	if err := os.WriteFile(path, pdb, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	held := d.hold(100)
+	choose := []cdp.Action[cdp.Void]{cdp.Navigate(d.url + "/projects/shopd/symbols"), cdp.Click("main h1"), cdp.SetUploadFiles("#file", []string{path})}
+	one.do(choose...)
+	held.wait(one.ctx, t)
+	two := one.another()
+	two.do(choose[0], choose[1])
+	two.see(`uploadsBegun.all().length === 1 && uploadsBegun.elsewhere(uploadsBegun.keyOf(uploadsBegun.all()[0]))`)
+	two.do(choose[2])
+	two.see(aState + ` === "elsewhere"`)
+	d.let()
+	one.see(aState + ` === "done"`)
+	two.see(aState + ` === "done"`)
+	if created, _ := d.seen(); created != 1 {
+		t.Errorf("%d uploads were begun for one file", created)
+	}
+}
+
 // Two tabs that both insist on a file: the server lets one of them write, the other one waits for that, and both end at the run.
 func TestTwoTabsInsist(t *testing.T) {
 	s, one := open(t), browse(t)
@@ -65,6 +96,28 @@ func TestTwoTabsInsist(t *testing.T) {
 	if created, _ := d.seen(); created != 1 {
 		t.Errorf("%d uploads were begun", created)
 	}
+}
+
+// Who comes back to a tab finds out which of the others are still there. What another one sends counts as sent until there was time to
+// answer.
+func TestTabAsksWhoIsThere(t *testing.T) {
+	s, one := open(t), browse(t)
+	d := openDoor(t, s)
+	address := d.url + "/upload?project=shop&build=1"
+	held := d.hold(5 << 20)
+	one.sending(address, sized(t, "large.log", 12))
+	held.wait(one.ctx, t)
+	two := one.another()
+	two.do(cdp.Navigate(address))
+	sent := `uploadsBegun.elsewhere(uploadsBegun.keyOf(uploadsBegun.all()[0]))`
+	two.see(`uploadsBegun.all().length === 1 && ` + sent)
+	two.see(`(window.crashed = new BroadcastChannel("heapdrift-upload")).postMessage({ from: "crashed", keys: ["lost"] }), true`)
+	two.see(`uploadsBegun.elsewhere("lost")`)
+	two.each(map[string]string{`(document.dispatchEvent(new Event("visibilitychange")), document.visibilityState + " " + ` + sent + `)`: "visible true"})
+	two.see(`!uploadsBegun.elsewhere("lost")`)
+	two.see(sent)
+	d.let()
+	one.see(`location.pathname === "/runs/1"`)
 }
 
 // A tab that waits for another's file goes on with it where that one was closed, and what was closed is listed in a new one.
@@ -102,6 +155,39 @@ func TestTabTakesOver(t *testing.T) {
 	first.see(`document.querySelector("#before-said").textContent === "large.log is forgotten, here and on the server." && ` + pending + ` === 0 && document.activeElement.id === "file"`)
 	first.do(cdp.Reload())
 	first.see(`document.querySelector("#before").hidden`)
+}
+
+// Whoever removes a file that has not begun here leaves alone what another tab has of it.
+func TestRemoveLeavesOtherTabAlone(t *testing.T) {
+	s, one := open(t), browse(t)
+	d := openDoor(t, s)
+	one.lossy.Store(true)
+	large := sized(t, "large.log", 20)
+	address := d.url + "/upload?project=shop&build=1"
+	held := d.hold(5 << 20)
+	one.sending(address, large)
+	held.wait(one.ctx, t)
+	one.do(press("#files [data-act=pause]"))
+	one.see(aState + ` === "paused"`)
+	d.cut()
+	upload := must[string](t)(cdp.Run(one.ctx, cdp.Evaluate[string](`uploadsBegun.all()[0].url`)))
+	s.arrived(upload, 5<<20)
+	held = d.hold(1 << 10)
+	two := one.another()
+	two.besides(address, sized(t, "a.log", 1), sized(t, "b.log", 1), sized(t, "c.log", 1), large)
+	held.wait(two.ctx, t)
+	two.see(`[...document.querySelectorAll("#files .file")].map(r => r.dataset.state).join() === "sending,sending,sending,waiting"`)
+	two.do(press("#files .file:nth-child(4) [data-act=remove]"))
+	two.see(`document.querySelectorAll("#files .file").length === 3`)
+	two.each(map[string]string{`uploadsBegun.all().some(e => e.url === "` + upload + `")`: "true"})
+	d.let()
+	two.see(`location.pathname === "/runs/1"`)
+	one.do(press("#files [data-act=pause]"))
+	one.see(`location.pathname === "/runs/1"`)
+	s.stored(4, 23<<20)
+	if created, _ := d.seen(); created != 4 {
+		t.Errorf("%d uploads were begun for four files", created)
+	}
 }
 
 // What the server no longer knows leaves the list, and the page says so; begun anew it goes up from the beginning.
@@ -144,6 +230,25 @@ func TestPendingThatTheServerForgot(t *testing.T) {
 	d.let()
 	b.see(`location.pathname === "/runs/1"`)
 	s.stored(1, 12<<20)
+}
+
+// What the server was not told of is not called forgotten there.
+func TestForgetWithoutServer(t *testing.T) {
+	s, b := open(t), browse(t)
+	d := openDoor(t, s)
+	b.leaving()
+	b.lossy.Store(true)
+	held := d.hold(5 << 20)
+	address := d.url + "/upload?project=shop&build=1"
+	b.sending(address, sized(t, "large.log", 12))
+	held.wait(b.ctx, t)
+	b.do(cdp.Navigate(address))
+	d.cut()
+	d.answer(http.StatusServiceUnavailable)
+	b.see(pending + ` === 1`)
+	b.do(press("#before [data-act=forget]"))
+	b.see(`document.querySelector("#before-said").textContent === "large.log is forgotten here. The server could not be told: it deletes what nobody continues for a day." && ` + pending + ` === 0`)
+	b.see(`!document.querySelector("#before").hidden && document.activeElement.id === "file"`)
 }
 
 // terminate deletes an upload behind the browser's back. It waits for the piece that the server still has in hand.

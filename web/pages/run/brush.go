@@ -32,7 +32,7 @@ func (c *snapshotChoice) brush() brush {
 	left, right := c.x(c.chosen.From), c.x(c.chosen.To)
 	b := brush{
 		height: plotTop + plotHeight, top: plotTop, bottom: plotTop + plotHeight, first: "0", last: coordinate(plotWidth),
-		from: coordinate(left), to: coordinate(right), stops: c.stops(), left: left, right: right, part: c.isPart(),
+		from: stop(left), to: stop(right), stops: c.stops(), left: left, right: right, part: c.isPart(),
 	}
 	if c.chosen.From > 1 {
 		b.before = left

@@ -80,7 +80,7 @@ func newChart(r *analysis.Report, bands []band) chart {
 	if timed {
 		c.drawTimes(time.Duration(r.Snapshots[len(x)-1].AtNS), x)
 	} else {
-		c.drawNumbers(x)
+		c.drawNumbers(x, "snapshot")
 	}
 	c.name = chartName(r)
 	return c

@@ -71,18 +71,24 @@ func roundStep(v float64) float64 {
 // percent places something along the width, so that texts keep their size when the plot is stretched.
 func percent(x float64) string { return strconv.FormatFloat(x/plotWidth*100, 'f', 2, 64) + "%" }
 
-// labelDistance is how near two labels along the width may be.
-const labelDistance = 42.0
+// How near two labels along the width may be: any two, and for each digit of numbers, which take 7 px of 310 on the narrowest screen.
+const (
+	labelDistance = 42.0
+	digitDistance = 24.0
+)
 
 // numberMarks labels the marks that have room for it, the last one first, and gives lower bounds their band.
 func (c *chart) numberMarks() {
 	n, free := len(c.marks), math.Inf(1)
+	distance := max(labelDistance, digitDistance*float64(len(strconv.Itoa(n))))
 	for i := n - 1; i >= 0; i-- {
 		m := &c.marks[i]
 		if m.x <= free {
-			m.number, free = i+1, m.x-labelDistance
+			m.number, free = i+1, m.x-distance
 		}
-		m.atEnd = n > 1 && i == n-1
+		if m.atEnd = n > 1 && i == n-1; m.atEnd {
+			free -= distance / 2 // its label ends there
+		}
 		m.from, m.to = 0, plotWidth
 		if i > 0 {
 			m.from = (c.marks[i-1].x + m.x) / 2
@@ -124,15 +130,18 @@ func (c *chart) drawTimes(whole time.Duration, x []float64) {
 	}
 }
 
-// drawNumbers labels the axis with the snapshots' numbers, where their times say nothing.
-func (c *chart) drawNumbers(x []float64) {
+// mostWords is how many labels with a word fit below the chart on the narrowest screen.
+const mostWords = 4
+
+// drawNumbers labels the axis with the numbers of the marks, where their times say nothing. The word is what a mark is.
+func (c *chart) drawNumbers(x []float64, word string) {
 	for i, m := range c.marks {
 		if m.number == 0 {
 			continue
 		}
 		text := strconv.Itoa(m.number)
-		if len(x) <= 8 {
-			text = "snapshot " + text
+		if len(x) <= mostWords {
+			text = word + " " + text
 		}
 		class := "mid"
 		if len(x) > 1 && i == 0 {

@@ -1,14 +1,11 @@
 package run
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
-	"heapdrift/web/pages/ui"
 )
 
 // unexplained is what nothing accounts for, drawn as if it were a use.
@@ -19,7 +16,7 @@ type courseChart struct {
 	chart
 	layers   []courseLayer
 	totals   []string // paths of the total, one for each life of the process
-	blocks   string   // path of what blocks hold
+	blocks   []string // paths of what blocks hold, one for each list of instants that can be compared
 	diamonds []mark
 }
 
@@ -53,8 +50,24 @@ func bytesOfUse(at *analysis.Instant, use capture.UseName) int64 {
 	return *at.Unexplained
 }
 
-// measureTitle is what the total is called at the head of a column.
-func measureTitle(c *analysis.Course) string { return strings.ToUpper(c.Measure[:1]) + c.Measure[1:] }
+// toldOfUse is what a use has at an instant; nil where the evidence does not say: some tells the total alone.
+func toldOfUse(at *analysis.Instant, use capture.UseName) *int64 {
+	if !tellsUses(at) || use == unexplained && at.Unexplained == nil {
+		return nil
+	}
+	return new(bytesOfUse(at, use))
+}
+
+func tellsTotal(at *analysis.Instant) bool { return at.Total != nil }
+func tellsUses(at *analysis.Instant) bool  { return at.Total != nil && len(at.Parts) > 0 }
+
+// grownOfUse is what a use grew by from one instant to another; nil where one of them does not say.
+func grownOfUse(from, to, growth *analysis.Instant, use capture.UseName) *int64 {
+	if toldOfUse(from, use) == nil || toldOfUse(to, use) == nil {
+		return nil
+	}
+	return new(bytesOfUse(growth, use))
+}
 
 // courseUses are the uses that a course has anything of, in the order of tables, and what is unexplained behind them.
 func courseUses(c *analysis.Course) (list []capture.UseName) {
@@ -80,21 +93,35 @@ func newCourseChart(c *analysis.Course) *courseChart {
 	ceiling := d.drawGrid(highest)
 	y := func(bytes float64) float64 { return plotHeight * (1 - bytes/ceiling) }
 	d.drawUses(c, x, y)
+	d.drawTotals(c, x, y)
 	d.drawBlocks(c, x, y)
 	if timed {
 		d.drawTimes(time.Duration(c.Instants[len(x)-1].AtNS), x)
 	} else {
-		d.numberMarks()
-		d.drawNumbers(x)
+		d.times = instantNumbers(x)
 	}
 	d.name = courseName(c)
 	return d
 }
 
+// instantNumbers label the axis where times say nothing.
+func instantNumbers(x []float64) []label {
+	var all chart // its marks are all instants; those of the course are the ones that tell a total
+	for _, at := range x {
+		all.marks = append(all.marks, mark{x: at})
+	}
+	all.numberMarks()
+	all.drawNumbers(x, "instant")
+	return all.times
+}
+
+// isDrawnByTime reports whether instants stand where their times are.
+func isDrawnByTime(c *analysis.Course) bool { return c.Timed && c.Instants[len(c.Instants)-1].AtNS > 0 }
+
 // coursePositions places the instants by their time, else at equal distances.
 func coursePositions(c *analysis.Course) (x []float64, timed bool) {
 	n := len(c.Instants)
-	timed = c.Timed && c.Instants[n-1].AtNS > 0
+	timed = isDrawnByTime(c)
 	x = make([]float64, n)
 	for i := range x {
 		part := float64(i) / float64(n-1)
@@ -117,11 +144,11 @@ func heightOf(at *analysis.Instant) (sum float64) {
 	return max(sum, float64(*at.Total))
 }
 
-// stretchesOf are the instants that tell a total, those of one life of the process together: nothing is drawn from one to the next.
-func stretchesOf(c *analysis.Course) (list [][]int) {
+// stretchesOf are the instants that tell something, those of one life of the process together: nothing is drawn from one to the next.
+func stretchesOf(c *analysis.Course, tells func(*analysis.Instant) bool) (list [][]int) {
 	for i := range c.Instants {
 		switch at := &c.Instants[i]; {
-		case at.Total == nil:
+		case !tells(at):
 		case len(list) > 0 && c.Instants[list[len(list)-1][0]].OtherLife == at.OtherLife:
 			list[len(list)-1] = append(list[len(list)-1], i)
 		default:
@@ -139,15 +166,25 @@ func stacked() []capture.UseName {
 	return append(list, unexplained)
 }
 
-// drawUses stacks the uses, and draws the total on top.
-func (d *courseChart) drawUses(c *analysis.Course, x []float64, y func(float64) float64) {
-	layers := map[capture.UseName]*courseLayer{}
-	for _, instants := range stretchesOf(c) {
-		at := make([]float64, len(instants))
-		bottom, totals := make([]float64, len(instants)), make([]float64, len(instants))
+// drawTotals draws the total.
+func (d *courseChart) drawTotals(c *analysis.Course, x []float64, y func(float64) float64) {
+	for _, instants := range stretchesOf(c, tellsTotal) {
+		at, totals := make([]float64, len(instants)), make([]float64, len(instants))
 		for k, i := range instants {
 			at[k], totals[k] = x[i], float64(*c.Instants[i].Total)
 			d.marks = append(d.marks, mark{x: x[i], y: y(totals[k]), title: instantTitle(c, i)})
+		}
+		d.totals = append(d.totals, outline(barPoints(at, totals, y)))
+	}
+}
+
+// drawUses stacks the uses, of the instants that tell them: at another they would seem to have had nothing.
+func (d *courseChart) drawUses(c *analysis.Course, x []float64, y func(float64) float64) {
+	layers := map[capture.UseName]*courseLayer{}
+	for _, instants := range stretchesOf(c, tellsUses) {
+		at, bottom := make([]float64, len(instants)), make([]float64, len(instants))
+		for k, i := range instants {
+			at[k] = x[i]
 		}
 		for _, use := range stacked() {
 			top := slices.Clone(bottom)
@@ -163,7 +200,6 @@ func (d *courseChart) drawUses(c *analysis.Course, x []float64, y func(float64) 
 			layers[use].paths = append(layers[use].paths, area(barPoints(at, top, y), barPoints(at, bottom, y)))
 			bottom = top
 		}
-		d.totals = append(d.totals, outline(barPoints(at, totals, y)))
 	}
 	for _, use := range slices.Backward(stacked()) {
 		if l := layers[use]; l != nil {
@@ -183,55 +219,39 @@ func barPoints(x, values []float64, y func(float64) float64) []point {
 	return points(x, values, y)
 }
 
+// A blockCount says which instants count the same blocks: those of one life of the process, and of a trace, which counts only what was
+// allocated while it was recorded, those of that trace.
+type blockCount struct {
+	life  int
+	trace string
+}
+
 // drawBlocks draws what the blocks of heaps hold, as evidence of allocations counts them.
 func (d *courseChart) drawBlocks(c *analysis.Course, x []float64, y func(float64) float64) {
-	var edge []point
+	edges, order := map[blockCount][]point{}, []blockCount{}
+	var of blockCount
 	for i := range c.Instants {
-		if b := c.Instants[i].Blocks; b != nil {
-			edge = append(edge, point{x[i], y(float64(max(0, *b)))})
-			d.diamonds = append(d.diamonds, mark{x: x[i], y: y(float64(max(0, *b))), title: instantTitle(c, i)})
+		at := &c.Instants[i]
+		if i > 0 && at.OtherLife != c.Instants[i-1].OtherLife {
+			of.life++
+		}
+		if at.Blocks == nil {
+			continue
+		}
+		p := point{x[i], y(float64(max(0, *at.Blocks)))}
+		d.diamonds = append(d.diamonds, mark{x: p.x, y: p.y, title: instantTitle(c, i)})
+		of.trace = ""
+		if at.SinceStart {
+			of.trace = at.File
+		}
+		if edges[of] == nil {
+			order = append(order, of)
+		}
+		edges[of] = append(edges[of], p)
+	}
+	for _, of := range order {
+		if edge := edges[of]; len(edge) > 1 {
+			d.blocks = append(d.blocks, outline(edge))
 		}
 	}
-	if len(edge) > 1 {
-		d.blocks = outline(edge)
-	}
-}
-
-// instantTitle says what an instant tells.
-func instantTitle(c *analysis.Course, i int) string {
-	at := &c.Instants[i]
-	var parts []string
-	if at.Total != nil {
-		parts = append(parts, fmt.Sprintf("%s %s", c.Measure, analysis.Bytes(*at.Total)))
-	}
-	for _, use := range courseUses(c) {
-		if n := bytesOfUse(at, use); n != 0 {
-			parts = append(parts, useTitle(use)+" "+analysis.Bytes(n))
-		}
-	}
-	if at.Blocks != nil {
-		parts = append(parts, "blocks of heaps "+analysis.Bytes(*at.Blocks))
-	}
-	title := strings.Join(parts, ", ") + " (" + at.File + ")"
-	if at.TakenAt != "" {
-		title = localMoment(at.TakenAt) + ": " + title
-	}
-	return title
-}
-
-// courseName says what the chart shows in words.
-func courseName(c *analysis.Course) string {
-	name := fmt.Sprintf("Memory over time, %s at %s.", c.Measure, ui.Counted(len(c.Instants), "instant"))
-	if text := c.SayGrowth(); text != "" {
-		name += " " + text
-	}
-	return name
-}
-
-// outlookSign is the sign before an outlook: what ends within a week is a warning.
-func outlookSign(o *analysis.Outlook) string {
-	if o.LeftNS != nil && time.Duration(*o.LeftNS) < 7*24*time.Hour {
-		return "warn"
-	}
-	return "info"
 }

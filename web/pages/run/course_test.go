@@ -40,8 +40,8 @@ func TestCourseChart(t *testing.T) {
 		times    string // first label below the axis
 	}{
 		"two instants":                         {true, []analysis.Instant{instant(0, 50, heap(50)), explained}, "Unexplained 1, Heaps 1, PEB, TEBs, system 1", 2, 0, "0 min"},
-		"without times":                        {false, []analysis.Instant{instant(0, 50, heap(50)), explained}, "Unexplained 1, Heaps 1, PEB, TEBs, system 1", 2, 0, "snapshot 1"},
-		"all at the same time":                 {true, []analysis.Instant{instant(0, 50, heap(50)), instant(0, 60, heap(60))}, "Heaps 1", 2, 0, "snapshot 1"},
+		"without times":                        {false, []analysis.Instant{instant(0, 50, heap(50)), explained}, "Unexplained 1, Heaps 1, PEB, TEBs, system 1", 2, 0, "instant 1"},
+		"all at the same time":                 {true, []analysis.Instant{instant(0, 50, heap(50)), instant(0, 60, heap(60))}, "Heaps 1", 2, 0, "instant 1"},
 		"the parts are more":                   {true, []analysis.Instant{instant(0, 50, heap(50)), over}, "Heaps 1", 2, 0, "0 min"},
 		"blocks between":                       {true, []analysis.Instant{instant(0, 50, heap(50)), blocks, explained}, "Unexplained 1, Heaps 1, PEB, TEBs, system 1", 2, 1, "0 min"},
 		"one that tells the use":               {true, []analysis.Instant{blocks, explained}, "Unexplained 1, Heaps 1, PEB, TEBs, system 1", 1, 1, "0 min"},
@@ -70,11 +70,107 @@ func TestCourseChart(t *testing.T) {
 	}
 }
 
+// An instant that tells the total alone says nothing of uses: neither that they had nothing, nor that they grew from nothing.
+func TestCourseOfTotalsAlone(t *testing.T) {
+	heap := func(n int64) analysis.Part { return analysis.Part{Use: capture.UseHeap, Bytes: n} }
+	c := &analysis.Course{Measure: analysis.MeasurePrivate, Timed: true, Instants: []analysis.Instant{instant(0, 50, heap(40)), instant(30, 60), instant(60, 70, heap(60))}}
+	d := newCourseChart(c)
+	if points := strings.Count(d.layers[0].paths[0], "L") + 1; len(d.layers[0].paths) != 1 || points != 4 || strings.Count(d.totals[0], "L") != 2 || len(d.marks) != 3 {
+		t.Errorf("heaps %q, totals %q, %d marks", d.layers[0].paths, d.totals, len(d.marks))
+	}
+	told := func(n *int64) string {
+		if n == nil {
+			return "–"
+		}
+		return fmt.Sprint(*n)
+	}
+	all, alone := &c.Instants[0], &c.Instants[1]
+	all.Unexplained = new(int64(10))
+	growth := instant(30, 10, heap(20))
+	growth.Unexplained = new(int64(7))
+	for got, want := range map[string]string{
+		told(toldOfUse(all, capture.UseHeap)) + " " + told(toldOfUse(all, capture.UseImage)) + " " + told(toldOfUse(all, unexplained)):                                                            "40 0 10",
+		told(toldOfUse(alone, capture.UseHeap)) + " " + told(toldOfUse(alone, unexplained)):                                                                                                       "– –",
+		told(grownOfUse(all, all, &growth, capture.UseHeap)) + " " + told(grownOfUse(all, all, &growth, unexplained)):                                                                             "20 7",
+		told(grownOfUse(alone, all, &growth, capture.UseHeap)) + " " + told(grownOfUse(all, alone, &growth, capture.UseHeap)) + " " + told(grownOfUse(all, &c.Instants[2], &growth, unexplained)): "– – –",
+	} {
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// A line of blocks joins what can be compared: not one life of the process with another, nor all blocks with those of a trace, which
+// counts only what was allocated while it was recorded.
+func TestCourseJoinsBlocksThatCompare(t *testing.T) {
+	held := func(minutes, bytes int64, file string, sinceStart bool) analysis.Instant {
+		at := instant(minutes, 0)
+		at.File, at.Blocks, at.SinceStart = file, &bytes, sinceStart
+		return at
+	}
+	other := held(0, 500, "a.log", false)
+	other.OtherLife = true
+	other2 := other
+	other2.AtNS = 60e9
+	for name, test := range map[string]struct {
+		in    []analysis.Instant
+		lines int // with two points or more
+	}{
+		"one":                  {[]analysis.Instant{held(0, 10, "a.log", false), instant(60, 50)}, 0},
+		"logs":                 {[]analysis.Instant{held(0, 10, "a.log", false), held(60, 20, "b.log", false)}, 1},
+		"a trace":              {[]analysis.Instant{held(0, 0, "a.etl", true), held(60, 20, "a.etl", true)}, 1},
+		"two traces":           {[]analysis.Instant{held(0, 0, "a.etl", true), held(10, 20, "a.etl", true), held(20, 0, "b.etl", true), held(60, 20, "b.etl", true)}, 2},
+		"a trace between logs": {[]analysis.Instant{held(0, 500, "a.log", false), held(10, 0, "a.etl", true), held(20, 30, "a.etl", true), held(60, 500, "b.log", false)}, 2},
+		"a log and a trace":    {[]analysis.Instant{held(0, 500, "a.log", false), held(60, 3, "a.etl", true)}, 0},
+		"another life":         {[]analysis.Instant{other, other2, held(2, 10, "b.log", false), held(60, 20, "c.log", false)}, 2},
+		"one of another life":  {[]analysis.Instant{other, held(60, 20, "c.log", false)}, 0},
+	} {
+		d := newCourseChart(&analysis.Course{Measure: analysis.MeasurePrivate, Timed: true, Instants: test.in})
+		if len(d.blocks) != test.lines {
+			t.Errorf("%s: lines %q, want %d", name, d.blocks, test.lines)
+		}
+	}
+}
+
+// Without times the chart and the table call an instant the same, whether it tells the total or blocks alone.
+func TestInstantsWithoutTimes(t *testing.T) {
+	blocks := instant(0, 0)
+	blocks.Blocks = new(int64(40))
+	dated := instant(0, 60)
+	dated.TakenAt = "2026-03-06T12:00:00"
+	c := &analysis.Course{Measure: analysis.MeasurePrivate, Instants: []analysis.Instant{blocks, instant(0, 50), dated}}
+	d := newCourseChart(c)
+	var labels []string
+	for _, l := range d.times {
+		labels = append(labels, l.text)
+	}
+	if got := strings.Join(labels, ", "); got != "instant 1, instant 2, instant 3" {
+		t.Error(got)
+	}
+	if from, to, _, by, _ := c.Growth(); from != nil {
+		if got := growthTitle(c, from, to, by); got != "private bytes, instant 2 – instant 3, 6 Mar 2026 12:00" {
+			t.Error(got)
+		}
+	} else {
+		t.Error("no growth")
+	}
+	if x, _ := coursePositions(c); d.times[1].x != x[1] || d.marks[0].x != x[1] {
+		t.Errorf("instant 2 is at %v, its mark at %v, its label at %v", x[1], d.marks[0].x, d.times[1].x)
+	}
+	if got := fmt.Sprint(instantMoment(c, 0), "; ", instantMoment(c, 2)); got != "instant 1; instant 3, 6 Mar 2026 12:00" {
+		t.Error(got)
+	}
+	c.Timed, c.Instants[2].AtNS = true, 60e9
+	if got := fmt.Sprint(instantMoment(c, 0), "; ", instantMoment(c, 2)); got != "; 6 Mar 2026 12:00" {
+		t.Error(got)
+	}
+}
+
 func TestTitleOfAnInstant(t *testing.T) {
 	at := instant(0, 100<<20, analysis.Part{Use: capture.UseHeap, Bytes: 60 << 20})
 	at.TakenAt, at.Unexplained, at.Blocks = "2026-03-06T12:00:00", new(int64(40<<20)), new(int64(50<<20))
 	c := &analysis.Course{Measure: analysis.MeasurePrivate, Instants: []analysis.Instant{at, instant(60, 0)}}
-	if got := instantTitle(c, 0); got != "6 Mar 2026 12:00: private bytes 100 MB, Heaps 60.0 MB, Unexplained 40.0 MB, blocks of heaps 50.0 MB (a.dmp)" {
+	if got := instantTitle(c, 0); got != "instant 1, 6 Mar 2026 12:00: private bytes 100 MB, Heaps 60.0 MB, Unexplained 40.0 MB, blocks of heaps 50.0 MB (a.dmp)" {
 		t.Error(got)
 	}
 	if got := measureTitle(c); got != "Private bytes" {

@@ -14,12 +14,16 @@ func freeSide(l *analysis.Lifetimes, unit string) string {
 	all := l.AIFI.Count + l.AIFO.Count + l.AOFI.Count + l.AOFO.Count
 	kept := l.AIFO.Count + l.AOFO.Count + l.AtExit.Count
 	switch freed := max(0, all-kept); {
+	case all == 0 && l.UnknownFrees == 0:
+		return "The trace saw none of it allocated or freed."
 	case all == 0:
 		return "The trace has frees of this stack only, of what was allocated before it."
 	case freed == 0 && all == 1:
 		return "The one that the trace saw was not freed."
 	case freed == 0:
 		return "None of the " + ui.Counted(all, unit) + " that the trace saw was freed."
+	case freed == all && all == 1:
+		return "The one that the trace saw was freed."
 	case freed == all:
 		return "Each of the " + ui.Counted(all, unit) + " that the trace saw was freed."
 	default:

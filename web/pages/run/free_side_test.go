@@ -13,7 +13,9 @@ func TestFreeSide(t *testing.T) {
 		want  string
 	}{
 		{nil, "Snapshots record no frees: a trace says how many of them are freed, and at which age."},
-		{&analysis.Lifetimes{}, "The trace has frees of this stack only, of what was allocated before it."},
+		{&analysis.Lifetimes{}, "The trace saw none of it allocated or freed."},
+		{&analysis.Lifetimes{AIFI: n(1)}, "The one that the trace saw was freed."},
+		{&analysis.Lifetimes{UnknownFrees: 1}, "The trace has frees of this stack only, of what was allocated before it."},
 		{&analysis.Lifetimes{AIFO: n(1)}, "The one that the trace saw was not freed."},
 		{&analysis.Lifetimes{AIFO: n(5000), AOFO: n(790)}, "None of the 5,790 blocks that the trace saw was freed."},
 		{&analysis.Lifetimes{AIFI: n(7), AtExit: n(7)}, "None of the 7 blocks that the trace saw was freed."},

@@ -134,19 +134,28 @@ func (l listing) selection() query.Selection {
 	return s
 }
 
-// moreOf reads what only selections know. What makes no sense counts as not there.
-func moreOf(c echo.Context) query.Selection {
+// moreOf reads what only selections know. What makes no sense counts as not there, and takes nothing else with it. Snapshots may be
+// chosen from a later to an earlier one, as the menus allow it: they are those between.
+func moreOf(c echo.Context) (more query.Selection) {
 	values := url.Values{}
 	for _, name := range []string{"module", "fn", "signature", "thread", "size", "age", "since", "until"} {
-		if text := ui.Printable(c.QueryParam(name)); text != "" && len(text) <= maxName {
-			values.Set(name, text)
+		text := ui.Printable(c.QueryParam(name))
+		if text == "" || len(text) > maxName {
+			continue
+		}
+		values.Set(name, text)
+		if _, err := query.Parse(url.Values{name: {text}}); err != nil {
+			values.Del(name)
 		}
 	}
-	s, err := query.Parse(values)
-	if err != nil {
-		return query.Selection{}
+	more, err := query.Parse(values)
+	if err != nil { // each makes sense for itself: only the snapshots can be the wrong way round
+		values["since"], values["until"] = values["until"], values["since"]
+		if more, err = query.Parse(values); err != nil {
+			return query.Selection{}
+		}
 	}
-	return s
+	return more
 }
 
 // maxName is how long the name of a function in an address may be.

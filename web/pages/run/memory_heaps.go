@@ -3,6 +3,7 @@ package run
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/internal/analysis"
@@ -46,16 +47,11 @@ func roomShare(r *analysis.HeapRoom, part int64) string {
 
 func percentOf(part float64) string { return fmt.Sprintf("%.1f %%", 100*part) }
 
-// heapNote is what there is to say of a heap beside its figures.
+// heapNote is what there is to say of a heap beside its figures; "" for nothing.
 func heapNote(h *capture.HeapFacts) string {
-	s := h.Kind
+	parts := []string{h.Kind, "", h.FrontEnd, h.Name, h.Note}
 	if h.Doubtful {
-		s += ", a size that cannot be"
+		parts[1] = "a size that cannot be"
 	}
-	for _, more := range []string{h.FrontEnd, h.Name, h.Note} {
-		if more != "" {
-			s += ", " + more
-		}
-	}
-	return s
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
 }

@@ -73,10 +73,13 @@ func (c *snapshotChoice) name(number int) string {
 func (c *snapshotChoice) stops() string {
 	list := make([]string, len(c.marks))
 	for i, m := range c.marks {
-		list[i] = coordinate(m.x)
+		list[i] = stop(m.x)
 	}
 	return strings.Join(list, " ")
 }
+
+// stop is a place as the script knows it. It is not rounded: two snapshots of a minute in a series of weeks are two places.
+func stop(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // x is where a snapshot is along the chart.
 func (c *snapshotChoice) x(number int) float64 { return c.marks[number-1].x }

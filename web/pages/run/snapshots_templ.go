@@ -67,9 +67,9 @@ func snapshotBar(c *snapshotChoice, extra templ.Attributes) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var4 string
-		templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(coordinate(c.x(c.chosen.From)))
+		templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(stop(c.x(c.chosen.From)))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/snapshots.templ`, Line: 11, Col: 281}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/snapshots.templ`, Line: 11, Col: 275}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 		if templ_7745c5c3_Err != nil {
@@ -80,9 +80,9 @@ func snapshotBar(c *snapshotChoice, extra templ.Attributes) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var5 string
-		templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(coordinate(c.x(c.chosen.To)))
+		templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(stop(c.x(c.chosen.To)))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/snapshots.templ`, Line: 11, Col: 322}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/pages/run/snapshots.templ`, Line: 11, Col: 310}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 		if templ_7745c5c3_Err != nil {

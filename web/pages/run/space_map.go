@@ -252,7 +252,11 @@ func (m *spaceMap) scale() string {
 		fmt.Fprintf(&b, " Above that, %s are committed that the 32-bit program does not see.", analysis.Bytes(m.above))
 	}
 	if m.folds > 0 {
-		fmt.Fprintf(&b, " Of what is free or only reserved, %s of more than %s each: named, and not drawn.", ui.Counted(m.folds, "piece"), analysis.Bytes(foldOver))
+		what := "free"
+		if m.partial {
+			what = "not in the evidence"
+		}
+		fmt.Fprintf(&b, " Of what is %s or only reserved, %s of more than %s each: named, and not drawn.", what, ui.Counted(m.folds, "piece"), analysis.Bytes(foldOver))
 	}
 	if m.grain > 0 {
 		fmt.Fprintf(&b, " The process has more regions than the report keeps: those that begin in the same %s are drawn as one.", analysis.Bytes(m.grain))

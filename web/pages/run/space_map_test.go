@@ -69,8 +69,8 @@ func TestMapOfA32BitProgram(t *testing.T) {
 		t.Error(text)
 	}
 	taken, committed := m.lines[0].sums.sum()
-	if taken != 64*mega+0x8000 || committed != taken || m.lines[0].sums.bounds() != "0x0 – 0x8000000" || m.lines[0].sums.contents() != "Heaps 64.0 MB" || m.lines[2].sums.contents() != "nothing" {
-		t.Errorf("%d, %d, %s, %s", taken, committed, m.lines[0].sums.bounds(), m.lines[0].sums.contents())
+	if taken != 64*mega+0x8000 || committed != taken || m.lines[0].sums.bounds() != "0x0 – 0x8000000" || m.contents(&m.lines[0].sums) != "Heaps 64.0 MB" || m.contents(&m.lines[2].sums) != "nothing" {
+		t.Errorf("%d, %d, %s, %s", taken, committed, m.lines[0].sums.bounds(), m.contents(&m.lines[0].sums))
 	}
 	if title := m.lines[1].rects[0].title(); title != "0x8000000 – 0xa000000: Heaps 32.0 MB; 0 B committed" {
 		t.Error(title)
@@ -125,6 +125,29 @@ func TestMapOfA64BitProgram(t *testing.T) {
 	partial.Partial = true
 	if text := draw(mapOf(&partial)); strings.Contains(text, " free\n") || !strings.Contains(text, "2.00 GB that the evidence does not list") {
 		t.Error(text)
+	}
+}
+
+// Evidence that lists only what it has does not say that the rest is free, or that it is all that is taken.
+func TestMapOfPartialEvidence(t *testing.T) {
+	s := spaceWith(32, 2*gigabyte, stretch(0x10000, mega, capture.UseHeap, mega))
+	s.Uses = []capture.Use{{Name: capture.UseHeap, Reserved: mega, Committed: mega}}
+	wide := spaceWith(64, 0, stretch(0x10000, mega, capture.UseHeap, mega), stretch(1<<40, mega, capture.UseHeap, mega))
+	for _, test := range []struct {
+		partial                   bool
+		name, row, sparse, gapped string
+	}{
+		{false, "Address space: 1.00 MB of 2.00 GB taken.", "nothing", "half height: mostly free", "Of what is free or only reserved, 1 piece"},
+		{true, "Address space: 1.00 MB of 2.00 GB in the evidence.", "nothing that the evidence lists", "half height: mostly not in the evidence", "Of what is not in the evidence or only reserved, 1 piece"},
+	} {
+		s.Partial, wide.Partial = test.partial, test.partial
+		m := mapOf(s)
+		if name, row, sparse := m.name(s), m.contents(&m.lines[5].sums), m.sparseWord(); !strings.HasPrefix(name, test.name) || row != test.row || sparse != test.sparse {
+			t.Errorf("partial %v: %q, %q, %q", test.partial, name, row, sparse)
+		}
+		if text := mapOf(wide).scale(); !strings.Contains(text, test.gapped) {
+			t.Errorf("partial %v: %s", test.partial, text)
+		}
 	}
 }
 

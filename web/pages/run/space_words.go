@@ -21,7 +21,7 @@ func (a *cell) sum() (taken, committed int64) {
 	return int64(t + .5), int64(c + .5)
 }
 
-// contents lists what lies in a cell, in the order of tables.
+// contents lists what lies in a cell, in the order of tables; "" for nothing.
 func (a *cell) contents() string {
 	var parts []string
 	for _, use := range mapUses {
@@ -29,10 +29,26 @@ func (a *cell) contents() string {
 			parts = append(parts, analysis.WordOf(use).Title+" "+analysis.Bytes(n))
 		}
 	}
-	if len(parts) == 0 {
-		return "nothing"
-	}
 	return strings.Join(parts, ", ")
+}
+
+// contents lists what lies in a cell, or says that nothing does.
+func (m *spaceMap) contents(a *cell) string {
+	switch text := a.contents(); {
+	case text != "":
+		return text
+	case m.partial:
+		return "nothing that the evidence lists"
+	}
+	return "nothing"
+}
+
+// sparseWord says in the legend what a cell of half height is.
+func (m *spaceMap) sparseWord() string {
+	if m.partial {
+		return "half height: mostly not in the evidence"
+	}
+	return "half height: mostly free"
 }
 
 // leftOut lists what has a sign in a row, "" for nothing.
@@ -122,11 +138,14 @@ func legendWord(use capture.UseName) string {
 
 // name says what the picture shows, for those who do not see it.
 func (m *spaceMap) name(s *capture.Space) string {
-	name := "Address space: " + analysis.Bytes(analysis.TakenBelowLimit(s)) + " taken"
+	known, limit := "taken", ""
 	if m.limit > 0 {
-		name += " of " + analysis.Bytes(m.limit)
+		limit = " of " + analysis.Bytes(m.limit)
 	}
-	return name + ". The table below says the same."
+	if m.partial {
+		known = "in the evidence"
+	}
+	return fmt.Sprintf("Address space: %s%s %s. The table below says the same.", analysis.Bytes(analysis.TakenBelowLimit(s)), limit, known)
 }
 
 // mapSum is what stands beside the title of the map.

@@ -9,7 +9,7 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 // QueueScripts are what a page loads that has a list of files to send, before its own script.
-var QueueScripts = []string{"vendor/tus.min.js", "pace.js", "begun.js", "transfer.js", "queue.js"}
+var QueueScripts = []string{"vendor/tus.min.js", "pace.js", "begun.js", "transfer.js", "queue-words.js", "queue.js"}
 
 // FileTemplate is what the script makes a file's line from.
 func FileTemplate() templ.Component {

@@ -1,0 +1,80 @@
+package run
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/web/pages/ui"
+)
+
+// measureTitle is what the total is called at the head of a column.
+func measureTitle(c *analysis.Course) string { return strings.ToUpper(c.Measure[:1]) + c.Measure[1:] }
+
+// instantMoment says when an instant is; where the chart numbers them, also which of them it is. It is "" where neither is there.
+func instantMoment(c *analysis.Course, i int) string {
+	moment := localMoment(c.Instants[i].TakenAt)
+	if isDrawnByTime(c) {
+		return moment
+	}
+	number := "instant " + strconv.Itoa(i+1)
+	if moment == "" {
+		return number
+	}
+	return number + ", " + moment
+}
+
+// instantTitle says what an instant tells.
+func instantTitle(c *analysis.Course, i int) string {
+	at := &c.Instants[i]
+	var parts []string
+	if at.Total != nil {
+		parts = append(parts, fmt.Sprintf("%s %s", c.Measure, analysis.Bytes(*at.Total)))
+	}
+	for _, use := range courseUses(c) {
+		if n := bytesOfUse(at, use); n != 0 {
+			parts = append(parts, useTitle(use)+" "+analysis.Bytes(n))
+		}
+	}
+	if at.Blocks != nil {
+		parts = append(parts, "blocks of heaps "+analysis.Bytes(*at.Blocks))
+	}
+	title := strings.Join(parts, ", ") + " (" + at.File + ")"
+	if moment := instantMoment(c, i); moment != "" {
+		title = moment + ": " + title
+	}
+	return title
+}
+
+// growthTitle says of which instants, and by which figure, a growth is.
+func growthTitle(c *analysis.Course, from, to *analysis.Instant, by string) string {
+	var ends [2]string
+	for i := range c.Instants {
+		switch &c.Instants[i] {
+		case from:
+			ends[0] = instantMoment(c, i)
+		case to:
+			ends[1] = instantMoment(c, i)
+		}
+	}
+	return c.Measure + by + ", " + ends[0] + " – " + ends[1]
+}
+
+// courseName says what the chart shows in words.
+func courseName(c *analysis.Course) string {
+	name := fmt.Sprintf("Memory over time, %s at %s.", c.Measure, ui.Counted(len(c.Instants), "instant"))
+	if text := c.SayGrowth(); text != "" {
+		name += " " + text
+	}
+	return name
+}
+
+// outlookSign is the sign before an outlook: what ends within a week is a warning.
+func outlookSign(o *analysis.Outlook) string {
+	if o.LeftNS != nil && time.Duration(*o.LeftNS) < 7*24*time.Hour {
+		return "warn"
+	}
+	return "info"
+}

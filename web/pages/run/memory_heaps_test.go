@@ -1,0 +1,22 @@
+package run
+
+import (
+	"testing"
+
+	"heapdrift/ingest/capture"
+)
+
+// Logs name heaps whose kind they do not tell.
+func TestNoteOfAHeap(t *testing.T) {
+	for want, h := range map[string]capture.HeapFacts{
+		"":                                 {},
+		"NT heap":                          {Kind: "NT heap"},
+		"LFH, default":                     {FrontEnd: "LFH", Note: "default"},
+		"a size that cannot be":            {Doubtful: true},
+		"heap, a size that cannot be, CRT": {Kind: "heap", Doubtful: true, Name: "CRT"},
+	} {
+		if got := heapNote(&h); got != want {
+			t.Errorf("%+v: %q, want %q", h, got, want)
+		}
+	}
+}
