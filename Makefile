@@ -1,14 +1,14 @@
 # The house's commands. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint generate bench fuzz chaos mutate
+.PHONY: help run build test lint generate bench fuzz chaos mutate mutate-diff
 
 # Modules with tests: the product, and the tools that keep their dependencies to themselves (docs/adr/0002).
 TOOL_MODULES := tools/testsummary tools/deploycheck
 GOLANGCI := go tool -modfile=$(CURDIR)/tools/lint/go.mod golangci-lint
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## build, then start everything on this machine with a demo project
 	go build -o bin/heapdrift ./cmd/heapdrift
@@ -45,3 +45,7 @@ fuzz: ## run every fuzz target for T (60s), one after the other; inputs that fai
 
 mutate: ## break the code in each place of tools/mutate/mutations; fails where no test notices (minutes; R=REGEXP chooses)
 	go run ./tools/mutate -run '$(R)'
+
+MUTATE_BASE := HEAD^
+mutate-diff: ## break whatever changed since MUTATE_BASE (HEAD^), by gremlins; fails where tests find less than 75 % of it
+	go run ./tools/mutate -diff $(MUTATE_BASE) -run '$(R)'

@@ -29,17 +29,29 @@ func TestMoments(t *testing.T) {
 		{"a step that keeps half", [][3]int64{{0, 1000, 1000}, {500, 1500, 1500}, {520, 1250, 1500}}, []analysis.Moment{{false, 500, 500, 500}}},
 		{"a step", [][3]int64{{0, 1000, 1000}, {500, 1500, 1500}}, []analysis.Moment{{false, 500, 500, 500}}},
 		{"a step in two stretches", [][3]int64{{0, 1000, 1000}, {508, 1250, 1250}, {512, 1500, 1500}}, []analysis.Moment{{false, 508, 512, 500}}},
+		{"a step of a tenth of the highest", [][3]int64{{0, 900, 900}, {500, 1000, 1000}}, []analysis.Moment{{false, 500, 500, 100}}},
+		{"one below", [][3]int64{{0, 901, 901}, {500, 1000, 1000}}, nil},
+		{"steps two stretches apart", [][3]int64{{0, 1000, 1000}, {500, 1300, 1300}, {520, 1600, 1600}}, []analysis.Moment{{false, 500, 520, 600}}},
+		{"steps a little more apart", [][3]int64{{0, 1000, 1000}, {500, 1300, 1300}, {521, 1600, 1600}}, []analysis.Moment{{false, 500, 500, 300}, {false, 521, 521, 300}}},
+		{"a step in four stretches", [][3]int64{{0, 1000, 1000}, {500, 1300, 1300}, {520, 1600, 1600}, {540, 1900, 1900}}, []analysis.Moment{{false, 500, 540, 900}}},
+		{"one that takes longer", [][3]int64{{0, 1000, 1000}, {500, 1200, 1200}, {505, 1300, 1300}, {525, 1600, 1600}, {541, 1900, 1900}}, []analysis.Moment{{false, 500, 525, 600}, {false, 541, 541, 300}}},
 		{"a staircase", [][3]int64{{0, 1000, 1000}, {500, 1300, 1300}, {600, 1600, 1600}}, []analysis.Moment{{false, 500, 500, 300}, {false, 600, 600, 300}}},
 		{"a slope", [][3]int64{{0, 1000, 1000}, {500, 1099, 1099}, {510, 1198, 1198}, {520, 1297, 1297}, {530, 1396, 1396}}, nil},
 		{"two spikes and a step", [][3]int64{{0, 100, 100}, {200, 100, 300}, {400, 300, 300}, {600, 300, 500}, {610, 300, 300}}, []analysis.Moment{{true, 200, 200, 200}, {false, 400, 400, 200}, {true, 600, 600, 200}}},
 		{"the end of the process", [][3]int64{{0, 1000, 1000}, {1900, 0, 1000}}, nil},
 	} {
-		var line analysis.Timeline
-		for _, p := range test.points {
-			line.AtNS, line.Last, line.Max = append(line.AtNS, p[0]), append(line.Last, p[1]), append(line.Max, p[2])
-		}
-		if got := line.Moments(0, 2000); !slices.Equal(got, test.want) {
-			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
+		for _, from := range []int64{0, 1005, -7} {
+			var line analysis.Timeline
+			for _, p := range test.points {
+				line.AtNS, line.Last, line.Max = append(line.AtNS, from+p[0]), append(line.Last, p[1]), append(line.Max, p[2])
+			}
+			got := line.Moments(from, from+2000)
+			for i := range got {
+				got[i].From, got[i].To = got[i].From-from, got[i].To-from
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("%s, from %d: %+v, want %+v", test.name, from, got, test.want)
+			}
 		}
 	}
 }

@@ -1,9 +1,10 @@
 // Command mutate breaks the code in one place at a time and fails where no test notices:
 //
 //	go run ./tools/mutate [-run REGEXP] [-list] [LIST...]
+//	go run ./tools/mutate -diff COMMIT [-run REGEXP]
 //
 // The places are rows of tools/mutate/mutations/*.txt (list.go says how they are written). Each is tested with `go test -overlay`:
-// the work tree is never changed. The exit status is 1 where a mutation survives or a row no longer fits the code.
+// the work tree is never changed. With -diff, gremlins makes mutations of the lines that changed since a commit. The exit status is 1 where a mutation survives or a row no longer fits the code.
 package main
 
 import (
@@ -37,6 +38,7 @@ func run(ctx context.Context, args []string, out io.Writer) (status int, err err
 	only := flags.String("run", "", "try the rows whose file or sentence matches this `expression`")
 	show := flags.Bool("list", false, "print the rows and try none")
 	atOnce := flags.Int("p", 2, "how many mutations are tried at the same time")
+	since := flags.String("diff", "", "mutate what changed since this `commit`, and not the rows; -run chooses folders")
 	limit := flags.Duration("limit", 2*time.Minute, "how long the tests of one mutation may run; a mutation that makes them hang is found")
 	if err := flags.Parse(args); err != nil {
 		return 2, err
@@ -44,6 +46,9 @@ func run(ctx context.Context, args []string, out io.Writer) (status int, err err
 	chosen, err := regexp.Compile(*only)
 	if err != nil {
 		return 2, err
+	}
+	if *since != "" {
+		return (&diff{*dir, *since, chosen}).all(ctx, out)
 	}
 	names := flags.Args()
 	if len(names) == 0 {
