@@ -36,16 +36,18 @@ func (t *Timeline) Moments(from, to int64) []Moment {
 	for _, s := range stretches {
 		highest = max(highest, s.max)
 	}
+	if highest <= 0 {
+		return nil
+	}
 	least := int64(math.Ceil(momentShare * float64(highest)))
 	var list []Moment
 	for i := 1; i < len(stretches); i++ {
-		base := stretches[i-1].last
-		if highest == 0 || stretches[i].max-base < least {
-			continue
-		}
-		near := stretches[i:]
-		if end := slices.IndexFunc(near, func(s momentStretch) bool { return s.number > near[0].number+momentLasts }); end >= 0 {
-			near = near[:end]
+		base, near := stretches[i-1].last, stretches[i:]
+		for n := range near {
+			if near[n].number > near[0].number+momentLasts {
+				near = near[:n]
+				break
+			}
 		}
 		if spike, n := spikeOf(near, base); spike.Bytes >= least {
 			list = append(list, spike)
