@@ -117,6 +117,10 @@ func TestMemoryOverTime(t *testing.T) {
 0s snap1.txt: total 100 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained 50.0 MB, blocks –, another life
 20m0s snap2.txt: total 60.0 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained 10.0 MB, blocks –
 `},
+		"the process was restarted, the later evidence first": {[]*capture.Capture{restarted, first}, `private bytes, timed true
+0s snap2.txt: total 100 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained 50.0 MB, blocks –, another life
+20m0s snap1.txt: total 60.0 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained 10.0 MB, blocks –
+`},
 		"a count that cannot be": {[]*capture.Capture{told(0, -5, heaps(30, 20)), told(10, math.MinInt64/mega, heaps(30, math.MaxInt64/mega))}, `private bytes, timed true
 0s snap1.txt: total 50.0 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained –, blocks –
 10m0s snap2.txt: total 8388608 TB, heaps 30.0 MB, VirtualAlloc 8388608 TB, unexplained –, blocks –
@@ -176,6 +180,17 @@ func TestCourseIsBounded(t *testing.T) {
 	}
 	if again, err := analysis.ReadJSON(&text); err != nil || say(again.Course) != say(r.Course) || strings.Join(again.Course.Sentences(), "\n") != strings.Join(r.Course.Sentences(), "\n") {
 		t.Errorf("%v: %s", err, say(again.Course))
+	}
+}
+
+// Of many instants the first and the last are kept, in whatever order the evidence is.
+func TestCourseKeepsBothEnds(t *testing.T) {
+	list := []*capture.Capture{blocksAt(-5, 16)} // before all others, and there is no room for it
+	for i := range 250 {
+		list = append(list, told((i+100)%250, 100, heaps(30, 20)))
+	}
+	if c := analyze(t, inputs(list...)).Course; len(c.Instants) != 200 || c.Instants[0].AtNS != 0 || c.Instants[199].AtNS != int64(249*time.Minute) {
+		t.Errorf("%d instants: %s", len(c.Instants), say(c))
 	}
 }
 
