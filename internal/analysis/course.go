@@ -269,11 +269,11 @@ type figure struct {
 	name string
 }
 
-// figure chooses what two instants at least tell alike: the system's own count, else the sum of the parts, else whatever stands for
-// the total. A count of the system's and a sum of regions differ, though nothing grew.
+// figure chooses what two instants at least tell alike: the system's own count, else the sum of the parts. A count of the system's and
+// a sum of regions differ, though nothing grew.
 func (c *Course) figure() figure {
 	bySystem := func(at *Instant) *int64 {
-		if at.Unexplained == nil {
+		if at.Unexplained == nil && len(at.Parts) > 0 { // the total is their sum
 			return nil
 		}
 		return at.Total
@@ -288,22 +288,21 @@ func (c *Course) figure() figure {
 		}
 		return &sum
 	}
-	for _, f := range []figure{{bySystem, " by the system's count"}, {byParts, " by the regions"}} {
-		n := 0
-		for i := range c.Instants {
-			if at := &c.Instants[i]; !at.OtherLife && f.of(at) != nil {
-				n++
-			}
-		}
-		if n > 1 {
-			return f
+	n := 0
+	for i := range c.Instants {
+		if at := &c.Instants[i]; !at.OtherLife && bySystem(at) != nil {
+			n++
 		}
 	}
-	return figure{func(at *Instant) *int64 { return at.Total }, ""}
+	if n > 1 {
+		return figure{bySystem, " by the system's count"}
+	}
+	return figure{byParts, " by the regions"}
 }
 
 // Growth is how the total, its parts and the unexplained rest changed from the first instant of the process that tells them to the
-// last, and by which figure. ok is false where less than two do. What one of the two does not tell is nil.
+// last, and by which figure. ok is false where less than two do. What one of the two does not tell is nil, and there are no parts where
+// one of them has none.
 func (c *Course) Growth() (from, to *Instant, growth Instant, by string, ok bool) {
 	f := c.figure()
 	for i := range c.Instants {
@@ -320,7 +319,7 @@ func (c *Course) Growth() (from, to *Instant, growth Instant, by string, ok bool
 	}
 	growth = Instant{AtNS: to.AtNS - from.AtNS, Total: new(*f.of(to) - *f.of(from))}
 	for _, use := range capture.UseNames {
-		if a, b := from.Part(use), to.Part(use); a > 0 || b > 0 {
+		if a, b := from.Part(use), to.Part(use); (a > 0 || b > 0) && len(from.Parts) > 0 && len(to.Parts) > 0 {
 			growth.Parts = append(growth.Parts, Part{use, b - a})
 		}
 	}

@@ -148,6 +148,9 @@ func TestGrowthOverTime(t *testing.T) {
 		"the parts are more":       {[]*capture.Capture{told(0, 55, heaps(30, 20)), told(60, 40, heaps(30, 20))}, "changed by −15.0 MB: −15.0 MB unexplained.", "the regions have 10.0 MB more than the system's own count"},
 		"nothing changed":          {[]*capture.Capture{told(0, 55, heaps(30, 20)), told(60, 55, heaps(30, 20))}, "private bytes by the system's count did not change.", "Unexplained: 5.00 MB of 55.0 MB"},
 		"one instant":              {[]*capture.Capture{told(0, 0, heaps(30, 20)), blocksAt(60, 16)}, "", ""},
+		"nobody lists the regions": {[]*capture.Capture{told(0, 55, nil), told(60, 58, nil)}, "private bytes by the system's count changed by +3.00 MB.", ""},
+		"the last has no regions":  {[]*capture.Capture{told(0, 100, heaps(30, 20)), told(60, 110, nil)}, "private bytes by the system's count changed by +10.0 MB.", "Unexplained: 50.0 MB of 100 MB"},
+		"a count and a sum":        {[]*capture.Capture{told(0, 50, heaps(30, 20)), told(60, 110, nil)}, "", ""},
 	} {
 		c := analyze(t, inputs(test.in...)).Course
 		if growth, unexplained := c.SayGrowth(), c.SayUnexplained(); !strings.Contains(growth, test.growth) || (growth == "") != (test.growth == "") ||
