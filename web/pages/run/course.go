@@ -53,6 +53,14 @@ func bytesOfUse(at *analysis.Instant, use capture.UseName) int64 {
 	return *at.Unexplained
 }
 
+// toldOfUse is what a use has at an instant; nil where the evidence does not say.
+func toldOfUse(at *analysis.Instant, use capture.UseName) *int64 {
+	if at.Total == nil || use == unexplained && at.Unexplained == nil || use != unexplained && len(at.Parts) == 0 {
+		return nil
+	}
+	return new(bytesOfUse(at, use))
+}
+
 // measureTitle is what the total is called at the head of a column.
 func measureTitle(c *analysis.Course) string { return strings.ToUpper(c.Measure[:1]) + c.Measure[1:] }
 

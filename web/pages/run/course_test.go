@@ -94,3 +94,18 @@ func TestSignOfAnOutlook(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Of evidence that does not list the regions nobody knows what uses have, which is not nothing.
+func TestToldOfUse(t *testing.T) {
+	explained, bare, blocks := instant(0, 100, analysis.Part{Use: capture.UseHeap, Bytes: 60}), instant(0, 100), instant(0, 0)
+	explained.Unexplained = new(int64(40))
+	for name, test := range map[string]struct {
+		at         analysis.Instant
+		told, rest bool
+	}{"regions and the system's count": {explained, true, true}, "regions": {instant(0, 50, explained.Parts...), true, false}, "the system's count": {bare, false, false}, "blocks": {blocks, false, false}} {
+		heap, stack, rest := toldOfUse(&test.at, capture.UseHeap), toldOfUse(&test.at, capture.UseStack), toldOfUse(&test.at, unexplained)
+		if (heap != nil) != test.told || (stack != nil) != test.told || (rest != nil) != test.rest || heap != nil && *heap != 60 || stack != nil && *stack != 0 {
+			t.Errorf("%s: %v, %v, %v", name, heap, stack, rest)
+		}
+	}
+}
