@@ -222,6 +222,11 @@ func TestOutlooks(t *testing.T) {
 	restarted[0].Process.PID, restarted[1].Process.PID = 5, 6
 	partial := grows(32, 2*giga, 50, 2)
 	partial[0].Memory.Space.Partial = true
+	lastPartial := grows(32, 2*giga, 50, 3)
+	lastPartial[2].Memory.Space.Partial, lastPartial[2].Memory.Space.Uses[0].Reserved = true, mega // that much is in the dump
+	lastPartial[2].Memory.Space.Limit = 0
+	allPartial := grows(32, 2*giga, 50, 2)
+	allPartial[0].Memory.Space.Partial, allPartial[1].Memory.Space.Partial = true, true
 	full := grows(32, 200*mega, 50, 2)
 	shrunk := grows(32, 2*giga, -5, 3)
 	for name, test := range map[string]struct {
@@ -234,10 +239,12 @@ func TestOutlooks(t *testing.T) {
 		"the limit is not told":             {grows(32, 0, 50, 2), []string{"When the address space reaches its limit is unknown: the evidence does not tell the limit; it grows by 100 MB per hour."}},
 		"nothing grew":                      {grows(32, 2*giga, 0, 3), []string{"When the address space reaches the limit of 2.00 GB, of which 100 MB are used, is unknown: no growth was measured."}},
 		"it shrank":                         {shrunk, []string{"is unknown: no growth was measured."}},
-		"without a time":                    {untimed, []string{"is unknown: the evidence does not say when it was taken."}},
-		"at the same time":                  {together, []string{"is unknown: the evidence does not say when it was taken."}},
+		"without a time":                    {untimed, []string{"is unknown: not all of the evidence says when it was taken."}},
+		"at the same time":                  {together, []string{"is unknown: all of the evidence was taken at one time."}},
 		"of two processes":                  {restarted, []string{"is unknown: one instant shows no growth."}},
 		"only one tells the address space":  {partial, []string{"is unknown: one instant shows no growth."}},
+		"the last does not tell it":         {lastPartial, []string{"as measured between two instants 60 minutes apart, the address space reaches the limit of 2.00 GB, of which 200 MB are used, in 18.5 hours."}},
+		"nobody tells the address space":    {allPartial, []string{"When the address space reaches the limit of 2.00 GB is unknown: the evidence does not tell how much is used."}},
 		"used up":                           {full, []string{"reaches the limit of 200 MB, of which 200 MB are used, now."}},
 		"64 bits, the machine does not say": {grows(64, 0, 50, 2), []string{"When the commit of the machine reaches its limit is unknown: the evidence does not tell the limit; it grows by 50.0 MB per hour."}},
 		"64 bits":                           {commit(grows(64, 0, 50, 2), 5*giga, 8*giga), []string{"At 50.0 MB per hour, as measured between two instants 60 minutes apart, the commit of the machine reaches the limit of 8.00 GB, of which 5.00 GB are used, in 2.56 days. What other processes commit"}},
