@@ -133,6 +133,8 @@ func TestMemoryOverTime(t *testing.T) {
 }
 
 func TestGrowthOverTime(t *testing.T) {
+	first, again := told(0, 100, heaps(30, 20)), told(60, 0, heaps(30, 20))
+	first.Process.PID, again.Process.PID = 98, 99
 	for name, test := range map[string]struct {
 		in                  []*capture.Capture
 		growth, unexplained string
@@ -143,11 +145,12 @@ func TestGrowthOverTime(t *testing.T) {
 		"shrank": {[]*capture.Capture{told(0, 100, heaps(80, 20)), told(1, 50, heaps(30, 20))},
 			"From the first instant to the last over 60 seconds, private bytes by the regions changed by −50.0 MB: Heaps −50.0 MB.", ""},
 		"the system counted once":  {[]*capture.Capture{told(0, 0, heaps(30, 20)), told(60, 100, heaps(35, 20))}, "private bytes by the regions changed by +5.00 MB: Heaps +5.00 MB.", "Unexplained: 45.0 MB of 100 MB"},
-		"the system counted twice": {[]*capture.Capture{told(0, 60, heaps(30, 20)), told(30, 62, heaps(30, 20)), told(60, 0, heaps(90, 20))}, "over 30 minutes, private bytes by the system's count changed by +2.00 MB: +2.00 MB unexplained.", "Unexplained: 12.0 MB of 62.0 MB"},
+		"the system counted twice": {[]*capture.Capture{told(0, 60, heaps(30, 20)), told(30, 62, heaps(30, 20)), told(60, 0, heaps(90, 20))}, "over 30 minutes, private bytes by the system's count changed by +2.00 MB: +2.00 MB unexplained.", "Unexplained: 12.0 MB of 62.0 MB of private bytes that no evidence accounts for at the last instant that tells it."},
 		"only the rest grew":       {[]*capture.Capture{told(0, 100, heaps(30, 20)), told(60, 101, heaps(30, 20))}, "private bytes by the system's count changed by +1.00 MB: +1.00 MB unexplained.", "Unexplained: 51.0 MB of 101 MB"},
 		"the parts are more":       {[]*capture.Capture{told(0, 55, heaps(30, 20)), told(60, 40, heaps(30, 20))}, "changed by −15.0 MB: −15.0 MB unexplained.", "the regions have 10.0 MB more than the system's own count"},
 		"nothing changed":          {[]*capture.Capture{told(0, 55, heaps(30, 20)), told(60, 55, heaps(30, 20))}, "private bytes by the system's count did not change.", "Unexplained: 5.00 MB of 55.0 MB"},
 		"one instant":              {[]*capture.Capture{told(0, 0, heaps(30, 20)), blocksAt(60, 16)}, "", ""},
+		"another process told it":  {[]*capture.Capture{first, again, again}, "private bytes by the regions did not change.", ""},
 		"nobody lists the regions": {[]*capture.Capture{told(0, 55, nil), told(60, 58, nil)}, "private bytes by the system's count changed by +3.00 MB.", ""},
 		"the last has no regions":  {[]*capture.Capture{told(0, 100, heaps(30, 20)), told(60, 110, nil)}, "private bytes by the system's count changed by +10.0 MB.", "Unexplained: 50.0 MB of 100 MB"},
 		"a count and a sum":        {[]*capture.Capture{told(0, 50, heaps(30, 20)), told(60, 110, nil)}, "", ""},

@@ -203,16 +203,19 @@ func (c *Course) SayGrowth() string {
 	return s + "."
 }
 
-// SayUnexplained names what no evidence accounts for at the last instant that tells it; "" where none does.
+// SayUnexplained names what no evidence accounts for at the last instant of the process that tells it; "" where none does.
 func (c *Course) SayUnexplained() string {
+	which := "at the last instant"
 	for _, at := range slices.Backward(c.Instants) {
 		switch {
+		case at.OtherLife || at.Total == nil:
 		case at.Unexplained == nil:
+			which = "at the last instant that tells it"
 		case *at.Unexplained > 0:
-			return fmt.Sprintf("Unexplained: %s of %s of private bytes that no evidence accounts for at the last instant. Pages of images and mapped files that were written to, and page tables, are among them.",
-				Bytes(*at.Unexplained), Bytes(*at.Total))
+			return fmt.Sprintf("Unexplained: %s of %s of private bytes that no evidence accounts for %s. Pages of images and mapped files that were written to, and page tables, are among them.",
+				Bytes(*at.Unexplained), Bytes(*at.Total), which)
 		case *at.Unexplained < 0:
-			return fmt.Sprintf("Nothing is unexplained at the last instant: the regions have %s more than the system's own count, which was taken before them.", Bytes(-*at.Unexplained))
+			return fmt.Sprintf("Nothing is unexplained %s: the regions have %s more than the system's own count, which was taken before them.", which, Bytes(-*at.Unexplained))
 		}
 	}
 	return ""
