@@ -146,7 +146,7 @@ type HeapFacts struct {
 	Committed int64  `json:"committed"`
 	Virtual   int64  `json:"virtual,omitempty"` // of segments up to their last committed byte and virtual blocks: column Virt of !heap -s
 	Free      Usage  `json:"free"`              // free blocks; Bytes with their headers
-	// LargestFree is the largest of them, in bytes with its header.
+	// LargestFree is the largest of them, in bytes with its header; of a segment heap the committed bytes of one.
 	LargestFree int64 `json:"largest_free,omitempty"`
 	FreeLFH     Usage `json:"free_lfh,omitzero"` // free blocks in the low-fragmentation heap, which are not in Free
 	Busy        Usage `json:"busy"`              // requested bytes

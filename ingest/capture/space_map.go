@@ -39,16 +39,28 @@ const leastGrain = 64 << 10
 // MapOf draws the map of stretches in any order. Those that cannot be are left out, and of two that overlap the one that begins first
 // stays whole. It changes the list.
 func MapOf(list []Stretch) *Map {
-	exact := joinAlike(sound(list))
-	m := &Map{Stretches: exact}
-	for grain := int64(leastGrain); len(m.Stretches) > maxStretches; grain *= 2 {
-		m.Grain, m.Stretches = grain, joinNear(exact, grain)
-		if grain > math.MaxInt64/2 { // all of the address space: one stretch is left
-			break
-		}
+	m := &Map{Stretches: joinAlike(sound(list))}
+	if len(m.Stretches) > maxStretches {
+		m.Grain = grainOf(m.Stretches)
+		m.Stretches = joinNear(m.Stretches, m.Grain)
 	}
 	m.Stretches = slices.Clone(m.Stretches) // the list may be long
 	return m
+}
+
+// grainOf is the least grain that leaves so few stretches as a map holds. It ends: below 2^63 there are no more cells of 2^53 bytes.
+func grainOf(list []Stretch) int64 {
+	for grain := int64(leastGrain); ; grain *= 2 {
+		cells := 1
+		for i := 1; i < len(list); i++ {
+			if uint64(list[i].Address)/uint64(grain) != uint64(list[i-1].Address)/uint64(grain) {
+				cells++
+			}
+		}
+		if cells <= maxStretches {
+			return grain
+		}
+	}
 }
 
 // sound sorts stretches and cuts those that overlap. Windows has no address above 2^63, so lengths fit in an int64.
@@ -103,7 +115,7 @@ func joinAlike(list []Stretch) []Stretch {
 
 // joinNear joins stretches that begin in the same grain, into a new list. The use of most bytes stands for all of them.
 func joinNear(list []Stretch, grain int64) []Stretch {
-	joined := make([]Stretch, 0, len(list)/2)
+	joined := make([]Stretch, 0, maxStretches)
 	for i := 0; i < len(list); {
 		s, cell := list[i], uint64(list[i].Address)/uint64(grain)
 		uses := map[UseName]int64{s.Use: s.Taken}

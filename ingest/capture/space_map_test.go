@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"testing"
 
 	"heapdrift/ingest/capture"
@@ -57,7 +58,7 @@ func TestMapIsBounded(t *testing.T) {
 	for _, test := range []struct {
 		n   int
 		gap uint64
-	}{{1024, 1 << 20}, {1025, 1 << 20}, {50_000, 64 << 10}, {50_000, 1 << 30}, {50_000, 0}} {
+	}{{1024, 1 << 20}, {1025, 1 << 20}, {50_000, 64 << 10}, {50_000, 1 << 30}, {50_000, 0}, {4000, 1 << 51}} {
 		var list []capture.Stretch
 		var taken, committed int64
 		at := uint64(0x10000)
@@ -75,6 +76,15 @@ func TestMapIsBounded(t *testing.T) {
 		if len(m.Stretches) > 1024 || (m.Grain > 0) != (test.n > 1024) || m.Stretches[0].Address != first || m.Stretches[len(m.Stretches)-1].End() != last {
 			t.Errorf("%+v: %d stretches, grain %d", test, len(m.Stretches), m.Grain)
 		}
+		if half := uint64(m.Grain / 2); half >= 64<<10 {
+			cells := map[uint64]bool{}
+			for i := range list {
+				cells[uint64(list[i].Address)/half] = true
+			}
+			if len(cells) <= 1024 {
+				t.Errorf("%+v: half of grain %d leaves %d stretches", test, m.Grain, len(cells))
+			}
+		}
 		for i := range m.Stretches {
 			s := &m.Stretches[i]
 			taken, committed = taken-s.Taken, committed-s.Committed
@@ -85,6 +95,21 @@ func TestMapIsBounded(t *testing.T) {
 		if taken != 0 || committed != 0 {
 			t.Errorf("%+v: %d bytes taken and %d committed are not in the map", test, taken, committed)
 		}
+	}
+}
+
+// A grain is chosen without joining anything: a dump may have a million regions far from each other.
+func TestMapIsJoinedOnce(t *testing.T) {
+	list := make([]capture.Stretch, 20_000)
+	for i := range list {
+		list[i] = capture.Stretch{Address: capture.Address(i) << 40, Size: 4096, Use: []capture.UseName{capture.UseHeap, capture.UsePrivate}[i%2]}
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	capture.MapOf(list)
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 1<<20 {
+		t.Errorf("%d bytes were allocated for a map of %d stretches", n, len(list))
 	}
 }
 

@@ -153,9 +153,14 @@ func (h *segmentHeap) walk(w *walk) error {
 	return nil
 }
 
-// freed counts a free chunk or range. Its bytes are counted by the heap itself, which knows what of a range is committed.
-func (s *segmentWalk) freed(size uint64) {
+// freed counts a free chunk or range. Its bytes are counted by the heap itself, which knows what of a range is committed; the largest
+// is one by the pages that are in the evidence, because most of a new segment is one free range that has none.
+func (s *segmentWalk) freed(at, size uint64) {
 	s.free++
+	first, last := (at+pageSize-1)&^(pageSize-1), (at+size)&^(pageSize-1)
+	if last > first {
+		size -= last - first - s.present(first, last-first)
+	}
 	s.out.Facts.LargestFree = max(s.out.Facts.LargestFree, int64(size))
 }
 

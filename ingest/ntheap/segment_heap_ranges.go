@@ -126,7 +126,7 @@ func (s *segmentWalk) segment(p *pageSegment) error {
 		tell(at)
 		if d.flags&unitAllocated == 0 {
 			if whole {
-				s.freed(size)
+				s.freed(at, size)
 			}
 			s.look(at + size)
 			return nil

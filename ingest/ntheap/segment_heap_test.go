@@ -79,6 +79,9 @@ func compareSegmentHeap(t *testing.T, want *ntheaptest.Heap, w *ntheap.Walked) {
 	if f.Free.Count != int64(want.Free) || w.FreeLFH.Count != int64(want.FreeLFH) || f.Segments != int64(want.Segments) {
 		t.Errorf("%d free, %d free in the LFH, %d segments; want %+v", f.Free.Count, w.FreeLFH.Count, f.Segments, want)
 	}
+	if most := max(f.Free.Bytes, 0x3000); f.LargestFree <= 0 || f.LargestFree > most { // free chunks keep what is not a whole page
+		t.Errorf("the largest of %d free has %#x bytes, of %#x that are committed", f.Free.Count, f.LargestFree, f.Free.Bytes)
+	}
 	if f.Busy.Count == 0 || w.Places[ntheap.VS].Count == 0 || f.LFH.Count == 0 || f.Blocks.Count == 0 || w.Places[ntheap.Backend].Count == 0 || w.Subsegments == 0 {
 		t.Errorf("a kind of blocks is missing: %+v", w.Places)
 	}

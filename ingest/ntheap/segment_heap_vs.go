@@ -152,7 +152,7 @@ func (s *segmentWalk) chunkOf(at uint64, c chunk) error {
 	}
 	switch {
 	case !c.busy:
-		s.freed(c.size)
+		s.freed(at, c.size)
 		return nil
 	case isLFH(info) || !known && s.mayBeLFH(user, size) == certain:
 		add(&s.out.Internal, size, t.chunk)

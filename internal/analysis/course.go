@@ -33,7 +33,7 @@ type Instant struct {
 	Kind    string `json:"kind"`
 	TakenAt string `json:"taken_at,omitempty"` // local time of the traced machine, no zone
 	AtNS    int64  `json:"at_ns"`              // since the first instant; 0 without times
-	// OtherLife says that the process was another one than that of the last instant: nothing grew from the one to the other.
+	// OtherLife says that the process was another one than that of the last instant with a total: nothing grew from the one to the other.
 	OtherLife bool `json:"other_life,omitempty"`
 	// Total is what the process is charged by the system, or where that is not told the sum of the parts.
 	Total *int64 `json:"total,omitempty"`
@@ -48,6 +48,7 @@ type Instant struct {
 	// Taken is the address space that is not free, of that which the program can use.
 	Taken *int64 `json:"taken,omitempty"`
 
+	part  int // of those that the course is made of
 	taken time.Time
 	space *capture.Space
 }
@@ -70,32 +71,40 @@ func courseOf(parts []part) *Course {
 	parts = slices.Clone(parts)
 	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.nth, b.nth) })
 	c := &Course{Measure: measureOf(parts)}
-	last := -1
 	for i, p := range parts {
-		if p.Memory != nil && totalOf(p.Memory.Space, c.Measure) != nil {
-			last = i
-		}
-	}
-	if last < 0 {
-		return nil
-	}
-	for _, p := range parts {
-		other := !samePID(p.Process, parts[last].Process)
-		if moved, _ := movedModules(p.Modules, parts[last].Modules); moved == imageMoved {
-			other = true
-		}
 		for _, at := range instantsOf(p, c.Measure) {
-			at.OtherLife = other
+			at.part = i
 			c.Instants = append(c.Instants, at)
 		}
 	}
-	if len(c.Instants) < 2 {
+	told := slices.ContainsFunc(c.Instants, func(at Instant) bool { return at.Total != nil })
+	if !told || len(c.Instants) < 2 {
 		return nil
 	}
-	c.thin()
 	c.order()
+	c.thin()
+	c.clock()
+	c.tellLives(parts)
 	c.Outlooks = outlooks(c)
 	return c
+}
+
+// tellLives marks the instants of other processes than the last one that tells a total.
+func (c *Course) tellLives(parts []part) {
+	var last *part
+	for i := range c.Instants {
+		if at := &c.Instants[i]; at.Total != nil {
+			last = &parts[at.part]
+		}
+	}
+	others := make([]bool, len(parts))
+	for i := range parts {
+		moved, _ := movedModules(parts[i].Modules, last.Modules)
+		others[i] = moved == imageMoved || !samePID(parts[i].Process, last.Process)
+	}
+	for i := range c.Instants {
+		c.Instants[i].OtherLife = others[c.Instants[i].part]
+	}
 }
 
 // measureOf is what evidence can be compared by.
@@ -209,7 +218,7 @@ func evenly[T any](list []T, n int) []T {
 	return kept
 }
 
-// thin bounds the course. Instants that tell what the memory is used for are kept before those that count blocks.
+// thin bounds a course that is in order. Instants that tell what the memory is used for are kept before those that count blocks.
 func (c *Course) thin() {
 	if len(c.Instants) <= mostInstants {
 		return
@@ -242,6 +251,13 @@ func (c *Course) order() {
 		return
 	}
 	slices.SortStableFunc(c.Instants, func(a, b Instant) int { return a.taken.Compare(b.taken) })
+}
+
+// clock counts the time from the first instant that is kept.
+func (c *Course) clock() {
+	if !c.Timed {
+		return
+	}
 	for i := range c.Instants {
 		c.Instants[i].AtNS = c.Instants[i].taken.Sub(c.Instants[0].taken).Nanoseconds()
 	}
@@ -253,11 +269,11 @@ type figure struct {
 	name string
 }
 
-// figure chooses what two instants at least tell alike: the system's own count, else the sum of the parts, else whatever stands for
-// the total. A count of the system's and a sum of regions differ, though nothing grew.
+// figure chooses what two instants at least tell alike: the system's own count, else the sum of the parts. A count of the system's and
+// a sum of regions differ, though nothing grew.
 func (c *Course) figure() figure {
 	bySystem := func(at *Instant) *int64 {
-		if at.Unexplained == nil {
+		if at.Unexplained == nil && len(at.Parts) > 0 { // the total is their sum
 			return nil
 		}
 		return at.Total
@@ -272,22 +288,21 @@ func (c *Course) figure() figure {
 		}
 		return &sum
 	}
-	for _, f := range []figure{{bySystem, " by the system's count"}, {byParts, " by the regions"}} {
-		n := 0
-		for i := range c.Instants {
-			if at := &c.Instants[i]; !at.OtherLife && f.of(at) != nil {
-				n++
-			}
-		}
-		if n > 1 {
-			return f
+	n := 0
+	for i := range c.Instants {
+		if at := &c.Instants[i]; !at.OtherLife && bySystem(at) != nil {
+			n++
 		}
 	}
-	return figure{func(at *Instant) *int64 { return at.Total }, ""}
+	if n > 1 {
+		return figure{bySystem, " by the system's count"}
+	}
+	return figure{byParts, " by the regions"}
 }
 
 // Growth is how the total, its parts and the unexplained rest changed from the first instant of the process that tells them to the
-// last, and by which figure. ok is false where less than two do. What one of the two does not tell is nil.
+// last, and by which figure. ok is false where less than two do. What one of the two does not tell is nil, and there are no parts where
+// one of them has none.
 func (c *Course) Growth() (from, to *Instant, growth Instant, by string, ok bool) {
 	f := c.figure()
 	for i := range c.Instants {
@@ -304,7 +319,7 @@ func (c *Course) Growth() (from, to *Instant, growth Instant, by string, ok bool
 	}
 	growth = Instant{AtNS: to.AtNS - from.AtNS, Total: new(*f.of(to) - *f.of(from))}
 	for _, use := range capture.UseNames {
-		if a, b := from.Part(use), to.Part(use); a > 0 || b > 0 {
+		if a, b := from.Part(use), to.Part(use); (a > 0 || b > 0) && len(from.Parts) > 0 && len(to.Parts) > 0 {
 			growth.Parts = append(growth.Parts, Part{use, b - a})
 		}
 	}

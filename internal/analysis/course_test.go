@@ -117,6 +117,10 @@ func TestMemoryOverTime(t *testing.T) {
 0s snap1.txt: total 100 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained 50.0 MB, blocks –, another life
 20m0s snap2.txt: total 60.0 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained 10.0 MB, blocks –
 `},
+		"the process was restarted, the later evidence first": {[]*capture.Capture{restarted, first}, `private bytes, timed true
+0s snap2.txt: total 100 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained 50.0 MB, blocks –, another life
+20m0s snap1.txt: total 60.0 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained 10.0 MB, blocks –
+`},
 		"a count that cannot be": {[]*capture.Capture{told(0, -5, heaps(30, 20)), told(10, math.MinInt64/mega, heaps(30, math.MaxInt64/mega))}, `private bytes, timed true
 0s snap1.txt: total 50.0 MB, heaps 30.0 MB, VirtualAlloc 20.0 MB, unexplained –, blocks –
 10m0s snap2.txt: total 8388608 TB, heaps 30.0 MB, VirtualAlloc 8388608 TB, unexplained –, blocks –
@@ -129,6 +133,8 @@ func TestMemoryOverTime(t *testing.T) {
 }
 
 func TestGrowthOverTime(t *testing.T) {
+	first, again := told(0, 100, heaps(30, 20)), told(60, 0, heaps(30, 20))
+	first.Process.PID, again.Process.PID = 98, 99
 	for name, test := range map[string]struct {
 		in                  []*capture.Capture
 		growth, unexplained string
@@ -139,11 +145,15 @@ func TestGrowthOverTime(t *testing.T) {
 		"shrank": {[]*capture.Capture{told(0, 100, heaps(80, 20)), told(1, 50, heaps(30, 20))},
 			"From the first instant to the last over 60 seconds, private bytes by the regions changed by −50.0 MB: Heaps −50.0 MB.", ""},
 		"the system counted once":  {[]*capture.Capture{told(0, 0, heaps(30, 20)), told(60, 100, heaps(35, 20))}, "private bytes by the regions changed by +5.00 MB: Heaps +5.00 MB.", "Unexplained: 45.0 MB of 100 MB"},
-		"the system counted twice": {[]*capture.Capture{told(0, 60, heaps(30, 20)), told(30, 62, heaps(30, 20)), told(60, 0, heaps(90, 20))}, "over 30 minutes, private bytes by the system's count changed by +2.00 MB: +2.00 MB unexplained.", "Unexplained: 12.0 MB of 62.0 MB"},
+		"the system counted twice": {[]*capture.Capture{told(0, 60, heaps(30, 20)), told(30, 62, heaps(30, 20)), told(60, 0, heaps(90, 20))}, "over 30 minutes, private bytes by the system's count changed by +2.00 MB: +2.00 MB unexplained.", "Unexplained: 12.0 MB of 62.0 MB of private bytes that no evidence accounts for at the last instant that tells it."},
 		"only the rest grew":       {[]*capture.Capture{told(0, 100, heaps(30, 20)), told(60, 101, heaps(30, 20))}, "private bytes by the system's count changed by +1.00 MB: +1.00 MB unexplained.", "Unexplained: 51.0 MB of 101 MB"},
 		"the parts are more":       {[]*capture.Capture{told(0, 55, heaps(30, 20)), told(60, 40, heaps(30, 20))}, "changed by −15.0 MB: −15.0 MB unexplained.", "the regions have 10.0 MB more than the system's own count"},
 		"nothing changed":          {[]*capture.Capture{told(0, 55, heaps(30, 20)), told(60, 55, heaps(30, 20))}, "private bytes by the system's count did not change.", "Unexplained: 5.00 MB of 55.0 MB"},
 		"one instant":              {[]*capture.Capture{told(0, 0, heaps(30, 20)), blocksAt(60, 16)}, "", ""},
+		"another process told it":  {[]*capture.Capture{first, again, again}, "private bytes by the regions did not change.", ""},
+		"nobody lists the regions": {[]*capture.Capture{told(0, 55, nil), told(60, 58, nil)}, "private bytes by the system's count changed by +3.00 MB.", ""},
+		"the last has no regions":  {[]*capture.Capture{told(0, 100, heaps(30, 20)), told(60, 110, nil)}, "private bytes by the system's count changed by +10.0 MB.", "Unexplained: 50.0 MB of 100 MB"},
+		"a count and a sum":        {[]*capture.Capture{told(0, 50, heaps(30, 20)), told(60, 110, nil)}, "", ""},
 	} {
 		c := analyze(t, inputs(test.in...)).Course
 		if growth, unexplained := c.SayGrowth(), c.SayUnexplained(); !strings.Contains(growth, test.growth) || (growth == "") != (test.growth == "") ||
@@ -179,6 +189,17 @@ func TestCourseIsBounded(t *testing.T) {
 	}
 }
 
+// Of many instants the first and the last are kept, in whatever order the evidence is.
+func TestCourseKeepsBothEnds(t *testing.T) {
+	list := []*capture.Capture{blocksAt(-5, 16)} // before all others, and there is no room for it
+	for i := range 250 {
+		list = append(list, told((i+100)%250, 100, heaps(30, 20)))
+	}
+	if c := analyze(t, inputs(list...)).Course; len(c.Instants) != 200 || c.Instants[0].AtNS != 0 || c.Instants[199].AtNS != int64(249*time.Minute) {
+		t.Errorf("%d instants: %s", len(c.Instants), say(c))
+	}
+}
+
 func TestOutlooks(t *testing.T) {
 	grows := func(bits uint8, limit int64, perStep, steps int64) (list []*capture.Capture) {
 		for i := range steps {
@@ -204,6 +225,11 @@ func TestOutlooks(t *testing.T) {
 	restarted[0].Process.PID, restarted[1].Process.PID = 5, 6
 	partial := grows(32, 2*giga, 50, 2)
 	partial[0].Memory.Space.Partial = true
+	lastPartial := grows(32, 2*giga, 50, 3)
+	lastPartial[2].Memory.Space.Partial, lastPartial[2].Memory.Space.Uses[0].Reserved = true, mega // that much is in the dump
+	lastPartial[2].Memory.Space.Limit = 0
+	allPartial := grows(32, 2*giga, 50, 2)
+	allPartial[0].Memory.Space.Partial, allPartial[1].Memory.Space.Partial = true, true
 	full := grows(32, 200*mega, 50, 2)
 	shrunk := grows(32, 2*giga, -5, 3)
 	for name, test := range map[string]struct {
@@ -216,10 +242,12 @@ func TestOutlooks(t *testing.T) {
 		"the limit is not told":             {grows(32, 0, 50, 2), []string{"When the address space reaches its limit is unknown: the evidence does not tell the limit; it grows by 100 MB per hour."}},
 		"nothing grew":                      {grows(32, 2*giga, 0, 3), []string{"When the address space reaches the limit of 2.00 GB, of which 100 MB are used, is unknown: no growth was measured."}},
 		"it shrank":                         {shrunk, []string{"is unknown: no growth was measured."}},
-		"without a time":                    {untimed, []string{"is unknown: the evidence does not say when it was taken."}},
-		"at the same time":                  {together, []string{"is unknown: the evidence does not say when it was taken."}},
+		"without a time":                    {untimed, []string{"is unknown: not all of the evidence says when it was taken."}},
+		"at the same time":                  {together, []string{"is unknown: all of the evidence was taken at one time."}},
 		"of two processes":                  {restarted, []string{"is unknown: one instant shows no growth."}},
 		"only one tells the address space":  {partial, []string{"is unknown: one instant shows no growth."}},
+		"the last does not tell it":         {lastPartial, []string{"as measured between two instants 60 minutes apart, the address space reaches the limit of 2.00 GB, of which 200 MB are used, in 18.5 hours."}},
+		"nobody tells the address space":    {allPartial, []string{"When the address space reaches the limit of 2.00 GB is unknown: the evidence does not tell how much is used."}},
 		"used up":                           {full, []string{"reaches the limit of 200 MB, of which 200 MB are used, now."}},
 		"64 bits, the machine does not say": {grows(64, 0, 50, 2), []string{"When the commit of the machine reaches its limit is unknown: the evidence does not tell the limit; it grows by 50.0 MB per hour."}},
 		"64 bits":                           {commit(grows(64, 0, 50, 2), 5*giga, 8*giga), []string{"At 50.0 MB per hour, as measured between two instants 60 minutes apart, the commit of the machine reaches the limit of 8.00 GB, of which 5.00 GB are used, in 2.56 days. What other processes commit"}},

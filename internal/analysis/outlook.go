@@ -13,7 +13,7 @@ import (
 type Outlook struct {
 	Of    string `json:"of"`              // OfAddressSpace or OfCommit
 	Limit int64  `json:"limit,omitempty"` // bytes; 0 where the evidence does not tell
-	Used  int64  `json:"used,omitempty"`  // bytes of it, at the last instant
+	Used  int64  `json:"used,omitempty"`  // bytes of it, at the last instant that tells; 0 where none does
 	// PerHour is the growth in bytes, 0 where none was measured; Instants is how many tell it, and OverNS over how long.
 	PerHour  float64 `json:"per_hour,omitempty"`
 	Instants int     `json:"instants,omitempty"`
@@ -38,22 +38,32 @@ const mostAhead = 10 * 365 * 24 * time.Hour
 
 // outlooks are those of the limits that a program of its width has.
 func outlooks(c *Course) (list []Outlook) {
-	var last *capture.Space
-	for i := range c.Instants {
-		if at := &c.Instants[i]; at.space != nil && !at.OtherLife {
-			last = at.space
-		}
-	}
+	last := c.lastSpace(func(*Instant) bool { return true })
 	if last == nil {
 		return nil
 	}
 	if last.Bits == 32 {
-		list = append(list, outlook(OfAddressSpace, last.Limit, TakenBelowLimit(last), c, func(at *Instant) *int64 { return at.Taken }))
+		taken := func(at *Instant) *int64 { return at.Taken }
+		limit, used := last.Limit, int64(0)
+		if s := c.lastSpace(func(at *Instant) bool { return taken(at) != nil }); s != nil {
+			limit, used = s.Limit, TakenBelowLimit(s)
+		}
+		list = append(list, outlook(OfAddressSpace, limit, used, c, taken))
 	}
 	if last.Bits == 64 || last.MachineCommitLimit > 0 {
 		list = append(list, outlook(OfCommit, last.MachineCommitLimit, last.MachineCommit, c, c.figure().of))
 	}
 	return list
+}
+
+// lastSpace is the last address space of the process that tells something; nil where none does.
+func (c *Course) lastSpace(tells func(*Instant) bool) *capture.Space {
+	for i := len(c.Instants) - 1; i >= 0; i-- {
+		if at := &c.Instants[i]; at.space != nil && !at.OtherLife && tells(at) {
+			return at.space
+		}
+	}
+	return nil
 }
 
 // outlook measures how a figure grows over the course, and how long the limit lasts at that rate.
@@ -71,11 +81,17 @@ func outlook(of string, limit, used int64, c *Course, figure func(*Instant) *int
 	}
 	o.Instants = len(ns)
 	switch {
-	case len(ns) < 2:
+	case len(ns) == 0:
+		o.Why = "the evidence does not tell how much is used"
+		return o
+	case len(ns) == 1:
 		o.Why = "one instant shows no growth"
 		return o
-	case !c.Timed || ns[len(ns)-1] <= ns[0]:
-		o.Why = "the evidence does not say when it was taken"
+	case !c.Timed:
+		o.Why = "not all of the evidence says when it was taken"
+		return o
+	case ns[len(ns)-1] <= ns[0]:
+		o.Why = "all of the evidence was taken at one time"
 		return o
 	}
 	o.OverNS = ns[len(ns)-1] - ns[0]
@@ -113,7 +129,10 @@ func middleSlope(x, y []float64) float64 {
 func (o *Outlook) Sentence() string {
 	limit := "its limit"
 	if o.Limit > 0 {
-		limit = fmt.Sprintf("the limit of %s, of which %s are used,", Bytes(o.Limit), Bytes(o.Used))
+		limit = "the limit of " + Bytes(o.Limit)
+		if o.Used > 0 {
+			limit += fmt.Sprintf(", of which %s are used,", Bytes(o.Used))
+		}
 	}
 	if o.LeftNS == nil {
 		s := fmt.Sprintf("When the %s reaches %s is unknown: %s", o.Of, limit, o.Why)
@@ -184,16 +203,19 @@ func (c *Course) SayGrowth() string {
 	return s + "."
 }
 
-// SayUnexplained names what no evidence accounts for at the last instant that tells it; "" where none does.
+// SayUnexplained names what no evidence accounts for at the last instant of the process that tells it; "" where none does.
 func (c *Course) SayUnexplained() string {
+	which := "at the last instant"
 	for _, at := range slices.Backward(c.Instants) {
 		switch {
+		case at.OtherLife || at.Total == nil:
 		case at.Unexplained == nil:
+			which = "at the last instant that tells it"
 		case *at.Unexplained > 0:
-			return fmt.Sprintf("Unexplained: %s of %s of private bytes that no evidence accounts for at the last instant. Pages of images and mapped files that were written to, and page tables, are among them.",
-				Bytes(*at.Unexplained), Bytes(*at.Total))
+			return fmt.Sprintf("Unexplained: %s of %s of private bytes that no evidence accounts for %s. Pages of images and mapped files that were written to, and page tables, are among them.",
+				Bytes(*at.Unexplained), Bytes(*at.Total), which)
 		case *at.Unexplained < 0:
-			return fmt.Sprintf("Nothing is unexplained at the last instant: the regions have %s more than the system's own count, which was taken before them.", Bytes(-*at.Unexplained))
+			return fmt.Sprintf("Nothing is unexplained %s: the regions have %s more than the system's own count, which was taken before them.", which, Bytes(-*at.Unexplained))
 		}
 	}
 	return ""

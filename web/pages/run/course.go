@@ -61,14 +61,6 @@ func toldOfUse(at *analysis.Instant, use capture.UseName) *int64 {
 func tellsTotal(at *analysis.Instant) bool { return at.Total != nil }
 func tellsUses(at *analysis.Instant) bool  { return at.Total != nil && len(at.Parts) > 0 }
 
-// grownOfUse is what a use grew by from one instant to another; nil where one of them does not say.
-func grownOfUse(from, to, growth *analysis.Instant, use capture.UseName) *int64 {
-	if toldOfUse(from, use) == nil || toldOfUse(to, use) == nil {
-		return nil
-	}
-	return new(bytesOfUse(growth, use))
-}
-
 // courseUses are the uses that a course has anything of, in the order of tables, and what is unexplained behind them.
 func courseUses(c *analysis.Course) (list []capture.UseName) {
 	for _, use := range tabled {

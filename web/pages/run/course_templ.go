@@ -744,7 +744,7 @@ func courseTable(c *analysis.Course) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				for _, use := range uses {
-					templ_7745c5c3_Err = changeCell(grownOfUse(from, to, &growth, use)).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = changeCell(toldOfUse(&growth, use)).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -89,10 +89,9 @@ func TestCourseOfTotalsAlone(t *testing.T) {
 	growth := instant(30, 10, heap(20))
 	growth.Unexplained = new(int64(7))
 	for got, want := range map[string]string{
-		told(toldOfUse(all, capture.UseHeap)) + " " + told(toldOfUse(all, capture.UseImage)) + " " + told(toldOfUse(all, unexplained)):                                                            "40 0 10",
-		told(toldOfUse(alone, capture.UseHeap)) + " " + told(toldOfUse(alone, unexplained)):                                                                                                       "– –",
-		told(grownOfUse(all, all, &growth, capture.UseHeap)) + " " + told(grownOfUse(all, all, &growth, unexplained)):                                                                             "20 7",
-		told(grownOfUse(alone, all, &growth, capture.UseHeap)) + " " + told(grownOfUse(all, alone, &growth, capture.UseHeap)) + " " + told(grownOfUse(all, &c.Instants[2], &growth, unexplained)): "– – –",
+		told(toldOfUse(all, capture.UseHeap)) + " " + told(toldOfUse(all, capture.UseImage)) + " " + told(toldOfUse(all, unexplained)): "40 0 10",
+		told(toldOfUse(alone, capture.UseHeap)) + " " + told(toldOfUse(alone, unexplained)):                                            "– –",
+		told(toldOfUse(&growth, capture.UseHeap)) + " " + told(toldOfUse(&growth, unexplained)):                                        "20 7",
 	} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -148,7 +147,7 @@ func TestInstantsWithoutTimes(t *testing.T) {
 		t.Error(got)
 	}
 	if from, to, _, by, _ := c.Growth(); from != nil {
-		if got := growthTitle(c, from, to, by); got != "private bytes, instant 2 – instant 3, 6 Mar 2026 12:00" {
+		if got := growthTitle(c, from, to, by); got != "private bytes by the system's count, instant 2 – instant 3, 6 Mar 2026 12:00" {
 			t.Error(got)
 		}
 	} else {
@@ -188,5 +187,20 @@ func TestSignOfAnOutlook(t *testing.T) {
 	}
 	if got := outlookSign(&analysis.Outlook{Why: "no growth was measured"}); got != "info" {
 		t.Error(got)
+	}
+}
+
+// Of evidence that does not list the regions nobody knows what uses have, which is not nothing.
+func TestToldOfUse(t *testing.T) {
+	explained, bare, blocks := instant(0, 100, analysis.Part{Use: capture.UseHeap, Bytes: 60}), instant(0, 100), instant(0, 0)
+	explained.Unexplained = new(int64(40))
+	for name, test := range map[string]struct {
+		at         analysis.Instant
+		told, rest bool
+	}{"regions and the system's count": {explained, true, true}, "regions": {instant(0, 50, explained.Parts...), true, false}, "the system's count": {bare, false, false}, "blocks": {blocks, false, false}} {
+		heap, stack, rest := toldOfUse(&test.at, capture.UseHeap), toldOfUse(&test.at, capture.UseStack), toldOfUse(&test.at, unexplained)
+		if (heap != nil) != test.told || (stack != nil) != test.told || (rest != nil) != test.rest || heap != nil && *heap != 60 || stack != nil && *stack != 0 {
+			t.Errorf("%s: %v, %v, %v", name, heap, stack, rest)
+		}
 	}
 }
