@@ -31,7 +31,7 @@ func (d *diff) all(ctx context.Context, out io.Writer) (status int, err error) {
 	if err != nil {
 		return 2, err
 	}
-	changed, err := exec.CommandContext(ctx, "git", "-C", root, "diff", "--name-only", "--diff-filter=d", "--relative", d.base).Output() //nolint:gosec // the commit is the caller's
+	changed, err := exec.CommandContext(ctx, "git", "-C", root, "diff", "--name-only", "--diff-filter=d", "--relative", d.base).Output()
 	if err != nil {
 		return 2, fmt.Errorf("git diff %s: %w", d.base, err)
 	}
@@ -54,7 +54,7 @@ func (d *diff) all(ctx context.Context, out io.Writer) (status int, err error) {
 
 // in tries one package and reports whether its tests find enough.
 func (d *diff) in(ctx context.Context, root, dir string, out io.Writer) bool {
-	cmd := exec.CommandContext(ctx, "go", "tool", "-modfile="+filepath.Join(root, "tools", "gremlins", "go.mod"), "gremlins", "unleash", //nolint:gosec // as above
+	cmd := exec.CommandContext(ctx, "go", "tool", "-modfile="+filepath.Join(root, "tools", "gremlins", "go.mod"), "gremlins", "unleash",
 		"--diff", d.base, "--workers", "1", "--timeout-coefficient", "10", "--threshold-efficacy", fmt.Sprint(efficacy), filepath.Join(root, dir))
 	cmd.Dir = filepath.Join(root, dir)
 	// Names in its diff have to be as it has those of the files: from the package on.
