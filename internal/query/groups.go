@@ -14,14 +14,14 @@ type Group struct {
 	Numbers
 }
 
-// A naming gives each site of a report the number of a name, so that sites are added up by it without a look at texts.
+// A naming gives each site of a report, or each frame, the number of a name, so that they are added up by it without a look at texts.
 type naming struct {
 	names []string
-	of    []int32 // by site
+	of    []int32 // by site, or by number of frame
 }
 
-func newNaming(sites int, nameOf func(site int) string) naming {
-	n, numbers := naming{of: make([]int32, sites)}, map[string]int32{}
+func newNaming(count int, nameOf func(i int) string) naming {
+	n, numbers := naming{of: make([]int32, count)}, map[string]int32{}
 	for i := range n.of {
 		name := nameOf(i)
 		at, ok := numbers[name]

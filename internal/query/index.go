@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"heapdrift/ingest/capture"
 	"heapdrift/ingest/capture/allocations"
@@ -23,6 +24,8 @@ type Index struct {
 	places   []int32          // by number of a signature, where in report.Findings; −1 for nowhere
 	modules  naming           // of the frames to blame
 	heaps    naming           // by their handles
+	// functions numbers the names of frames, when somebody asks first.
+	functions func() *naming
 }
 
 // A blamed is the frame to blame of a site, as far as questions need it.
@@ -66,6 +69,7 @@ func New(r *analysis.Report) *Index {
 		}
 	}
 	x.modules = newNaming(len(r.Sites), func(i int) string { return x.blamed[i].module })
+	x.functions = sync.OnceValue(func() *naming { return functionsOf(x.names) })
 	x.heaps = newNaming(len(r.Sites), func(i int) string { return r.Sites[i].Heap })
 	return x
 }

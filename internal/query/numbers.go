@@ -51,6 +51,9 @@ type Metric struct {
 	ofSite func(*analysis.Amounts) analysis.Amount
 }
 
+// Of is the metric of some numbers; zero where the evidence does not tell.
+func (m Metric) Of(n *Numbers) analysis.Amount { return m.of(n) }
+
 // Metrics are what there is to count, by name, the one that is usual first.
 var Metrics = []Metric{
 	{"growth", func(n *Numbers) analysis.Amount { return valueOf(n.Growth) }, growthOf},

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -75,6 +76,16 @@ var views = map[string]func(ctx context.Context, q *viewRequest) (shownView, err
 	"blocks": func(ctx context.Context, q *viewRequest) (shownView, error) {
 		return allocationsView(q.Blocks(ctx, q.limit))
 	},
+	"functions": func(_ context.Context, q *viewRequest) (shownView, error) {
+		return groupsView(q, "function", q.Functions(q.metric)), nil
+	},
+	"butterfly": func(_ context.Context, q *viewRequest) (shownView, error) {
+		if err := q.needsFunction(); err != nil {
+			return shownView{}, err
+		}
+		b := q.Butterfly(q.metric, q.function)
+		return shownView{b, b.Cells()}, nil
+	},
 	"tree":    treeView(query.Whole),
 	"callers": treeView(query.Callers),
 	"callees": treeView(query.Callees),
@@ -97,10 +108,20 @@ func allocationsView(a *query.Allocations, err error) (shownView, error) {
 	return shownView{a, a.Cells()}, nil
 }
 
+// needsFunction says that a view is about a function, where the address names none.
+func (q *viewRequest) needsFunction() error {
+	if q.function == "" {
+		return problem.Invalid("of", "of: name the function whose callers or callees are asked for, as module!function")
+	}
+	return nil
+}
+
 func treeView(d query.Direction) func(context.Context, *viewRequest) (shownView, error) {
 	return func(ctx context.Context, q *viewRequest) (shownView, error) {
-		if d != query.Whole && q.function == "" {
-			return shownView{}, problem.Invalid("of", "of: name the function whose callers or callees are asked for, as module!function")
+		if d != query.Whole {
+			if err := q.needsFunction(); err != nil {
+				return shownView{}, err
+			}
 		}
 		tree, err := q.Tree(ctx, query.TreeQuestion{Metric: q.metric, Blocks: q.blocks, Direction: d, Function: q.function})
 		return shownView{body: tree}, err
@@ -130,7 +151,7 @@ func (a *API) runView(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	q := viewRequest{function: c.QueryParam("of")}
+	q := viewRequest{function: cmp.Or(c.QueryParam("of"), selection.Function)}
 	if q.limit, err = whole(c, "limit", 200, 1, query.MaxAllocations); err != nil {
 		return err
 	}

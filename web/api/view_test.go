@@ -5,9 +5,11 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,6 +82,17 @@ func TestViews(t *testing.T) {
 		n.do("GET", path("ranked", q), nil).want(t, 422, code)
 	}
 	n.do("GET", path("callers", ""), nil).want(t, 422, "invalid-of")
+	n.do("GET", path("butterfly", ""), nil).want(t, 422, "invalid-of")
+	around := decode[query.Butterfly](t, n.do("GET", path("butterfly", "metric=held&of="+url.QueryEscape(page.Rows[0].Function)), nil).want(t, 200, ""))
+	focused := decode[query.Butterfly](t, n.do("GET", path("butterfly", "metric=held&fn="+url.QueryEscape(page.Rows[0].Function)), nil).want(t, 200, ""))
+	functions := decode[struct {
+		Total int
+		Rows  []query.Group
+	}](t, n.do("GET", path("functions", "metric=held&limit=10000"), nil).want(t, 200, ""))
+	at := slices.IndexFunc(functions.Rows, func(g query.Group) bool { return g.Name == page.Rows[0].Function })
+	if at < 0 || functions.Total != len(functions.Rows) || functions.Rows[at].Held != around.Function.Held || around.Function.Held != focused.Function.Held || len(around.Callers) == 0 {
+		t.Errorf("%+v, focused %+v, in the list at %d", around.Function, focused.Function, at)
+	}
 	n.do("GET", path("totals", "format=csv"), nil).want(t, 422, "invalid-format")
 	n.do("GET", path("nothing", ""), nil).want(t, 404, "not-found")
 	n.do("GET", "/api/v1/runs/999/views/totals", nil).want(t, 404, "not-found")

@@ -32,13 +32,23 @@ func TestViewsInBrowser(t *testing.T) {
 	b.see(`!document.querySelector("#keys").open`)
 	b.do(cdp.Navigate(page + "?q=Function29"))
 	b.see(`document.querySelectorAll(".rt tr[data-row]").length === 11 && document.querySelector("#choices").innerText.includes("11 signatures")`)
-	for _, view := range []string{"modules", "heaps", "sizes", "sites"} {
+	for _, view := range []string{"calls", "modules", "heaps", "sizes", "sites"} {
 		b.do(cdp.Navigate(page + "?q=Function29&view=" + view))
 		b.see(fmt.Sprintf(`document.querySelector(".views [aria-current]").innerText.toLowerCase() === %q && document.querySelector("#views table tbody tr")`, view))
 		b.accessible(view)
 		b.fits(view)
 		b.keep("run-" + view)
 	}
+	// From a function to who calls it, and back to all.
+	b.do(cdp.Navigate(page+"?view=calls"), cdp.Click(`//table[1]/tbody/tr/td/a[contains(., "AppendLine")]`))
+	b.see(`document.querySelectorAll(".butterfly table").length === 2 && document.querySelector("#choices").innerText.includes("AppendLine")`)
+	b.accessible("butterfly")
+	b.fits("butterfly")
+	b.keep("run-butterfly")
+	b.do(cdp.Click(`.butterfly [aria-label="Called by"] tbody a`))
+	b.see(`document.querySelector("#view .note strong").innerText !== "" && !document.querySelector("#view .note strong").innerText.includes("AppendLine")`)
+	b.do(cdp.Click(`//p[@class="note"]/a[text()="All functions"]`))
+	b.see(`!document.querySelector(".butterfly") && document.querySelectorAll("#views tbody tr").length > 3`)
 	b.do(cdp.Navigate(page + "?view=flame"))
 	b.see(`document.querySelector(".flame.ready") && document.querySelectorAll(".flame-tree tbody tr").length > 2`)
 	b.accessible("flame")

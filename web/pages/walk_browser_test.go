@@ -2,6 +2,7 @@ package pages_test
 
 import (
 	"fmt"
+	"net/url"
 	"testing"
 
 	cdp "github.com/chromedp/chromedp"
@@ -19,7 +20,8 @@ func TestEveryPageInBrowser(t *testing.T) {
 	newest := fmt.Sprintf("/runs/%d", runs[len(runs)-1])
 	for _, page := range []struct{ name, path string }{
 		{"board", "/"}, {"project", "/projects/shopd"}, {"signature", "/projects/shopd/signatures/" + leak.Text}, {"compare", "/projects/shopd/compare?base=4811&head=4812"},
-		{"run", newest}, {"run-modules", newest + "?view=modules"}, {"run-flame", newest + "?view=flame"}, {"run-sites", newest + "?view=sites"},
+		{"run", newest}, {"run-modules", newest + "?view=modules"}, {"run-calls", newest + "?view=calls"},
+		{"run-butterfly", newest + "?view=calls&fn=" + url.QueryEscape("app!Shop::Orders::Receipt::AppendLine")}, {"run-flame", newest + "?view=flame"}, {"run-sites", newest + "?view=sites"},
 		{"upload", "/upload?project=shopd"}, {"search", "/search?q=shop"}, {"rules", "/projects/shopd/rules"}, {"policy", "/projects/shopd/policy"},
 		{"symbols", "/projects/shopd/symbols"}, {"settings", "/projects/shopd/settings"}, {"operators", "/operators"},
 	} {

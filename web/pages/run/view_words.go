@@ -68,9 +68,13 @@ func (c *viewCard) nameless() string {
 
 func (c *viewCard) within(name string) listing {
 	l := c.in(viewRanked)
-	if c.view == viewHeaps {
+	switch c.view {
+	case viewHeaps:
 		l.heap = name
-	} else {
+	case viewCalls:
+		l = c.in(viewCalls)
+		l.more.Function = name
+	default:
 		l.more.Module = name
 	}
 	return l
@@ -149,8 +153,13 @@ type takeaway struct{ text, title, to string }
 // exports are the forms of the selection and of the view.
 func (c *viewCard) exports() []takeaway {
 	view := c.view
-	if view == viewFlame {
+	switch {
+	case view == viewFlame:
 		view = "tree"
+	case view == viewCalls && c.more.Function == "":
+		view = "functions"
+	case view == viewCalls:
+		view = "butterfly"
 	}
 	list := []takeaway{{"json", "this view", c.apiURL(view, "json")}}
 	if view != "tree" {

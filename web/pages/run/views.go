@@ -21,6 +21,7 @@ import (
 const (
 	viewRanked    = "ranked"
 	viewFlame     = "flame"
+	viewCalls     = "calls"
 	viewModules   = "modules"
 	viewHeaps     = "heaps"
 	viewSizes     = "sizes"
@@ -35,7 +36,8 @@ var viewNames = []struct {
 	ofTrace           bool
 }{
 	{viewRanked, "Ranked", "signatures, those that leak first", false},
-	{viewFlame, "Flame", "the calls that the memory comes from, as an icicle, with callers and callees", false},
+	{viewFlame, "Flame", "the calls that the memory comes from, as an icicle", false},
+	{viewCalls, "Calls", "functions, and of one of them those that call it and those that it calls", false},
 	{viewModules, "Modules", "by the module of the frame to blame", false},
 	{viewHeaps, "Heaps", "by heap", false},
 	{viewSizes, "Sizes", "what is held, by the size of the block", false},
@@ -77,6 +79,8 @@ type viewCard struct {
 	// What the view shows; the others are nil.
 	ranked *rankedTable
 	groups []query.Group
+	around *query.Butterfly
+	by     query.Metric // what groups are ordered by
 	sizes  *query.Sizes
 	list   *query.Allocations
 	sites  *siteTable
@@ -113,7 +117,7 @@ func (r *reader) card(ctx context.Context, run store.Run, report *analysis.Repor
 		c.totals, c.modules, c.heaps = result.Totals(), result.Modules(query.Metrics[1]), result.Heaps(query.Metrics[1])
 	}
 	switch l.view {
-	case viewModules, viewHeaps:
+	case viewModules, viewHeaps, viewCalls:
 		err = c.group(r.asked.index, result)
 	case viewSizes:
 		c.sizes, err = result.Sizes(ctx)
@@ -136,8 +140,16 @@ func (c *viewCard) group(x *query.Index, result *query.Result) error {
 	if err != nil {
 		return err
 	}
-	if c.groups = result.Modules(metric); c.view == viewHeaps {
+	c.by = metric
+	switch function := c.more.Function; {
+	case c.view == viewModules:
+		c.groups = result.Modules(metric)
+	case c.view == viewHeaps:
 		c.groups = result.Heaps(metric)
+	case function == "":
+		c.groups = result.Functions(metric)
+	default:
+		c.around = result.Butterfly(metric, function)
 	}
 	return nil
 }

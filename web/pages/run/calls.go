@@ -1,0 +1,59 @@
+package run
+
+import (
+	"fmt"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/query"
+	"heapdrift/web/pages/ui"
+)
+
+// shownFunctions is how many functions the page lists, those with most of the metric. The CSV of the view has all.
+const shownFunctions = 200
+
+// shownGroups are the groups that the page lists.
+func (c *viewCard) shownGroups() []query.Group {
+	if c.view == viewCalls {
+		return c.groups[:min(len(c.groups), shownFunctions)]
+	}
+	return c.groups
+}
+
+// callsExtent says which of how many functions are listed, and what their numbers are.
+func (c *viewCard) callsExtent() string {
+	const what = "A site counts in each function of its stack."
+	if n := len(c.groups); n > shownFunctions {
+		return fmt.Sprintf("The %d functions with most %s, of %s. %s", shownFunctions, metricWords[c.metricShown()], analysis.Count(int64(n)), what)
+	}
+	return ui.Counted(len(c.groups), "function") + ". " + what
+}
+
+// metricWords are the metrics in a sentence.
+var metricWords = map[string]string{"growth": "growth", "held": "held bytes", "allocated": "allocated bytes", "transient": "transient bytes"}
+
+// aroundExtent says what the function has of the selection.
+func (c *viewCard) aroundExtent() string {
+	f := &c.around.Function
+	text := fmt.Sprintf("is in %s: %s held in %s", ui.Counted(f.Sites, "site"), analysis.Bytes(f.Held.Bytes), ui.Counted(f.Held.Count, "block"))
+	if f.Growth != nil {
+		text += ", grew by " + signedBytes(f.Growth.Bytes)
+	}
+	return text + "."
+}
+
+// allCalls is the listing of all functions.
+func (c *viewCard) allCalls() listing {
+	l := c.in(viewCalls)
+	l.more.Function = ""
+	return l
+}
+
+// shareOfCalls is which part of the function's metric comes or goes by another function, in thousandths; ok is false where there is nothing to
+// divide, or what shrank.
+func (c *viewCard) shareOfCalls(n *query.Numbers) (share int64, ok bool) {
+	part, all := c.by.Of(n).Bytes, c.by.Of(&c.around.Function.Numbers).Bytes
+	if all <= 0 || part < 0 || part > all {
+		return 0, false
+	}
+	return int64(float64(part) / float64(all) * 1000), true
+}
