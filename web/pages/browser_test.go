@@ -90,13 +90,14 @@ func (b *tab) do(steps ...cdp.Action[cdp.Void]) {
 	}
 }
 
-// see waits until an expression in the page is true. The page may load anew meanwhile.
+// see waits until an expression in the page is true, and the page has its scripts: keys and clicks before that are lost. The page may load anew
+// meanwhile.
 func (b *tab) see(expression string) {
 	b.t.Helper()
 	var err error
 	for range 1200 {
 		var is bool
-		if is, err = cdp.Run(b.ctx, cdp.Evaluate[bool]("!!("+expression+")")); is {
+		if is, err = cdp.Run(b.ctx, cdp.Evaluate[bool](`document.readyState === "complete" && !!(`+expression+")")); is {
 			return
 		}
 		time.Sleep(50 * time.Millisecond)
