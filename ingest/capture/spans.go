@@ -114,7 +114,12 @@ func (s *SiteSpans) follow(ctx context.Context, captures []*Capture, counter *sp
 	go func() { // the next snapshot is sorted while this one is compared
 		defer close(lists)
 		for _, number := range s.Looked {
-			list := <-used
+			var list *blockList
+			select {
+			case list = <-used:
+			case <-stop:
+				return
+			}
 			list.fill(ctx, captures[number], func(at uint32) int32 { return site(number, at) }, sites)
 			select {
 			case lists <- list:

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"testing/synctest"
 
 	"heapdrift/ingest/capture"
 )
@@ -215,6 +216,26 @@ func TestSpansEndWithTheContext(t *testing.T) {
 	if _, err := capture.Spans(ctx, []*capture.Capture{c, c, c}, same, 1); !errors.Is(err, stop) {
 		t.Errorf("%v, want %v", err, stop)
 	}
+}
+
+// What is cancelled half-way leaves no goroutine behind, which would hold all captures.
+func TestSpansThatEndHalfWayLeaveNothing(t *testing.T) {
+	c := snapshotOf(1, capture.Block{Address: 16, Size: 8})
+	synctest.Test(t, func(t *testing.T) { // it fails where a goroutine is left
+		for range 64 {
+			ctx, cancel := context.WithCancel(t.Context())
+			site := func(capture int, site uint32) int32 {
+				if capture == 1 {
+					cancel()
+				}
+				return int32(site)
+			}
+			if _, err := capture.Spans(ctx, []*capture.Capture{c, c, c, c, c, c}, site, 1); !errors.Is(err, context.Canceled) {
+				t.Fatalf("%v", err)
+			}
+			cancel()
+		}
+	})
 }
 
 // BenchmarkSpans follows the blocks of twelve snapshots of as many blocks each, of which a twelfth is new each time, in four heaps.
