@@ -84,6 +84,9 @@ const password = "correct horse"
 
 // The first link makes an admin, who owns what is there, and ends the time in which everybody may do everything.
 func TestFirstAccount(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	opt, _ := options(t)
 	opt.Access = guard.UntilFirstAccount
 	s := newServer(t, opt)

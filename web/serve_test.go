@@ -32,6 +32,9 @@ func serve(t *testing.T, opt web.Options) (address string, stop func(), ended <-
 
 // At shutdown a request that waits answers, an upload keeps what has come and says so, and readiness fails.
 func TestShutdown(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	opt, _ := options(t)
 	address, stop, ended := serve(t, opt)
 	target := leaks.Target{Project: "p", Build: "1", Scenario: "s", Run: "1"}

@@ -88,6 +88,9 @@ func TestOptions(t *testing.T) {
 }
 
 func TestHealth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	opt, log := options(t)
 	var queueDown atomic.Bool
 	var pings atomic.Int32
@@ -131,6 +134,9 @@ func TestHealth(t *testing.T) {
 
 // A check that hangs does not hang readiness.
 func TestReadyHangs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	opt, _ := options(t)
 	opt.PingQueue = func(context.Context) error { select {} }
 	began := time.Now()

@@ -17,6 +17,9 @@ import (
 
 // The demo goes through the real pipeline and its reports say what its table of sites says; loading it twice changes nothing.
 func TestDemo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	p := workertest.Start(t)
 	s, in := p.Store, p.Intake
 	first, err := demo.Load(t.Context(), in, s)
@@ -87,6 +90,9 @@ func TestDemo(t *testing.T) {
 
 // What builds brought and mended is known of each leak, and of each build against the one before.
 func TestDemoHistory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	p := workertest.Start(t)
 	if _, err := demo.Load(t.Context(), p.Intake, p.Store); err != nil {
 		t.Fatal(err)

@@ -31,6 +31,9 @@ func served(minute, n int) string {
 
 // Logs of a build that frees what leaked list nothing of it: it is fixed, because its caller ran.
 func TestFixedLeakIsInNoLog(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for _, order := range [][]string{{"b9", "b10"}, {"b10", "b9"}} {
 		t.Run(fmt.Sprint(order), func(t *testing.T) { fixedLeakIsInNoLog(t, order) })
 	}

@@ -79,6 +79,9 @@ func text(t *testing.T, c symbols.Content) string {
 
 // What only the symbol path has is kept, and is not the team's own until the team uploads it.
 func TestFilesOfThePathAreKept(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	path := newPath(app, "content")
 	l := newLibrary(t, path)
 	want := symbols.Want{Name: app.Name, DebugID: app.DebugID}

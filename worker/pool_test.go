@@ -12,6 +12,9 @@ import (
 
 // The logs of three builds are judged together, whichever comes first; their reports stay what each says by itself.
 func TestLogsOfThreeRunsAddUp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	sure := &score.Evidence{LogOdds: 4}
 	if _, ok := score.Pool([]*score.Evidence{sure, sure}); !ok {
 		t.Skip("package score has no table of poolings")

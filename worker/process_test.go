@@ -25,6 +25,9 @@ func hasWarning(r *analysis.Report, code capture.Code) bool {
 
 // Each process of a trace that is offered can be chosen, and gives the report on it.
 func TestChosenProcess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	p := start(t)
 	run := p.upload("a.etl", string(etltest.Invent(5, etltest.Size{}).File(etltest.Format{})))
 	most := p.report(p.settled(run))

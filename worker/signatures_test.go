@@ -39,6 +39,9 @@ func (p *pipeline) signatures() []store.SignatureRow {
 // Symbols that come late give a leak its name. It stays one leak, with all that was said of it, and is found by its
 // former name.
 func TestLateSymbolsKeepTheLeak(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	p := start(t)
 	runs := []int64{p.leaking("1", 20), p.leaking("2", 20)}
 	for _, run := range runs {
@@ -80,6 +83,9 @@ func TestLateSymbolsKeepTheLeak(t *testing.T) {
 
 // A project's rules say whose a leak is, and that it is known: then it fails nothing.
 func TestRulesOfTheProject(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	p := start(t)
 	pdb, _ := workertest.Till(t)
 	p.symbols("till.pdb", pdb)

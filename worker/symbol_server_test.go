@@ -71,6 +71,9 @@ const tillStore = "vsblobprodscussu5shard7.blob.core.windows.net"
 
 // A run's symbols come from a server that sends the worker to its cloud's store.
 func TestSymbolsOfMicrosoftsServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	pdb, _ := workertest.Till(t)
 	c := microsoft(t, time.Minute, func(rw http.ResponseWriter, r *http.Request) {
 		switch {
@@ -102,6 +105,9 @@ func TestSymbolsOfMicrosoftsServer(t *testing.T) {
 
 // A server that says nothing ends a run's wait, not the run; the report names what is missing.
 func TestSymbolsOfASilentServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	c := microsoft(t, 100*time.Millisecond, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	p := &pipeline{t, workertest.StartWith(t, c.path)}
 	r := p.report(p.settled(p.upload("1.txt", identified(1))))

@@ -37,6 +37,9 @@ func stack(r *analysis.Report) string {
 
 // Symbols that come behind the evidence name its frames; the evidence is not read again.
 func TestLateSymbols(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	p := start(t)
 	pdb, image := workertest.Till(t)
 	run := p.upload("1.txt", workertest.TillLog(1))
@@ -82,6 +85,9 @@ func evidenceOf(p *pipeline, run int64) []store.Evidence {
 
 // A PDB is read once: further runs are answered by its index.
 func TestSymbolsOfTheNextRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	p := start(t)
 	pdb, _ := workertest.Till(t)
 	p.symbols("till.pdb", pdb)

@@ -172,6 +172,9 @@ func TestRecordingsApart(t *testing.T) {
 // The recordings of one run of a program in the lab are the same report: merged, compressed, with stack keys, and as the
 // pair of files that was never merged.
 func TestRecordingsOfOneRunInTheLab(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	folder := corpus.Path(t, "lab", "A", "etl_x64")
 	p := start(t)
 	want := ""

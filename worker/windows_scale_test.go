@@ -158,6 +158,9 @@ func (e elsewhere) Open(ctx context.Context, key string) (blob.Reader, error) {
 
 // Windows of a table of many row groups have the numbers that adding up all rows gives; from a copy of the blob too.
 func TestWindowsOfManyRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	const rows, sites = 200_000, 2000
 	l := startLarge(t, rows, sites)
 	var all []allocations.Row

@@ -55,6 +55,9 @@ func TestBadAccessInEnvironment(t *testing.T) {
 
 // The link that setup-link prints opens an account on the server.
 func TestSetupLink(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	url := testdb.New(t)
 	t.Setenv("HEAPDRIFT_DATABASE_URL", url)
 	var out, errs bytes.Buffer

@@ -121,6 +121,9 @@ func isLeak(truth symbolTruth, run int, role string) bool {
 
 // One stack has one signature, whatever the evidence, the bitness and the build, and no two leaks share one.
 func TestLabSignatures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	found, leaks := labSignatures{}, map[string]bool{}
 	symbolTruths(t, func(t *testing.T, files []string, run int, truth symbolTruth) {
 		r := analyzeJSON(t, append([]string{"--symbols", labSymbols(t)}, files...)...)

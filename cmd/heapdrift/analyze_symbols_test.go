@@ -178,6 +178,9 @@ func frameLine(f *analysis.Frame, system bool) string {
 
 // A symbol server that says nothing takes the time that a run has for it, and the report tells what it may have.
 func TestAnalyzeWithASilentServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	var asked atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		asked.Add(1)

@@ -346,6 +346,9 @@ func writeSample(t *testing.T, name string, size int) string {
 }
 
 func TestExitCodes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	one := writeSample(t, "one.txt", 16)
 	var five []string
 	for n := range 5 {

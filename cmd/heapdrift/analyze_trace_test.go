@@ -214,6 +214,9 @@ func damaged(run *traceRun) bool {
 
 // Totals, stacks and heaps of every window of every recording equal the truth.
 func TestLabTraces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	n := 0
 	eachTrace(t, func(t *testing.T, paths []string, run *traceRun, file traceFile, nth int) {
 		if damaged(run) {

@@ -110,6 +110,9 @@ func reportWhenReady(t *testing.T, address string, run int) string {
 
 // The procedure of docs/operations.md: rows first, then blobs, restored into an empty installation, where what waited runs.
 func TestBackUpAndRestore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	dump, restore := postgresProgram(t, "pg_dump"), postgresProgram(t, "pg_restore")
 	const raw = "// UMDH: version 10.0.19041.1: Logtime 2026-01-02 03:0%d - Machine=LAB - PID=42\n// Loaded modules:\n//     Base Size Module\n//  400000 10000 C:\\app.exe\n// Process modules enumerated.\n" +
 		"*- - - - - - - - - - Start of data for heap @ 3F0000 - - - - - - - - - -\n%X bytes + 10 at 3F0880 by BackTraceA1\n\t401000\n\t402000\n\n*- - - - - - - - - - End of data for heap @ 3F0000 - - - - - - - - - -\n"

@@ -169,6 +169,9 @@ func text(ctx context.Context, t *testing.T, selector string) string {
 
 // The path of a developer: two logs dropped on the upload page become a report that names what grew.
 func TestTwoLogsBecomeAReport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	server := startServer(t)
 	ctx := startBrowser(t)
 	files := []string{writeLog(t, "snap1.txt", 10, 1000), writeLog(t, "snap2.txt", 20, 3000)}
@@ -246,6 +249,9 @@ func screenshot(ctx context.Context, t *testing.T, name string) {
 
 // A file that is no evidence is refused on the page with its reason, and leaves no project behind.
 func TestRefusalIsShown(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	server := startServer(t)
 	photo := filepath.Join(t.TempDir(), "photo.txt")
 	if err := os.WriteFile(photo, []byte("\xff\xd8\xff\xe0 JFIF"), 0o600); err != nil {

@@ -44,6 +44,9 @@ func TestWriteLicenses(t *testing.T) {
 
 // The program as it is built here has a text for every module in it, for Go, for itself and for every script.
 func TestLicensesOfTheProgram(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	binary, err := builtBinary()
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,9 @@ import (
 
 // What needs more memory than its budget ends with a sentence and the exit code of input that cannot be read; nothing is written.
 func TestMemoryIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	dir := t.TempDir()
 	log, output := filepath.Join(dir, "large.txt"), filepath.Join(dir, "report.json")
 	writeStacks(t, log, 60_000)

@@ -83,6 +83,9 @@ func TestPushUsage(t *testing.T) {
 
 // What a real server refuses, does not decide, or has already.
 func TestPushToAServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	server := startServer(t)
 	dir := t.TempDir()
 	photo, junit := filepath.Join(dir, "photo.txt"), filepath.Join(dir, "junit.xml")
@@ -123,6 +126,9 @@ func TestPushToAServer(t *testing.T) {
 // On a server with accounts the token decides: that of another project finds nothing, one that is not good is said to be so, one that
 // may only upload gets the verdict all the same.
 func TestPushWithTokens(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	server, db := startServerAs(t, "0")
 	for _, project := range []string{"shop", "other"} {
 		if err := db.AddProject(t.Context(), project, 0, "test"); err != nil {

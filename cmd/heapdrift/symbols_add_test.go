@@ -59,6 +59,9 @@ func tree(t *testing.T, files map[string][]byte) string {
 }
 
 func TestSymbolsAdd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	server := startServer(t)
 	pdb, dll := symbolFiles(t)
 	c := cabtest.Cabinet{Method: cabtest.MSZIP, Files: []cabtest.File{{Name: "own.pdb", Content: pdb}}}
@@ -105,6 +108,9 @@ func TestSymbolsAdd(t *testing.T) {
 
 // What a run lacked names its frames as soon as it comes.
 func TestSymbolsAddNamesRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	server := startServer(t)
 	pdb, dll := symbolFiles(t)
 	p := program()

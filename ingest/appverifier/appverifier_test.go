@@ -203,6 +203,9 @@ func TestWarnings(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	var b strings.Builder
 	b.WriteString(`<logfile><logSession PID="1">`)
 	for i := range 12_000 {

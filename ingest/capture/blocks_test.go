@@ -11,6 +11,9 @@ import (
 
 // What is added comes back, from an artifact too, whatever the addresses and sizes are and however many blocks.
 func TestBlocksComeBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	r := rand.New(rand.NewPCG(5, 6))
 	for name, next := range map[string]func(before uint64) uint64{
 		"near":                 func(before uint64) uint64 { return before + 16*r.Uint64N(64) },

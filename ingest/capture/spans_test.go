@@ -159,6 +159,9 @@ func checkSpans(t *testing.T, sets []map[capture.Block]bool, captures []*capture
 // From 131,072 blocks of the first snapshot on, two goroutines share the addresses: whether all blocks are low, high or on both sides of
 // where they divide them, and whatever the other snapshots hold there, the spans are those of sets.
 func TestSpansInTwoRanges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	const many, sites = 1 << 17, 3
 	r := rand.New(rand.NewPCG(5, 6))
 	for name, address := range map[string]func(place uint64) uint64{

@@ -31,6 +31,9 @@ func readBytes(t testing.TB, data []byte) *capture.Capture {
 
 // What was allocated is what the capture holds, on every Windows.
 func TestDumpsOfKnownHeaps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for i, windows := range slices.Concat(ntheaptest.All, ntheaptest.SegmentHeaps) {
 		for _, stacks := range []bool{false, true} {
 			segmentHeaps := 0
@@ -315,6 +318,9 @@ func TestRefusals(t *testing.T) {
 
 // Damage anywhere gives an error or a capture: it never panics, and never takes long.
 func TestDamagedDumps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for i, windows := range []*ntheaptest.Windows{ntheaptest.Win7x86, ntheaptest.Win10x64} {
 		p := ntheaptest.Make(ntheaptest.Recipe{Windows: windows, Seed: uint64(i), Stacks: true, LFH: true, PageHeap: true, Heaps: 1, Segments: 2, Blocks: 20, Virtual: 1})
 		data := dumptest.Of(p, dumptest.Program{}).Bytes()

@@ -90,6 +90,9 @@ func sizes(ranges []minidump.Range) (sum int64) {
 
 // Whatever bits are wrong, reading ends, and ranges of memory are in order and in the file.
 func TestBitFlips(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	whole := everything().Bytes()
 	for at := range 0x1580 {
 		b := bytes.Clone(whole)

@@ -74,6 +74,9 @@ func checkLoss(t *testing.T, o *outcome, truth []ntheaptest.Block) {
 
 // TestMissingPages takes pages away: what is left is read, and the rest told.
 func TestMissingPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for name, r := range recipes() {
 		t.Run(name, func(t *testing.T) {
 			r.Virtual = 0
@@ -191,6 +194,9 @@ func edited(m ntheaptest.Memory, edit func(at uint64, b []byte)) ntheaptest.Memo
 
 // TestBitFlips changes bits anywhere. Nothing may run away: the walk of a few hundred KB ends at once, whatever they say.
 func TestBitFlips(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for name, r := range recipes() {
 		t.Run(name, func(t *testing.T) {
 			r.Heaps, r.Segments, r.Blocks, r.Virtual, r.PageHeap = 1, 2, 30, 1, !r.Windows.Old() && r.Seed%2 == 0
@@ -211,6 +217,9 @@ func TestBitFlips(t *testing.T) {
 
 // TestCircles bends lists into circles, link by link: every pointer to a list's link becomes one to the link before.
 func TestCircles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for name, r := range recipes() {
 		if !r.Stacks || !r.LFH {
 			continue

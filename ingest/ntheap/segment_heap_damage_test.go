@@ -167,6 +167,9 @@ func TestSegmentHeapMissingPages(t *testing.T) {
 
 // TestSegmentHeapBitFlips changes bits of structures. Nothing may run away, and what is found must keep the laws.
 func TestSegmentHeapBitFlips(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for name, r := range damagedRecipes() {
 		t.Run(name, func(t *testing.T) {
 			made := ntheaptest.Make(r)
@@ -194,6 +197,9 @@ func TestSegmentHeapBitFlips(t *testing.T) {
 
 // TestSegmentHeapCircles bends the list of segments and the tree of large allocations, pointer by pointer, to themselves and to each other.
 func TestSegmentHeapCircles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for name, r := range damagedRecipes() {
 		if r.Stacks {
 			continue

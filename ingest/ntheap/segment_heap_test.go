@@ -34,6 +34,9 @@ func segmentRecipes() map[string]ntheaptest.Recipe {
 }
 
 func TestSegmentHeaps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for name, r := range segmentRecipes() {
 		for more := range uint64(2) {
 			t.Run(fmt.Sprintf("%s seed=%d", name, more), func(t *testing.T) {

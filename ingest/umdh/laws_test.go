@@ -245,6 +245,9 @@ func held(captures []*capture.Capture) (sum int64) {
 }
 
 func TestCutAnywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	_, logs := invented(t, 6, umdhtest.Size{Stacks: 6, Blocks: 30})
 	for name, log := range logs {
 		cutAnywhere(t, name, log, 1)
@@ -253,6 +256,9 @@ func TestCutAnywhere(t *testing.T) {
 }
 
 func TestCorpusCutAnywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	err := filepath.WalkDir(corpus.Path(t, "umdh"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

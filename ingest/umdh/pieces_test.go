@@ -70,6 +70,9 @@ func logsToCut(t *testing.T) map[string][]byte {
 
 // Wherever a log is cut into pieces, it gives the same captures, numbers and places of warnings included.
 func TestCutAnywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for name, log := range logsToCut(t) {
 		want := readPieces(t, log, len(log)+lineRoom)
 		sizes := []int{}

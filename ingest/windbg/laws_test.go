@@ -73,6 +73,9 @@ func TestCutAnywhere(t *testing.T) {
 
 // Bits that flip change figures, and nothing else.
 func TestFlippedBits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	log := []byte(everything())
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 400 {

@@ -17,6 +17,9 @@ import (
 
 // A report reads the same however few bytes come at once, and not at all where its end is missing.
 func TestReportInPieces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	text, err := os.ReadFile("export/testdata/report.json")
 	if err != nil {
 		t.Fatal(err)

@@ -164,6 +164,9 @@ func TestErrorsStayWhatTheyAre(t *testing.T) {
 }
 
 func TestWhatEndsAProcess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for task, test := range map[string]struct {
 		runner *apart.Runner
 		want   string

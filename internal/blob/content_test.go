@@ -22,6 +22,9 @@ import (
 const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 func TestPutContent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for name, open := range stores() {
 		t.Run(name, func(t *testing.T) {
 			s := open(t)
@@ -102,6 +105,9 @@ func TestPutContentConcurrently(t *testing.T) {
 }
 
 func TestSweepIncoming(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for name, open := range stores() {
 		t.Run(name, func(t *testing.T) {
 			s := open(t)

@@ -104,6 +104,9 @@ func wantKeys(t testing.TB, s blob.Store, prefix string, want ...string) {
 }
 
 func TestRoundTrip(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for name, open := range stores() {
 		t.Run(name, func(t *testing.T) {
 			s := open(t)
@@ -239,6 +242,9 @@ var (
 
 // A source that ends badly, or a context that ends, leaves what was there before and nothing else.
 func TestFailedPut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for _, size := range []int{0, 1000, blob.UploadPart - 1, blob.UploadPart + 5} {
 		for name, end := range map[string]struct {
 			source func(cancel context.CancelCauseFunc) error

@@ -19,6 +19,9 @@ import (
 // A crash of the server is noticed at once. The next start recovers, also where a busy child has outlived it, and all
 // that was committed is there.
 func TestServerKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	dir := preparedDir(t)
 	p := start(t, PostgresOptions{Dir: dir})
 	execute(t, p, `create table t as select generate_series(1, 1000) as id`)
@@ -75,6 +78,9 @@ func supervisor(t *testing.T, dir string) (*exec.Cmd, *bufio.Scanner) {
 // When the process that runs the server is killed, the server ends too, and by itself: nobody starts anything here. What
 // it had told to be committed is there afterwards.
 func TestSupervisorKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	dir := stateDir(t)
 	cmd, out := supervisor(t, dir)
 	last := -1
@@ -106,6 +112,9 @@ func TestSupervisorKilled(t *testing.T) {
 
 // The next one may come while the server of a killed process still shuts down.
 func TestSupervisorKilledAndReplaced(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	dir := stateDir(t)
 	cmd, out := supervisor(t, dir)
 	for out.Scan() && out.Text() != "100" {
@@ -130,6 +139,9 @@ func ignoreExit(err error) error {
 
 // A process killed while initdb runs leaves no initdb that writes into the next one's cluster.
 func TestSupervisorKilledInInitdb(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	dir := stateDir(t)
 	cmd, _ := supervisor(t, dir)
 	await(t, "initdb", func() bool {
@@ -151,6 +163,9 @@ func TestSupervisorKilledInInitdb(t *testing.T) {
 // After a restart of the machine the number in postmaster.pid may be that of some other process of the same account,
 // which PostgreSQL takes for a running server.
 func TestStalePID(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	dir := preparedDir(t)
 	p := start(t, PostgresOptions{Dir: dir, Settings: unsafeButFast})
 	stop(t, p)
@@ -213,6 +228,9 @@ func TestProcessesIn(t *testing.T) {
 
 // A server that does not want to end is made to.
 func TestStopInsists(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	p := start(t, PostgresOptions{Dir: preparedDir(t), Settings: unsafeButFast})
 	conn := connect(t, p)
 	if err := syscall.Kill(int(conn.PgConn().PID()), syscall.SIGSTOP); err != nil { // will not hear of the shutdown
@@ -249,6 +267,9 @@ func TestUnreachableDir(t *testing.T) {
 }
 
 func TestAccounts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	asRoot(t)
 	for name, want := range map[string]string{
 		"no-such-account": "no account no-such-account; set HEAPDRIFT_PG_USER",
@@ -270,6 +291,9 @@ func TestAccounts(t *testing.T) {
 
 // Whoever starts heapdrift may have the most careful of umasks: the server's account still gets at what it needs.
 func TestUmask(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	dir := stateDir(t)
 	defer syscall.Umask(syscall.Umask(0o077))
 	p := start(t, PostgresOptions{Dir: dir, Settings: unsafeButFast})

@@ -13,6 +13,9 @@ import (
 )
 
 func TestColdAndWarmStart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	dir := stateDir(t)
 	began := time.Now()
 	p := start(t, PostgresOptions{Dir: dir})
@@ -107,6 +110,9 @@ func TestSettings(t *testing.T) {
 
 // What the server says when it does not start is in the error.
 func TestServerThatDoesNotStart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	dir := preparedDir(t)
 	refused(t, PostgresOptions{Dir: dir, Settings: map[string]string{"fsync": "off", "shared_buffers": "plenty"}},
 		"ended by itself", `invalid value for parameter "shared_buffers": "plenty"`, filepath.Join(dir, "postgres.log"))
@@ -145,6 +151,9 @@ func TestPortTaken(t *testing.T) {
 }
 
 func TestStartCancelled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	dir := stateDir(t)
 	cause := errors.New("the user has changed his mind")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -167,6 +176,9 @@ func TestStartCancelled(t *testing.T) {
 
 // A killed initdb leaves something that looks like a cluster.
 func TestHalfMadeCluster(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	dir := stateDir(t)
 	half := filepath.Join(dir, "data.new")
 	if err := errors.Join(os.MkdirAll(half, 0o700), os.WriteFile(filepath.Join(half, "PG_VERSION"), []byte("15\n"), 0o600)); err != nil {

@@ -9,6 +9,9 @@ import (
 
 // Keys expire, which in miniredis alone they never do.
 func TestRedisExpires(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	t.Parallel()
 	r, err := StartRedis()
 	if err != nil {

@@ -16,6 +16,9 @@ import (
 
 // An archive that takes seconds of a decoder is refused, costs no more than it may, and leaves nothing.
 func TestArchiveThatHangs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	if !apart.Supported {
 		t.Skip("this system does not look at archives in processes of their own")
 	}

@@ -9,6 +9,9 @@ import (
 
 // What acts on a name without being seen is shown.
 func TestNamesShowWhatIsHidden(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	d := open(t)
 	for given, want := range map[string]string{
 		"a\u202egpj.txt": "a⟨U+202E⟩gpj.txt", "b\u200b.txt": "b⟨U+200B⟩.txt", "c\x07.txt": "c.txt", "d\u2028.txt": "d⟨U+2028⟩.txt", "é.txt": "é.txt",

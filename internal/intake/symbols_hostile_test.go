@@ -17,6 +17,9 @@ import (
 
 // Whatever is cut off or changed, there is an answer, and what is refused leaves nothing.
 func TestSymbolsDamaged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	d := open(t)
 	pdb, dll := build(t, 7)
 	whole := zipOf(packedFile{"app.dll", dll}, packedFile{"app.pd_", cabinetOf(t, "app.pdb", pdb)})

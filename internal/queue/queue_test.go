@@ -154,6 +154,9 @@ func save(ctx context.Context, s *store.Store, job *queue.Job, by string) error 
 func nothing(context.Context, *queue.Job) error { return nil }
 
 func TestJobsRunOnceEach(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
 		var ran atomic.Int32
 		handlers := map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing, store.JobRead: func(ctx context.Context, job *queue.Job) error {
@@ -230,6 +233,9 @@ func startChild(t *testing.T, databaseURL, redisURL, point string) *exec.Cmd {
 }
 
 func TestKilledWorkerLosesNoJob(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	onBrokers(t, func(t *testing.T, s *store.Store, databaseURL, redisURL string) {
 		e := addEvidence(t, s, "killed")
 		for kill := 1; kill <= 2; kill++ {
@@ -261,6 +267,9 @@ func TestKilledWorkerLosesNoJob(t *testing.T) {
 
 // Where a lease passes on, the first result counts, whichever of the two workers brings it, and the other one is stopped.
 func TestFirstResultCounts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for _, winner := range []int{1, 2} {
 		t.Run(fmt.Sprint("attempt ", winner), func(t *testing.T) {
 			onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
@@ -310,6 +319,9 @@ func TestFirstResultCounts(t *testing.T) {
 
 // A worker that stands still for longer than its lease keeps its job where nobody else has taken it.
 func TestLeaseThatRanOutIsTakenBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
 		e := addEvidence(t, s, "still")
 		running, release := make(chan store.Lease, 10), make(chan struct{})
@@ -338,6 +350,9 @@ func TestLeaseThatRanOutIsTakenBack(t *testing.T) {
 
 // A worker that dies between taking a task and claiming its job leaves a task of the job's id with the broker, where it stays.
 func TestKilledBeforeItClaims(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	onBrokers(t, func(t *testing.T, s *store.Store, databaseURL, redisURL string) {
 		e := addEvidence(t, s, "taken")
 		for range 2 {
@@ -362,6 +377,9 @@ func TestKilledBeforeItClaims(t *testing.T) {
 
 // One heavy job at once runs on a node, and light ones beside it.
 func TestHeavyJobsWaitForEachOther(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
 		var heavy, most atomic.Int32
 		lightDone := make(chan struct{})
@@ -430,6 +448,9 @@ func TestNewerSchemaRetiresWorkers(t *testing.T) {
 
 // The broker may lose everything: the jobs are handed over again.
 func TestLostBrokerDelaysOnly(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	_, url := "", testdb.New(t)
 	s, err := store.Open(t.Context(), url)
 	if err != nil {
@@ -460,6 +481,9 @@ func TestLostBrokerDelaysOnly(t *testing.T) {
 }
 
 func TestFailuresReachTheEvidence(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
 		final, panics := addEvidence(t, s, "final"), addEvidence(t, s, "panics")
 		start(t, s, map[string]queue.Handler{store.JobSymbolise: nothing, store.JobAnalyse: nothing, store.JobRead: func(ctx context.Context, job *queue.Job) error {
@@ -482,6 +506,9 @@ func TestFailuresReachTheEvidence(t *testing.T) {
 
 // A shutdown gives running jobs back and does not count them as failures.
 func TestShutdownGivesJobsBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
 		e := addEvidence(t, s, "shutdown")
 		running := make(chan struct{})
@@ -499,6 +526,9 @@ func TestShutdownGivesJobsBack(t *testing.T) {
 }
 
 func TestProgressIsStored(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	onBrokers(t, func(t *testing.T, s *store.Store, _, redisURL string) {
 		e := addEvidence(t, s, "progress")
 		release := make(chan struct{})

@@ -43,6 +43,9 @@ func (l *lab) changeOf(base, head string) (compare.Change, string) {
 
 // The evidence of a fixed build shows no block of the leak: the leak is fixed where its callers ran, and what says so agrees.
 func TestFixedLeakLeavesNoBlock(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	l := newLab(t)
 	l.run("1", leaking())
 	l.run("2", idle())
@@ -131,6 +134,9 @@ func TestAbsenceBesideTheLeak(t *testing.T) {
 
 // In whatever order builds are uploaded, and whichever place they turn out to have, what is absent counts in those behind the first that was bad.
 func TestAbsencesInAnyOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	builds := map[string]func() *analysis.Report{"b8": fixed, "b9": leaking, "b10": idle, "b11": fixed}
 	permutations([]string{"b8", "b9", "b10", "b11"}, func(order []string) {
 		l := newLab(t)

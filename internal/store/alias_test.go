@@ -199,6 +199,9 @@ func firstOf[T any](v T, _ int, err error) (T, error) { return v, err }
 // Whatever the order in which runs are analysed again with new names, the end is the same: every signature that a result
 // has is itself, and every other one is part of what most of it became.
 func TestOrderOfRenamingDoesNotCount(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	rng := rand.New(rand.NewPCG(5, 6))
 	const runs, stacks, names = 4, 6, 5
 	for round := range 2 {

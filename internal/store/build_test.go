@@ -147,6 +147,9 @@ func TestBuildsThatComeBetweenPages(t *testing.T) {
 
 // Whatever is uploaded while a page is read: each run stands under its build, and no build is there without its runs.
 func TestBuildsBesideUploads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	const uploaders, each, reads = 4, 40, 150
 	s, _ := open(t)
 	addEvidence(t, s, leaks.Target{Project: "p", Build: "0"}, "a.txt")

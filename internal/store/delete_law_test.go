@@ -37,6 +37,9 @@ func (l *lab) knownOf(signatures ...string) string {
 
 // What follows after runs and a build are deleted is what follows where they never were, of invented histories in any order.
 func TestDeletedRunsWereNeverThere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	withPools(t)
 	for seed := range uint64(16) {
 		rng := rand.New(rand.NewPCG(seed, 29))

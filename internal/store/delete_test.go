@@ -64,6 +64,9 @@ func rest(t *testing.T, gone int, remove func(l *lab, build string, run int64) e
 
 // What a project says after builds are deleted is what it says where they never were. All subsets that leave a build which has the leak.
 func TestDeletedBuildsWereNeverThere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for _, gone := range []int{0b00001, 0b00010, 0b00100, 0b01000, 0b10000, 0b11000, 0b10100, 0b01110, 0b10111 &^ 0b00010} {
 		deleted := rest(t, gone, func(l *lab, build string, _ int64) error { return l.DeleteBuild(l.Context(), "demo", build, "ada") })
 		if want := rest(t, gone, nil); deleted != want {

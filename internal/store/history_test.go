@@ -145,6 +145,9 @@ func TestBuildThatMovesChangesHistory(t *testing.T) {
 
 // Whatever the order in which runs arrive, and are analysed again, the end is the same.
 func TestOrderOfUploadsDoesNotCount(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	rng := rand.New(rand.NewPCG(3, 4))
 	classes := []analysis.Class{leak, leak, grows, stable, cache, analysis.ClassUnknown, ""}
 	type upload struct {

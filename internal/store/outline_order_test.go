@@ -15,6 +15,9 @@ import (
 
 // Whatever the order of results, and however often they are made, the end is the same.
 func TestOrderOfOutlinesDoesNotCount(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	rng := rand.New(rand.NewPCG(7, 8))
 	classes := []analysis.Class{leak, leak, grows, stable}
 	texts, raws := []string{"A", "B", "C", "D"}, []string{"E<A", "F<B", "G<B", "H<C", "I<E", "J<F", "K<D"}

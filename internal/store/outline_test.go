@@ -159,6 +159,9 @@ func TestOutlineOutlivesInlinedCalls(t *testing.T) {
 
 // What several leaks are called says nothing, whether that shows early or late.
 func TestOutlineOfSeveral(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	places := map[string]*analysis.Report{"1": one("A"), "2": one("F<A"), "3": one("G<A")}
 	for _, order := range [][]string{{"1", "2", "3"}, {"2", "1", "3"}, {"2", "3", "1"}} {
 		l := newLab(t)
@@ -182,6 +185,9 @@ func TestOutlineOfSeveral(t *testing.T) {
 
 // One run that shows a signature and its outline tells two leaks apart: of an inlined function, and of its caller.
 func TestOutlineBesideItself(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	l := newLab(t)
 	l.run("1", one("A", "F<A"))
 	l.want("beside", "A F")

@@ -84,6 +84,9 @@ func permutations[T any](list []T, f func([]T)) {
 
 // Whatever the order in which builds are uploaded, their order, the states, the first bad and the last clean build and the baselines are the same.
 func TestOrderOfUploadsOfBuildsDoesNotCount(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for name, test := range map[string]struct {
 		uploads []upload
 		want    []string

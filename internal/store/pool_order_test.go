@@ -41,6 +41,9 @@ func (l *lab) dumpPools() string {
 
 // Uploads in any order, and results that were others before, give the same judgements and the same states.
 func TestOrderOfUploadsDoesNotCountInPools(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	withPools(t)
 	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(seed, 23))

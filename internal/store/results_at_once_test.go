@@ -12,6 +12,9 @@ import (
 
 // Results that touch the same signatures wait for each other and lose nothing; the team's changes go between.
 func TestResultsAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	l := newLab(t)
 	const runs, signatures = 6, 20
 	var list []finding

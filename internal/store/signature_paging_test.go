@@ -15,6 +15,9 @@ import (
 // In every order, pages that are named by the signature before them show each signature once, in the order of one large page: also
 // where many have nothing to be sorted by, or the same.
 func TestSignaturesInPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	l := newLab(t)
 	l.sql(`insert into projects (name) values ('demo'), ('another')`)
 	l.sql(`insert into builds (project_id, name, sequence) select p.id, 'b' || i, case when i % 3 > 0 then i / 3 end from projects p, generate_series(1, 8) i where p.name = 'demo'`)

@@ -66,6 +66,9 @@ func TestCleanInOneScenario(t *testing.T) {
 
 // States do not depend on the order of uploads; the state over all is the gravest; no comparison says fixed where a state says otherwise.
 func TestStatesInAnyOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	random := rand.New(rand.NewPCG(3, 4))
 	classes := []analysis.Class{leak, stable, analysis.ClassUnknown, grows}
 	for range 4 {

@@ -342,6 +342,9 @@ func slowCommits(t *testing.T, conn *pgx.Conn) {
 
 // A search that starts, or captures that arrive, while a file is being added wait for it: neither misses the other.
 func TestFileThatIsBeingAddedIsSeen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for what, queued := range map[string]bool{"by a search that is queued": true, "by the search for captures that come": false} {
 		t.Run(what, func(t *testing.T) {
 			s, conn := open(t)

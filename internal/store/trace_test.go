@@ -235,6 +235,9 @@ func (r *tracer) want(captures string, queued ...string) {
 }
 
 func TestFilesOfOneTrace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for what, do := range map[string]func(r *tracer){
 		"each sees all, one after the other": func(r *tracer) {
 			r.add("a", "b")

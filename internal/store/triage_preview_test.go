@@ -80,6 +80,9 @@ func TestEffectOnAnOlderBuild(t *testing.T) {
 }
 
 func TestEffectThatCannotBeSaid(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	l := newLab(t)
 	l.run("100", leaksReport(finding{signature: "A", class: leak, bytes: 500}))
 	var wrong *leaks.FieldError

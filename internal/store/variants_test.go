@@ -30,6 +30,9 @@ func manyStacks(signature string, n int) *analysis.Report {
 
 // The page of a leak of ten thousand stacks reads a few of each run, whatever the leak and the run hold.
 func TestStacksOfALeakAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	l := newLab(t)
 	first := l.run("100", manyStacks("A", 3))
 	for build := 101; build < 116; build++ {

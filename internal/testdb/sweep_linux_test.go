@@ -13,6 +13,9 @@ import (
 
 // What a killed process leaves is deleted by the next one, what a running one uses is not.
 func TestSweep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	conn := connect(t, testdb.New(t))
 	mine := filepath.Dir(query[string](t, conn, `show data_directory`))
 	output, left, err := child(t, "is killed")

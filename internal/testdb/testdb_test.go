@@ -64,6 +64,9 @@ func query[T any](t *testing.T, conn *pgx.Conn, statement string) (v T) {
 
 // Every test has a database of its own, made from a template that is migrated once.
 func TestDatabasesAreApart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	t.Run("together", func(t *testing.T) {
 		for i := range 20 {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
@@ -147,6 +150,9 @@ func child(t *testing.T, way string) (output, dir string, err error) {
 }
 
 func TestNothingStays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for way, fails := range map[string]bool{"passes": false, "fails": true} {
 		output, dir, err := child(t, way)
 		if (err != nil) != fails || !strings.Contains(filepath.Base(dir), "heapdrift-testdb-") {

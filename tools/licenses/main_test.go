@@ -12,6 +12,9 @@ import (
 
 // What is linked and what is in the file are the same: whoever adds a dependency runs "make generate".
 func TestUpToDate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	const root = "../.."
 	want, err := generate(t.Context(), root)
 	if err != nil {

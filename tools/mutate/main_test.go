@@ -43,6 +43,9 @@ const (
 
 // What becomes of a mutation: a test finds it, or none does, or it cannot be tried.
 func TestRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for _, test := range []struct {
 		name, list string
 		args       []string
@@ -98,6 +101,9 @@ func TestBroken(t *testing.T) {
 
 // An interrupt ends the tests that run, and what is left is not tried.
 func TestInterrupt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	dir := module(t, map[string]string{"list.txt": "file small.go\n\n" + hanging + "\n" + bitten})
 	ctx, cancel := context.WithCancel(t.Context())
 	rows, err := readLists([]string{filepath.Join(dir, "list.txt")}, anything)

@@ -8,6 +8,9 @@ import (
 
 // The history of a leak says by which caller it is known to be gone from a build, and so does the comparison.
 func TestAbsentLeak(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	n := start(t)
 	served := func(signature, name string, class analysis.Class, bytes int64) analysis.Finding {
 		f := found(signature, name, class, bytes)

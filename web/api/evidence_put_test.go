@@ -172,6 +172,9 @@ func TestPutBroken(t *testing.T) {
 }
 
 func TestPutStalled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	n := start(t)
 	_, r := n.dial("PUT", evidence(), "Content-Length: 100000\r\n", umdhLog(5000))
 	res, err := http.ReadResponse(r, nil)

@@ -150,6 +150,9 @@ func TestSignature(t *testing.T) {
 }
 
 func TestTriage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	n := shopHistory(t)
 	patch := func(body string, header ...string) answer {
 		return n.do("PATCH", at(sigLeak), strings.NewReader(body), header...)

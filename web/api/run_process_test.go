@@ -8,6 +8,9 @@ import (
 )
 
 func TestChooseProcess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	n, _, _ := startTrace(t)
 	type view struct {
 		Process   string

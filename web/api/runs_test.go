@@ -336,6 +336,9 @@ type verdictView struct {
 }
 
 func TestVerdict(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for status, gate := range map[analysis.Status]string{analysis.StatusLeak: "failed", analysis.StatusNoLeak: "passed", analysis.StatusInconclusive: "inconclusive"} {
 		n := start(t)
 		n.put(umdhLog(1000))

@@ -113,6 +113,9 @@ func TestTus(t *testing.T) {
 }
 
 func TestTusResumeOnAnotherNode(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	n := start(t)
 	other := n.another()
 	log := umdhLog(9 << 20)
@@ -128,6 +131,9 @@ func TestTusResumeOnAnotherNode(t *testing.T) {
 }
 
 func TestTusStalled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	n := start(t)
 	log := umdhLog(50_000)
 	upload := n.create(len(log))
@@ -143,6 +149,9 @@ func TestTusStalled(t *testing.T) {
 }
 
 func TestTusTwoWriters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	n := start(t)
 	log := umdhLog(24 << 20)
 	upload := n.create(len(log))
@@ -163,6 +172,9 @@ func TestTusTwoWriters(t *testing.T) {
 
 // Writers on two nodes do not see each other. The one that stores a part first wins, the other is told, whether the file is complete by then or not.
 func TestTusTwoNodes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	n := start(t)
 	other := n.another()
 	log := umdhLog(100_000)

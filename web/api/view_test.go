@@ -99,6 +99,9 @@ func TestViews(t *testing.T) {
 }
 
 func TestExportsOfASelection(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	n, run, end := startTrace(t)
 	path := func(format string) string {
 		return fmt.Sprintf("/api/v1/runs/%d/views/ranked?kind=heap&format=%s", run.ID, format)

@@ -106,6 +106,9 @@ func steps(rng *rand.Rand) (list []step, body []byte) {
 
 // Whatever a handler writes in whatever pieces, every client reads the same body under the same status.
 func TestBodyIsTheSame(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	var todo []step
 	var status int

@@ -26,6 +26,9 @@ type tab struct {
 
 func browse(t testing.TB) *tab {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("it drives a browser")
+	}
 	binary, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("chromium is not installed")

@@ -55,6 +55,9 @@ func TestRulesPage(t *testing.T) {
 }
 
 func TestRulesImport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	s := open(t)
 	history(t, s)
 	path := "/projects/shopd/rules/import"

@@ -102,6 +102,9 @@ func TestSignaturePage(t *testing.T) {
 }
 
 func TestTriageForm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	s := open(t)
 	history(t, s)
 	leak := signatureOf(t, s, appendLine)

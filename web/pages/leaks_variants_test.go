@@ -84,6 +84,9 @@ func dumped() *capture.Capture {
 
 // What each kind of evidence shows of a leak stands side by side, and the page says of kinds that do not show it why.
 func TestWitnessesOfALeak(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	s := open(t)
 	soak := addRun(t, s.store, target, capturesOf(shop, 11))
 	leak := signatureOf(t, s, appendLine)

@@ -81,6 +81,9 @@ func TestNoPanelOfOneProcess(t *testing.T) {
 
 // A choice on the page leads to the report on the process, without scripts.
 func TestProcessIsChosenOnThePage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	s, p := openTracing(t)
 	run := s.sent(p, "made.etl", etltest.Invent(5, etltest.Size{}).File(etltest.Format{}))
 	choices, _, err := storetest.Now(t, s.store).Processes(t.Context(), run.ID, 9)

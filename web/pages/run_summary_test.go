@@ -17,6 +17,9 @@ import (
 
 // Rows that an older version wrote have summaries in the layout before: the pages show the same.
 func TestSummariesOfTheLayoutBefore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	url := testdb.New(t)
 	db := must[*store.Store](t)(store.Open(t.Context(), url))
 	t.Cleanup(db.Close)

@@ -125,6 +125,9 @@ func TestTraceWindowAddresses(t *testing.T) {
 
 // Sorting goes by the numbers of the window over all sites, and the rest is as without one.
 func TestTraceSites(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	s := open(t)
 	run := addTrace(t, s, target, memtest())
 	crowded := target
@@ -201,6 +204,9 @@ func TestTraceWindowsAreKept(t *testing.T) {
 // A page is made of one snapshot: a report that is replaced while a window of the old one is computed has sites of other ranks, and
 // the page shows neither their names beside numbers of the old one, nor keeps those numbers for the new one.
 func TestReportReplacedMeanwhile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for _, path := range []string{"/runs/%d?view=sites&from=20&to=29", "/runs/%d/sites/0?view=sites&from=20&to=29"} {
 		s, calm := open(t), open(t)
 		run := addTrace(t, s, target, memtest())

@@ -52,6 +52,9 @@ var formats = map[string]etltest.Format{
 
 // What captures say of a made-up process is what it did, whatever the recording.
 func TestCapturesAreTheScenario(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for name, f := range formats {
 		for seed := range uint64(seeds) {
 			s := etltest.Invent(seed, etltest.Size{Bits: f.Bits})

@@ -191,6 +191,9 @@ func TestCancelled(t *testing.T) {
 
 // Damage gives a result or an error that says where, never a panic; and whatever was read adds up.
 func TestDamage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for name, f := range map[string]etltest.Format{"plain": {}, "keys": {Keys: 3, Compressed: true}} {
 		file := etltest.Invent(5, etltest.Size{Steps: 60}).File(f)
 		var damaged [][]byte

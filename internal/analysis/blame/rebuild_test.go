@@ -65,6 +65,9 @@ var variants = []variant{
 
 // What is rebuilt from changed or otherwise compiled sources keeps its signatures: 95 of 100 in each variant.
 func TestRebuild(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	t.Parallel()
 	for _, tool := range []string{"clang", "lld-link"} {
 		if _, err := exec.LookPath(tool); err != nil {

@@ -33,6 +33,9 @@ func corpusPDBs(t testing.TB) []string {
 
 // Lookup, LookupAll and Segments say the same of every address.
 func TestLookupsAgree(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	t.Parallel()
 	for _, path := range corpusPDBs(t) {
 		f, err := pdb.OpenFile(path)

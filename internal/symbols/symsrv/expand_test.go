@@ -41,6 +41,9 @@ func expanded(t *testing.T, file, content string) (string, []string) {
 
 // TestDamagedArchives cuts archives at every byte and changes every byte: what is found is whole.
 func TestDamagedArchives(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for name, content := range map[string]string{"cabinet": cabinet("app.pdb", right), "zip": zipped(t, "app.pdb", right)} {
 		for at := range len(content) {
 			if found, lines := expanded(t, "app.pd_", content[:at]); found != "" {

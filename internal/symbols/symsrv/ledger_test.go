@@ -12,6 +12,9 @@ import (
 
 // TestWait gives up a server that says nothing when a run has no more time for it, and goes on without.
 func TestWait(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	silent := serve(t, nil, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	other := serve(t, map[string]string{in + "app.pdb": right}, nil)
 	opt := online(t, silent)
@@ -39,6 +42,9 @@ func TestWait(t *testing.T) {
 
 // TestWaitOfAnother joins two runs' searches for a file: the end of one's time is not the end of the other's.
 func TestWaitOfAnother(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	came, give := make(chan struct{}, 100), make(chan struct{})
 	slow := serve(t, nil, func(rw http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "index2.txt") {

@@ -14,6 +14,9 @@ import (
 // TestFloors keeps what docs/method.md promises from rotting, on a few processes of behaviours that nothing was chosen on. So few have
 // an error of some hundredths by chance: where this fails after a change, run leakeval before believing it.
 func TestFloors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	all, err := Run(t.Context(), Options{Behaviours: Kept(), Seeds: []uint64{1}, Processes: 8, Snapshots: []int{12}, Trace: true})
 	if err != nil {
 		t.Fatal(err)

@@ -62,6 +62,9 @@ func TestNamesAreUniqueAndSayWhy(t *testing.T) {
 }
 
 func TestPlaysAreWithinLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for i := range Behaviours {
 		b := &Behaviours[i]
 		eachPlay(b, func(seed uint64, s *behaviour.Stack) {

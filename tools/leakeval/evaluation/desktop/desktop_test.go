@@ -24,6 +24,9 @@ func newPlay(b *behaviour.Behaviour, seed uint64) play {
 }
 
 func TestBehaviours(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	names := map[string]bool{}
 	for i := range Behaviours {
 		b := &Behaviours[i]

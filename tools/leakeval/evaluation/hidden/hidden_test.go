@@ -98,6 +98,9 @@ func TestNames(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	for i := range Behaviours {
 		b := &Behaviours[i]
 		for seed := range uint64(seeds) {
