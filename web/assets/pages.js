@@ -27,6 +27,12 @@
     });
   });
 
+  // ---- menus of a filter: its form hears of them here, since answers replace menus, and other menus of the page are none of its ----
+  document.addEventListener("change", function (e) {
+    var form = e.target.matches("select") && e.target.closest("form[role=search]");
+    if (form) form.dispatchEvent(new CustomEvent("chosen"));
+  });
+
   // ---- rows that open in place ----
   function opener(row) { return row.querySelector("[aria-expanded]"); }
   function toggle(row) {

@@ -74,7 +74,7 @@ func Card(t Table) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "\" hx-target=\"#leaks\" hx-select=\"#leaks\" hx-swap=\"outerHTML\" hx-trigger=\"submit, input changed delay:250ms from:#q, change from:select\" hx-sync=\"this:replace\"><h2>Leaks</h2><div class=\"search push\"><input type=\"search\" id=\"q\" name=\"q\" value=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "\" hx-target=\"#leaks\" hx-select=\"#leaks\" hx-swap=\"outerHTML\" hx-trigger=\"submit, input changed delay:250ms from:#q, chosen\" hx-sync=\"this:replace\"><h2>Leaks</h2><div class=\"search push\"><input type=\"search\" id=\"q\" name=\"q\" value=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

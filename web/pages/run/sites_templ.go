@@ -65,7 +65,7 @@ func sitesCard(t siteTable) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\" hx-replace-url=\"true\" hx-trigger=\"submit, input changed delay:250ms from:#q, change from:select\" hx-sync=\"this:replace\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\" hx-replace-url=\"true\" hx-trigger=\"submit, input changed delay:250ms from:#q, chosen\" hx-sync=\"this:replace\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

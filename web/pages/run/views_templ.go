@@ -87,7 +87,7 @@ func viewsCard(c viewCard, extra templ.Attributes) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "\" hx-target=\"#view\" hx-swap=\"outerHTML\" hx-replace-url=\"true\" hx-trigger=\"submit, input changed delay:250ms from:#q, change from:select\" hx-sync=\"this:replace\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "\" hx-target=\"#view\" hx-swap=\"outerHTML\" hx-replace-url=\"true\" hx-trigger=\"submit, input changed delay:250ms from:#q, chosen\" hx-sync=\"this:replace\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
