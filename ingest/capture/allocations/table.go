@@ -177,19 +177,9 @@ type tableReader struct {
 }
 
 func (r *tableReader) group(ctx context.Context, t *Table, number int, sink Sink) error {
-	kept := (*keptGroup)(nil)
-	if t.brief {
-		kept = t.kept.get(number)
-	}
-	if kept == nil {
-		if err := r.decode(t, number); err != nil {
-			return err
-		}
-	}
-	if t.brief && kept == nil && t.kept.has(r.columns.rows) {
-		if kept = r.columns.give(); kept != nil {
-			t.kept.put(number, kept)
-		}
+	kept, err := r.load(t, number)
+	if err != nil {
+		return err
 	}
 	for from, n := 0, int(t.groups[number].rows); from < n; from += len(r.rows) {
 		if ctx.Err() != nil {
@@ -209,6 +199,23 @@ func (r *tableReader) group(ctx context.Context, t *Table, number int, sink Sink
 		}
 	}
 	return nil
+}
+
+// load gets a row group ready: as it is kept, or, where that is nil, in the columns.
+func (r *tableReader) load(t *Table, number int) (*keptGroup, error) {
+	if t.brief {
+		if kept := t.kept.get(number); kept != nil {
+			return kept, nil
+		}
+	}
+	if err := r.decode(t, number); err != nil || !t.brief || !t.kept.has(r.columns.rows) {
+		return nil, err
+	}
+	kept := r.columns.give()
+	if kept != nil {
+		t.kept.put(number, kept)
+	}
+	return kept, nil
 }
 
 // decode reads the columns of a row group that the table's scans take.

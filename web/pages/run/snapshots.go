@@ -57,7 +57,10 @@ func (c *snapshotChoice) presets() []snapshotPreset {
 	if n >= 5 {
 		list = append(list, snapshotPreset{"Last half", "the second half of the snapshots", n/2 + 1, n})
 	}
-	return append(list, snapshotPreset{"Last step", "what changed from the last snapshot but one to the last", n - 1, n})
+	if n > 3 { // of three it is what is behind the first
+		list = append(list, snapshotPreset{"Last step", "what changed from the last snapshot but one to the last", n - 1, n})
+	}
+	return list
 }
 
 // name is a snapshot in a menu.

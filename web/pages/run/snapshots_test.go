@@ -16,7 +16,7 @@ func TestChoiceOfSnapshots(t *testing.T) {
 	for n, want := range map[int][]run.Preset{
 		1: nil,
 		2: nil,
-		3: {preset("All", 1, 3), preset("Without the first", 2, 3), preset("Last step", 2, 3)},
+		3: {preset("All", 1, 3), preset("Without the first", 2, 3)},
 		4: {preset("All", 1, 4), preset("Without the first", 2, 4), preset("Last step", 3, 4)},
 		5: {preset("All", 1, 5), preset("Without the first", 2, 5), preset("Last half", 3, 5), preset("Last step", 4, 5)},
 		6: {preset("All", 1, 6), preset("Without the first", 2, 6), preset("Last half", 4, 6), preset("Last step", 5, 6)},
