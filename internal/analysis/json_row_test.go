@@ -37,7 +37,6 @@ func mustJSON(t *testing.T, v any) []byte {
 // sameAsJSON decodes a row, and the row with a byte changed, missing or twice.
 func sameAsJSON[T any](t *testing.T, r randomRows, text []byte, decode func(*rowText, []byte, *T) error) (read int) {
 	t.Helper()
-	var row rowText
 	for try := range 4 {
 		at := r.IntN(len(text))
 		changed := append([]byte(nil), text...)
@@ -49,14 +48,39 @@ func sameAsJSON[T any](t *testing.T, r randomRows, text []byte, decode func(*row
 		case 3:
 			changed = append(changed[:at+1], text[at:]...)
 		}
-		var got, want T
-		err, wrong := decode(&row, changed, &got), json.Unmarshal(changed, &want)
-		if (err == nil) != (wrong == nil) || err == nil && !reflect.DeepEqual(got, want) {
-			t.Fatalf("%s\n is read as %+v, %v\n want        %+v, %v", changed, got, err, want, wrong)
-		}
-		if try == 0 && !row.refused {
+		if row := sameOnce(t, string(changed), decode); try == 0 && !row.refused {
 			read = 1
 		}
 	}
 	return read
+}
+
+// Numbers are read up to what their fields hold, and beyond that refused as encoding/json refuses them.
+func TestNumbersAsJSON(t *testing.T) {
+	for _, number := range []string{
+		"0", "-0", "-1", "00", "01", "-", "9223372036854775807", "9223372036854775808", "-9223372036854775807", "-9223372036854775808", "-9223372036854775809", "10000000000000000000", "18446744073709551616", "1.0", "1e3",
+	} {
+		sameOnce(t, `{"signature":"a","outstanding":{"count":`+number+`,"bytes":1}}`, decodeSite)
+	}
+	for _, number := range []string{"4294967295", "4294967296", "-1"} {
+		sameOnce(t, `{"line":`+number+`}`, decodeFrame)
+		sameOnce(t, `[`+number+`]`, decodeStack)
+	}
+	for _, number := range []string{"-2", "-1", "0", "2147483646", "2147483647", "null"} {
+		sameOnce(t, `{"stack":`+number+`}`, decodeSite)
+	}
+	for _, number := range []string{"0.5", "0.", ".5", "-0.5", "--1", "1-1", "null"} {
+		sameOnce(t, `{"score":`+number+`}`, decodeSite)
+	}
+}
+
+func sameOnce[T any](t *testing.T, text string, decode func(*rowText, []byte, *T) error) *rowText {
+	t.Helper()
+	var row rowText
+	var got, want T
+	err, wrong := decode(&row, []byte(text), &got), json.Unmarshal([]byte(text), &want)
+	if (err == nil) != (wrong == nil) || err == nil && !reflect.DeepEqual(got, want) {
+		t.Fatalf("%s is read as %+v, %v; want %+v, %v", text, got, err, want, wrong)
+	}
+	return &row
 }

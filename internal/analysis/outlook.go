@@ -215,7 +215,7 @@ func (c *Course) SayUnexplained() string {
 			return fmt.Sprintf("Unexplained: %s of %s of private bytes that no evidence accounts for %s. Pages of images and mapped files that were written to, and page tables, are among them.",
 				Bytes(*at.Unexplained), Bytes(*at.Total), which)
 		case *at.Unexplained < 0:
-			return fmt.Sprintf("Nothing is unexplained %s: the regions have %s more than the system's own count, which was taken before them.", which, Bytes(-*at.Unexplained))
+			return fmt.Sprintf("Nothing is unexplained %s: the regions have %s more than the system's own count.", which, Bytes(-*at.Unexplained))
 		}
 	}
 	return ""

@@ -21,15 +21,12 @@ func (c *viewCard) shownGroups() []query.Group {
 
 // callsExtent says which of how many functions are listed, and what their numbers are.
 func (c *viewCard) callsExtent() string {
-	const what = "A site counts in each function of its stack."
-	if n := len(c.groups); n > shownFunctions {
-		return fmt.Sprintf("The %d functions with most %s, of %s. %s", shownFunctions, metricWords[c.metricShown()], analysis.Count(int64(n)), what)
+	list := ui.Counted(len(c.groups), "function")
+	if len(c.groups) > shownFunctions {
+		list = fmt.Sprintf("The first %d of %s by %s; the CSV of this view has all", shownFunctions, list, c.by.Name)
 	}
-	return ui.Counted(len(c.groups), "function") + ". " + what
+	return list + ". A site counts in each function of its stack."
 }
-
-// metricWords are the metrics in a sentence.
-var metricWords = map[string]string{"growth": "growth", "held": "held bytes", "allocated": "allocated bytes", "transient": "transient bytes"}
 
 // aroundExtent says what the function has of the selection.
 func (c *viewCard) aroundExtent() string {

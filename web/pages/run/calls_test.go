@@ -1,0 +1,53 @@
+package run
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"heapdrift/internal/analysis"
+	"heapdrift/internal/query"
+)
+
+// The page lists 200 functions and says how many there are.
+func TestFunctionsShown(t *testing.T) {
+	for n, says := range map[int]string{0: "0 functions. ", 1: "1 function. ", 199: "199 functions. ", 200: "200 functions. ", 201: "The first 200 of 201 functions by held; "} {
+		c := &viewCard{listing: listing{view: viewCalls}, by: query.Metrics[1], groups: make([]query.Group, n)}
+		if got := c.callsExtent(); !strings.HasPrefix(got, says) || len(c.shownGroups()) != min(n, 200) {
+			t.Errorf("of %d: %d, %q", n, len(c.shownGroups()), got)
+		}
+	}
+	c := &viewCard{listing: listing{view: viewModules}, groups: make([]query.Group, 201)}
+	if n := len(c.shownGroups()); n != 201 {
+		t.Errorf("%d modules of 201", n)
+	}
+}
+
+// A share is one of what the function has: of nothing, or of what shrank, there is none.
+func TestShareOfCalls(t *testing.T) {
+	grew := func(bytes int64) query.Numbers { return query.Numbers{Growth: &analysis.Amount{Bytes: bytes}} }
+	for _, test := range []struct {
+		part, all int64
+		want      string
+	}{{0, 8, "0 true"}, {1, 8, "125 true"}, {8, 8, "1000 true"}, {9, 8, "0 false"}, {-1, 8, "0 false"}, {0, 0, "0 false"}, {1, -8, "0 false"}} {
+		c := &viewCard{by: query.Metrics[0], around: &query.Butterfly{Function: query.Group{Numbers: grew(test.all)}}}
+		part := grew(test.part)
+		if got := fmt.Sprint(c.shareOfCalls(&part)); got != test.want {
+			t.Errorf("%d of %d: %s, want %s", test.part, test.all, got, test.want)
+		}
+	}
+}
+
+// Moments that rise most are named, in the order of time.
+func TestMomentsShown(t *testing.T) {
+	for _, n := range []int{9, 10, 11} {
+		line := analysis.Timeline{AtNS: []int64{0}, Last: []int64{1000}, Max: []int64{1000}}
+		for i := range n {
+			line.AtNS, line.Last, line.Max = append(line.AtNS, int64(i+1)*1e9), append(line.Last, 1000), append(line.Max, 2000-int64(i))
+		}
+		links := momentsOf(&analysis.Trace{ToNS: 60e9, Heap: line})
+		if len(links) != 1 || len(links[0].list) != min(n, 10) || links[0].more != max(0, n-10) || !strings.HasPrefix(links[0].list[0].text, "1.0 s") {
+			t.Errorf("of %d: %+v", n, links)
+		}
+	}
+}
