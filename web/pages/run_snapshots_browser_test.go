@@ -69,8 +69,14 @@ func TestSnapshotsInBrowser(t *testing.T) {
 	b.see(`document.querySelector(".edge[role=slider]")`)
 	b.see(`(menu => { menu.value = "5"; menu.dispatchEvent(new Event("change", { bubbles: true })); return true; })(document.querySelector("#since"))`)
 	b.see(`new URLSearchParams(location.search).get("since") === "3" && location.search.includes("until=5") && location.search.includes("q=AppendLine") && document.querySelector("#since").selectedIndex === 2 && document.querySelector("#until").selectedIndex === 4`)
-	// The menus of the filter are others: it asks for nothing then.
+	// The menus of the filter are others: it asks for nothing then. Its own are heard again when an answer has replaced them.
 	b.see(`performance.getEntriesByType("resource").filter(e => e.name.includes("/runs/")).length === 1`)
+	settled := `!document.querySelector(".htmx-request, .htmx-swapping, .htmx-settling, .htmx-added")`
+	for _, option := range []int{1, 0, 1} {
+		b.see(settled)
+		b.is(fmt.Sprintf(`(menu => { menu.selectedIndex = %d; return menu.dispatchEvent(new Event("change", { bubbles: true })); })(document.querySelector("#choices [name=class]"))`, option))
+		b.see(fmt.Sprintf(`location.search.includes("class=") === (%d > 0) && location.search.includes("since=3") && (document.querySelector("#choices [name=class] [selected]")?.index ?? 0) === %d`, option, option))
+	}
 	// A filter stays while snapshots change, and the other way round.
 	b.do(cdp.Navigate(fmt.Sprintf("%s/runs/%d?q=AppendLine", s.url, run)))
 	b.do(cdp.Click(`#window nav a[title^="the second half"]`))
