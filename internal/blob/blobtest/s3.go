@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -67,9 +68,8 @@ func (f *S3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case f.Meddle != nil && f.Meddle(w, r):
 	case r.Method == http.MethodPut && r.Header.Get("X-Amz-Copy-Source-Range") != "":
 		f.copyPart(w, r)
-	case r.Method == http.MethodGet && r.Header.Get("If-Match") != "" && r.Header.Get("If-Match") != f.etag(r.URL.Path):
-		w.WriteHeader(http.StatusPreconditionFailed)
-		fmt.Fprint(w, `<Error><Code>PreconditionFailed</Code><Message>changed</Message></Error>`)
+	case r.Method == http.MethodGet && r.Header.Get("If-Match") != "":
+		f.getMatching(w, r)
 	default:
 		f.Inner.ServeHTTP(w, r)
 	}
@@ -109,8 +109,18 @@ func (f *S3) Do(method, path string, header http.Header, body []byte) *httptest.
 	return w
 }
 
-func (f *S3) etag(path string) string {
-	return f.Do(http.MethodHead, path, nil, nil).Header().Get("ETag")
+// getMatching answers with an object as long as it is the one that is asked for. What is compared is the tag of what is sent: between two
+// requests the object may be replaced.
+func (f *S3) getMatching(w http.ResponseWriter, r *http.Request) {
+	got := f.Do(http.MethodGet, r.URL.RequestURI(), http.Header{"Range": r.Header.Values("Range")}, nil)
+	if got.Header().Get("ETag") != r.Header.Get("If-Match") {
+		w.WriteHeader(http.StatusPreconditionFailed)
+		fmt.Fprint(w, `<Error><Code>PreconditionFailed</Code><Message>changed</Message></Error>`)
+		return
+	}
+	maps.Copy(w.Header(), got.Header())
+	w.WriteHeader(got.Code)
+	_, _ = w.Write(got.Body.Bytes()) // a client that has gone misses nothing
 }
 
 // copyPart reads the range and puts it as a part.
