@@ -102,16 +102,18 @@ type Result struct {
 
 	index *Index
 	table *Table // of traces whose table is at hand
+	// beforeExit says that the selection is of the time before the process ended, and that the report tells its numbers.
+	beforeExit bool
 }
 
 // Ask answers a selection. table is that of the run's trace, nil where there is none or where it is not at hand. Its error is an
 // *analysis.Error where the evidence cannot answer.
 func (x *Index) Ask(ctx context.Context, s Selection, table *Table) (*Result, error) {
-	r := &Result{Selection: s, index: x, table: table}
-	if err := x.check(&s, table); err != nil {
+	r := &Result{Selection: s, index: x, table: table, beforeExit: x.isBeforeExit(&s)}
+	if err := r.check(); err != nil {
 		return nil, err
 	}
-	if s.ofRows() {
+	if s.ofRows() && !r.beforeExit {
 		windowed, err := x.windowed(ctx, &s, table)
 		if err != nil {
 			return nil, err
@@ -120,6 +122,10 @@ func (x *Index) Ask(ctx context.Context, s Selection, table *Table) (*Result, er
 		return r, nil
 	}
 	r.Window, r.Snapshots = x.report.Window, s.snapshots(x.report)
+	if r.beforeExit {
+		w := s.window(x.report.Trace)
+		r.Window = &analysis.Window{FromNS: w.From, ToNS: w.To, DurationNS: w.To - w.From}
+	}
 	accepts := x.matcher(&s)
 	if s == (Selection{}) {
 		r.Sites = make([]Site, 0, len(x.report.Sites))
@@ -134,6 +140,9 @@ func (x *Index) Ask(ctx context.Context, s Selection, table *Table) (*Result, er
 		}
 		if !accepts(i) {
 			continue
+		}
+		if r.beforeExit {
+			amounts = amounts.UpToExit()
 		}
 		class := site.Verdict
 		if at := x.places[x.numbers[i]]; at >= 0 {
@@ -180,8 +189,19 @@ func (r *Result) keep(class string) {
 	}
 }
 
-// check says why a selection cannot be answered.
-func (x *Index) check(s *Selection, table *Table) error {
+// isBeforeExit reports whether a selection is of the time before the process ended, whose numbers the report tells without a look at
+// single allocations.
+func (x *Index) isBeforeExit(s *Selection) bool {
+	if x.report.Trace == nil || !s.ofRows() || s.OfAllocations() || !x.report.Totals.TellBeforeExit() {
+		return false
+	}
+	before, ends := x.report.Trace.BeforeExit()
+	return ends && s.window(x.report.Trace) == before
+}
+
+// check says why the selection cannot be answered.
+func (r *Result) check() error {
+	x, s := r.index, &r.Selection
 	if n := uint64(len(x.report.Snapshots)); s.Snapshots != (Range{}) {
 		switch {
 		case x.report.Trace != nil:
@@ -195,7 +215,7 @@ func (x *Index) check(s *Selection, table *Table) error {
 		return nil
 	case x.report.Trace == nil:
 		return &analysis.Error{Code: analysis.CodeNotATrace, Message: "snapshots do not tell when, by which thread and in which size single blocks were allocated; only a trace is selected from by window, thread, size or age"}
-	case table == nil:
+	case r.table == nil && !r.beforeExit:
 		return analysis.ErrTableMissing
 	}
 	if s.From != nil && s.To != nil && *s.From > *s.To {

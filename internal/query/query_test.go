@@ -48,6 +48,12 @@ var stacks = [][]string{
 // process makes up a traced process whose places allocate at random, and its report.
 func process(t testing.TB, r *rand.Rand, n int) (*analysis.Report, heldRows) {
 	t.Helper()
+	return processThat(t, r, n, func(_ *capture.Trace, rows heldRows) heldRows { return rows })
+}
+
+// processThat is process with a trace and rows that lives may change.
+func processThat(t testing.TB, r *rand.Rand, n int, lives func(*capture.Trace, heldRows) heldRows) (*analysis.Report, heldRows) {
+	t.Helper()
 	c := &capture.Capture{
 		Kind: capture.KindETL, Shape: capture.ShapeTrace, Process: capture.Process{Name: "app.exe", PID: 7, Bits: 64},
 		Heaps:   []capture.Heap{{Handle: 0x10000}, {Handle: 0x20000}},
@@ -89,6 +95,7 @@ func process(t testing.TB, r *rand.Rand, n int) (*analysis.Report, heldRows) {
 		}
 		rows = append(rows, row)
 	}
+	rows = lives(c.Trace, rows)
 	a, err := allocations.Ask(t.Context(), rows, allocations.Question{To: traceEnd, Sites: len(places), Samples: 4})
 	if err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ func (r *Result) Ranked(by Metric) *Ranking {
 			at.suspect = int8(s.Class.Gravity())
 		}
 	}
-	if by.Name == Metrics[0].Name && r.Selection.isWhole() {
+	if by.Name == Metrics[0].Name && (r.Selection.isWhole() || r.beforeExit) {
 		return &Ranking{r, x.inReport(sums, n)}
 	}
 	type ranked struct {

@@ -1,0 +1,58 @@
+package analysis
+
+import "heapdrift/ingest/capture"
+
+// BeforeExit is the time that the trace covers up to the instant before the process ended; false where it does not record an end.
+func (t *Trace) BeforeExit() (capture.Window, bool) {
+	whole := (&capture.Trace{From: t.FromNS, To: t.ToNS}).Whole()
+	from := whole.From
+	if t.BeganNS != nil {
+		from = max(from, *t.BeganNS)
+	}
+	if t.ExitedNS == nil || *t.ExitedNS <= from || *t.ExitedNS > whole.To {
+		return capture.Window{}, false
+	}
+	return capture.Window{From: whole.From, To: *t.ExitedNS - 1}, true
+}
+
+// TellBeforeExit reports whether the totals, and the sites that they sum, tell the numbers of the time before the process ended, as
+// Amounts.UpToExit gives them.
+func (t *Totals) TellBeforeExit() bool {
+	for _, a := range []*Amounts{&t.Heap, &t.Virtual, t.HeapVirtual} {
+		if a != nil && !a.tellBeforeExit() {
+			return false
+		}
+	}
+	return true
+}
+
+// tellBeforeExit reports whether all that ended with the process was allocated inside the window. Of what is older the amounts say neither
+// how much ended with it nor how much was freed before.
+func (a *Amounts) tellBeforeExit() bool {
+	return a.Lifetimes == nil || a.AtExit == Amount{} || a.AOFI == Amount{}
+}
+
+// UpToExit are amounts of the whole trace as those of the window that BeforeExit gives: what ended with its process is outstanding. They
+// are right where Totals.TellBeforeExit says so.
+func (a *Amounts) UpToExit() Amounts {
+	out := *a
+	if a.Lifetimes == nil || a.AtExit == (Amount{}) {
+		return out
+	}
+	l := *a.Lifetimes
+	out.Lifetimes = &l
+	held := a.AtExit
+	out.Outstanding = out.Outstanding.plus(held)
+	if a.Growth != nil {
+		out.Growth = new(a.Growth.plus(held))
+	}
+	l.AIFO, l.AIFI, l.Freed = l.AIFO.plus(held), l.AIFI.minus(held), l.Freed.minus(held)
+	l.AtExit, l.HeldAtExit = Amount{}, nil
+	if before, ended := out.HeldBeforeExit(); ended { // it began to free in order to end
+		l.HeldAtExit = &before
+	}
+	return out
+}
+
+func (a Amount) plus(b Amount) Amount  { return Amount{a.Count + b.Count, a.Bytes + b.Bytes} }
+func (a Amount) minus(b Amount) Amount { return Amount{a.Count - b.Count, a.Bytes - b.Bytes} }
