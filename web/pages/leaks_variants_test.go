@@ -36,7 +36,7 @@ func TestStacksOfALeak(t *testing.T) {
 	_, card, _ := strings.Cut(page, `id="stacks"`)
 	card, _, _ = strings.Cut(card, "</section>")
 	has(t, words(card), "Stacks", "2 variants, lines of build 4813",
-		"▲ +2.29 MB in 50 min", "holds 2.34 MB in 6,400 blocks", "4 allocator frames · ntdll, ucrtbase, operator new", "shopd! Shop::Orders::Receipts::Receipt::AppendLine", "receipt.cpp:118", "order.cpp:207", "2 thread start frames · kernel32, ntdll",
+		"▲ +2.29 MB in 50 min", "holds 2.34 MB in 6,400 blocks", "4 allocator frames · ntdll, ucrtbase, operator new", "shopd! Shop:: Orders:: Receipts:: Receipt:: AppendLine", "receipt.cpp:118", "order.cpp:207", "2 thread start frames · kernel32, ntdll",
 		"2 calls that differ in lines only", "order.cpp:207", "2.12 MB", "5,790", "order.cpp:231", "229 KB", "610", "seen in 3 builds, 4811 to 4813, 3 runs", "4813", "soak-60min, run 1", "4811",
 		"vector&lt;T&gt;::push_back", "▲ +75.0 KB", "holds 76.9 KB in 205 blocks", "seen in builds 4812 and 4813, 2 runs")
 	has(t, card, `<li class="blame"><span class="fn" title="shopd!Shop::Orders::Receipts::Receipt::AppendLine`, fmt.Sprintf(`href="/runs/%d"`, runs[2]), fmt.Sprintf(`href="/runs/%d"`, runs[0]))
