@@ -5,12 +5,13 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// ClassSeries is what the signatures of each class hold at each snapshot of the run, in bytes.
-func (x *Index) ClassSeries() map[analysis.Class][]int64 {
+// ClassSeries is what the signatures of each class hold at each snapshot of the run, in bytes, of one kind of memory; "" is all but what
+// heaps took from the system.
+func (x *Index) ClassSeries(kind string) map[analysis.Class][]int64 {
 	all := map[analysis.Class][]int64{}
 	for i := range x.report.Sites {
 		site := &x.report.Sites[i]
-		if site.Kind == capture.KindHeapVirtual.String() {
+		if kind != "" && site.Kind != kind || kind == "" && site.Kind == capture.KindHeapVirtual.String() {
 			continue
 		}
 		class := site.Verdict

@@ -1,9 +1,12 @@
 package query_test
 
 import (
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"heapdrift/internal/analysis"
 	"heapdrift/internal/query"
 )
 
@@ -11,11 +14,24 @@ import (
 func TestClassSeries(t *testing.T) {
 	for seed := range uint64(20) {
 		report, _ := process(t, rand.New(rand.NewPCG(seed, 9)), 200)
+		parts := map[analysis.Class][]int64{}
 		sums := make([]int64, len(report.Snapshots))
-		for _, series := range query.New(report).ClassSeries() {
+		x := query.New(report)
+		for _, series := range x.ClassSeries("") {
 			for k, bytes := range series {
 				sums[k] += bytes
 			}
+		}
+		for _, kind := range []string{"heap", "virtual"} { // and each kind its part
+			for class, series := range x.ClassSeries(kind) {
+				for k, bytes := range series {
+					parts[class] = append(parts[class], make([]int64, max(0, len(series)-len(parts[class])))...)
+					parts[class][k] += bytes
+				}
+			}
+		}
+		if all := x.ClassSeries(""); !maps.EqualFunc(all, parts, slices.Equal) {
+			t.Errorf("seed %d: kinds have %v, all %v", seed, parts, all)
 		}
 		for k, s := range report.Snapshots {
 			if sums[k] != s.Bytes {

@@ -51,6 +51,14 @@ var siteOrders = map[SiteOrder]string{
 	"peak":      `peak_bytes desc nulls last, ordinal`,
 }
 
+// ordersBeforeExit are the orders of numbers that differ before the process ended, when what ended with it was held.
+var ordersBeforeExit = map[SiteOrder]string{
+	"bytes":     `outstanding_bytes + coalesce(at_exit_bytes, 0) desc, ordinal`,
+	"blocks":    `outstanding_count + coalesce(at_exit_count, 0) desc, ordinal`,
+	"count":     `growth_count + coalesce(at_exit_count, 0) desc nulls last, ordinal`,
+	"transient": `aifi_bytes - at_exit_bytes desc nulls last, ordinal`,
+}
+
 // ValidSiteOrder reports whether sites can be sorted by o.
 func ValidSiteOrder(o SiteOrder) bool { return siteOrders[o] != "" }
 
@@ -63,6 +71,8 @@ type SiteQuery struct {
 	Class  string    // verdict, "" for all
 	Kind   string    // of memory, "" for all
 	Own    string    // signature as the run's report has it, "" for all
+	// BeforeExit orders by the numbers of the instant before the process ended.
+	BeforeExit bool
 	// Ordinals are the only sites that count; nil for all.
 	Ordinals []int
 	Limit    int
@@ -123,6 +133,9 @@ func (s *storedSite) lifetimes() *analysis.Lifetimes {
 // Sites returns a page of sites and how many the query has in all.
 func (v View) Sites(ctx context.Context, q SiteQuery) (page []SiteRow, total int64, err error) {
 	order := siteOrders[q.Order]
+	if before := ordersBeforeExit[q.Order]; q.BeforeExit && before != "" {
+		order = before
+	}
 	if q.Order == "" {
 		order = siteOrders["growth"]
 	}

@@ -28,14 +28,47 @@ func TestTracePage(t *testing.T) {
 	has(t, page, "; <strong>", "25.2 MB more", "</strong>", "<code>memtest!Cache::Insert</code>")
 	has(t, text(page), "recorded 0.0 – 60.0 s", "exited at 57.5 s", "2,412,380 events", "6 Mar 2025 09:00:00 UTC",
 		"No events or buffers were lost: 2,412,380 events from 0.0 – 60.0 s.", "Outstanding memory", "Virtual memory", "exited at 57.5 s", "Window", "Before exit", "Last half",
-		"Totals", "of the whole trace", "Heap’s own commits same bytes as Heap",
-		"The process ended at 57.5 s", "impacting was 5.18 MB of heap and 20.0 MB of virtual memory", "Ranked", "Lifetimes", "Sites", "MB before exit")
+		"Totals", "up to the instant before the process ended", "Heap ▲ +5.18 MB", "Virtual memory ▲ +20.0 MB", "Heap’s own commits same bytes as Heap", "Ranked", "Lifetimes", "Sites", "before exit, grew by")
+	lacks(t, text(page), "The process ended at 57.5 s, inside this window", "At exit")
 	has(t, page, `aria-label="Outstanding memory from 0.0 s to 60.0 s: heaps 96 B at first, at most 6.10 MB, 0 B at the end; virtual memory 0 B at first, at most 30.0 MB, 0 B at the end."`)
 	has(t, page, fmt.Sprintf(`href="/api/v1/runs/%d/allocations?download=1"`, run), fmt.Sprintf(`href="/api/v1/runs/%d/report?format=json&amp;download=1"`, run))
 	lacks(t, page, "style=", "onclick", "NaN", "Inf", "Snapshots</h2>", "UMDH text")
 	if scripts := strings.Count(page, "<script"); scripts != strings.Count(page, `<script src="/static/`) {
 		t.Error("a script stands in the page")
 	}
+	whole := s.page(fmt.Sprintf("/runs/%d?from=0&to=60", run))
+	has(t, text(whole), "Totals of the whole trace", "The process ended at 57.5 s, inside this window", "impacting was 5.18 MB of heap and 20.0 MB of virtual memory", "Look at the time before", "before exit")
+	has(t, whole, fmt.Sprintf(`<a href="/runs/%d"`, run)) // the window that it opens on has no address of its own
+}
+
+// Numbers of the time before the exit are the same whether the report tells them, or the table of allocations does.
+func TestTraceOpensBeforeExit(t *testing.T) {
+	s := open(t)
+	run := addTrace(t, s, target, memtest())
+	asked := s.windows.asked.Load()
+	for _, order := range []string{"growth", "bytes", "count", "size", "transient"} {
+		told := numbersOfRows(s.page(sitesOf(run, "sort="+order)))
+		scanned := numbersOfRows(s.page(sitesOf(run, "from=0&to=57.499999998&sort="+order))) // one instant earlier
+		if order == "growth" || order == "transient" {                                       // equal ones come as the report has them: what heaps took from the system is last
+			slices.Sort(told)
+			slices.Sort(scanned)
+		}
+		if len(told) < 9 || !slices.Equal(told, scanned) {
+			t.Errorf("by %s:\n%s\n%s", order, strings.Join(told, "\n"), strings.Join(scanned, "\n"))
+		}
+	}
+	if n := s.windows.asked.Load() - asked; n != 1 {
+		t.Errorf("asked %d windows, want 1", n)
+	}
+}
+
+// numbersOfRows are the texts of the rows of a table of sites, without their classes and without what windows do not know: peaks of
+// single sites.
+func numbersOfRows(page string) (rows []string) {
+	for _, row := range regexp.MustCompile(`(?s)<tr data-row.*?</tr>`).FindAllString(page, -1) {
+		rows = append(rows, text(regexp.MustCompile(`(?s)<td class="(k-class|num k-peak)".*?</td>`).ReplaceAllString(row, "")))
+	}
+	return rows
 }
 
 // Spikes and steps lead to windows in which they are.
@@ -111,9 +144,9 @@ func TestTraceWindowAddresses(t *testing.T) {
 	s := open(t)
 	run := addTrace(t, s, target, memtest())
 	for query, says := range map[string]string{
-		"": "of the whole trace", "?from=0&to=60": "of the whole trace", "?from=-5&to=1e6": "of the whole trace", "?from=x&to=NaN": "of the whole trace",
-		"?from=&to=": "of the whole trace", "?from=50": "from 50 to 60 s", "?to=2.5": "from 0 to 2.5 s", "?from=29&to=20": "from 20 to 29 s",
-		"?from=1e1&to=1.0000000001e1": "from 10 to 10.000000001 s", "?from=5&to=5": "from 5 to 5 s", "?from=%2020%20&to=+29": "from 20 to 29 s", "?from=Inf&to=1e300": "of the whole trace",
+		"": "up to the instant", "?from=0&to=60": "of the whole trace", "?from=-5&to=1e6": "of the whole trace", "?from=x&to=NaN": "up to the instant",
+		"?from=&to=": "up to the instant", "?from=50": "from 50 to 57.499999999 s", "?from=0&to=57.499999999": "up to the instant", "?to=2.5": "from 0 to 2.5 s", "?from=29&to=20": "from 20 to 29 s",
+		"?from=1e1&to=1.0000000001e1": "from 10 to 10.000000001 s", "?from=5&to=5": "from 5 to 5 s", "?from=%2020%20&to=+29": "from 20 to 29 s", "?from=Inf&to=1e300": "up to the instant",
 	} {
 		page := text(s.page(fmt.Sprintf("/runs/%d%s", run, query)))
 		if !strings.Contains(page, "Totals "+says) {
@@ -186,7 +219,7 @@ func TestTraceSiteOpens(t *testing.T) {
 	has(t, text(page), "In the window Whole trace Impacting ▲ +10.0 MB = 0 B At start 10.0 MB 0 B", "2 allocator frames · ntdll, VirtualAlloc", "10,485,760 B", "25.0 s", "Stack as text", "memtest!Buffers::Reserve+88")
 	part := s.page(fmt.Sprintf("/runs/%d/sites/0?from=20&to=29", run), "HX-Request", "true")
 	has(t, text(part), "In the window", "Whole trace")
-	lacks(t, text(s.page(fmt.Sprintf("/runs/%d/sites/0", run), "HX-Request", "true")), "In the window")
+	lacks(t, text(s.page(fmt.Sprintf("/runs/%d/sites/0?from=0&to=60", run), "HX-Request", "true")), "In the window")
 }
 
 // The last windows are kept: sorting and paging ask no table again.

@@ -28,9 +28,9 @@ var bandsOfClasses = []struct {
 	{"leak", "leak", []analysis.Class{analysis.ClassLeak}},
 }
 
-// bandsOf are the bands of a run by what each of its signatures is.
-func bandsOf(x *query.Index, instants int) (list []band) {
-	series := x.ClassSeries()
+// bandsOf are the bands of a run, of one kind of memory or of all, by what each of its signatures is.
+func bandsOf(x *query.Index, kind string, instants int) (list []band) {
+	series := x.ClassSeries(kind)
 	for _, b := range bandsOfClasses {
 		sum, holds := make([]float64, instants), false
 		for _, class := range b.classes {
@@ -46,12 +46,12 @@ func bandsOf(x *query.Index, instants int) (list []band) {
 	return list
 }
 
-// bandsOfTop are the bands of the sites that grew most, where the others are not at hand.
-func bandsOfTop(top []store.SiteRow, instants int) (list []band) {
+// bandsOfTop are the same of the sites that grew most, where the others are not at hand.
+func bandsOfTop(top []store.SiteRow, kind string, instants int) (list []band) {
 	for _, b := range bandsOfClasses[len(bandsOfClasses)-2:] {
 		sum, sites := make([]float64, instants), 0
 		for _, s := range top {
-			if !slices.Contains(b.classes, analysis.Class(s.Verdict)) {
+			if !slices.Contains(b.classes, analysis.Class(s.Verdict)) || kind != "" && s.Kind != kind {
 				continue
 			}
 			sites++

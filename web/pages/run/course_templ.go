@@ -865,7 +865,7 @@ func changeCell(n *int64) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = ui.Changed(ui.BytesChange(n)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Changed(ui.BytesChange(n).Of("")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

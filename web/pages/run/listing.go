@@ -47,18 +47,18 @@ var memoryKinds = []struct{ name, text string }{{"heap", "heap"}, {"virtual", "v
 
 var heapForm = regexp.MustCompile(`^0x[0-9a-f]{1,16}$`)
 
-// listingOf reads an address; trace is that of the run's report, nil for snapshots. What makes no sense in an address
-// counts as not there.
-func listingOf(run int64, c echo.Context, trace *analysis.Trace) listing {
+// listingOf reads an address; report is that of the run, nil where there is none yet. What makes no sense in an address counts as not there.
+func listingOf(run int64, c echo.Context, report *analysis.Report) listing {
+	isTrace := report != nil && report.Trace != nil
 	l := listing{run: run, order: "growth", page: 1, open: -1, filter: strings.TrimSpace(ui.Printable(c.QueryParam("q")))}
 	if len(l.filter) > ui.MaxFilter {
 		l.filter = strings.ToValidUTF8(l.filter[:ui.MaxFilter], "")
 	}
-	if order := store.SiteOrder(c.QueryParam("sort")); store.ValidSiteOrder(order) || trace != nil && windowOrders[order] != nil {
+	if order := store.SiteOrder(c.QueryParam("sort")); store.ValidSiteOrder(order) || isTrace && windowOrders[order] != nil {
 		l.order = order
 	}
-	if trace != nil {
-		l.window = windowOf(trace, c.QueryParam("from"), c.QueryParam("to"))
+	if isTrace {
+		l.window = windowOf(report, c.QueryParam("from"), c.QueryParam("to"))
 	}
 	if at := slices.IndexFunc(memoryKinds, func(k struct{ name, text string }) bool { return k.name == c.QueryParam("kind") }); at >= 0 {
 		l.kind = memoryKinds[at].name
@@ -77,7 +77,7 @@ func listingOf(run int64, c echo.Context, trace *analysis.Trace) listing {
 		l.metric = metric
 	}
 	l.more = moreOf(c)
-	if trace != nil {
+	if isTrace {
 		l.more.Snapshots = query.Range{} // it has none
 	}
 	if n, err := strconv.Atoi(c.QueryParam("page")); err == nil && n > 0 && n < 1<<24 {
@@ -92,7 +92,7 @@ func listingOf(run int64, c echo.Context, trace *analysis.Trace) listing {
 }
 
 func (l listing) query() store.SiteQuery {
-	return store.SiteQuery{Run: l.run, Order: l.order, Filter: l.filter, Heap: l.heap, Kind: l.kind, Class: l.class, Limit: pageSize, Offset: (l.page - 1) * pageSize}
+	return store.SiteQuery{Run: l.run, Order: l.order, BeforeExit: l.window.beforeExit(), Filter: l.filter, Heap: l.heap, Kind: l.kind, Class: l.class, Limit: pageSize, Offset: (l.page - 1) * pageSize}
 }
 
 // isFiltered reports whether the table leaves sites out.
@@ -121,7 +121,7 @@ func (l listing) measured(metric string) listing {
 
 // isWhole reports whether the page shows all of the run, in the order of the report.
 func (l listing) isWhole() bool {
-	return !l.isFiltered() && !l.window.part && l.metric == "" && l.more == (query.Selection{}) && (l.view == viewRanked || l.view == viewSites)
+	return !l.isFiltered() && !l.window.scanned && l.metric == "" && l.more == (query.Selection{}) && (l.view == viewRanked || l.view == viewSites)
 }
 
 // selection is what is selected of the run.
@@ -169,8 +169,8 @@ func (l listing) fields() []ui.Field {
 			list = append(list, ui.Field{Name: name, Value: value})
 		}
 	}
-	set("from", seconds(l.window.From), l.window.part)
-	set("to", seconds(l.window.To), l.window.part)
+	set("from", seconds(l.window.From), l.window.named)
+	set("to", seconds(l.window.To), l.window.named)
 	set("sort", string(l.order), l.order != "growth")
 	set("q", l.filter, l.filter != "")
 	set("heap", l.heap, l.heap != "")

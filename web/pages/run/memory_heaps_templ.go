@@ -187,7 +187,7 @@ func heapFactsCard(m *analysis.Memory) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if g := m.Heaps[i].Growth; g != nil {
-					templ_7745c5c3_Err = ui.Changed(ui.BytesChange(&g.Committed)).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Changed(ui.BytesChange(&g.Committed).Of("")).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -217,7 +217,7 @@ func heapFactsCard(m *analysis.Memory) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if u := busyChange(m.Heaps[i].Growth); u != nil {
-					templ_7745c5c3_Err = ui.Changed(ui.BytesChange(&u.Bytes)).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Changed(ui.BytesChange(&u.Bytes).Of("")).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -1427,7 +1427,7 @@ func groupCards(m *analysis.Memory) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					if g := t.rows[i].Growth; g != nil {
-						templ_7745c5c3_Err = ui.Changed(ui.BytesChange(&g.Bytes)).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = ui.Changed(ui.BytesChange(&g.Bytes).Of("")).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}

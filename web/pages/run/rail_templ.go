@@ -339,7 +339,7 @@ func heapsCard(r *reportView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Changed(ui.BytesChange(ui.GrowthOf(h.Amounts))).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Changed(ui.BytesChange(ui.GrowthOf(h.Amounts)).Of("")).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -719,7 +719,7 @@ func downloadsCard(t listing, traced bool, extra templ.Attributes) templ.Compone
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if t.window.part {
+		if t.window.isChosen() {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "<span class=\"sum\">of the window</span>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -43,7 +43,7 @@ func (r *reader) ranked(ctx context.Context, run store.Run, c *viewCard, result 
 		}
 		t.total = total
 		for i := range rows {
-			t.rows = append(t.rows, rowOfFinding(&rows[i]))
+			t.rows = append(t.rows, rowOfFinding(&rows[i], c.window))
 		}
 		return t, r.openRow(ctx, t)
 	}
@@ -82,12 +82,13 @@ func (r *reader) ranked(ctx context.Context, run store.Run, c *viewCard, result 
 }
 
 // rowOfFinding is a row of which the database knows all but its series.
-func rowOfFinding(f *store.Finding) rankedRow {
+func rowOfFinding(f *store.Finding, w timeWindow) rankedRow {
 	row := rankedRow{query.Row{Signature: f.Own, Kind: f.Kind, Title: f.Title, Class: f.Class, Sites: f.Sites}, f}
 	if f.Blame != nil {
 		row.Function, row.Place = f.Blame.Module+"!"+f.Blame.Function, ui.BlamePlace(f.Blame)
 	}
 	row.Held, row.Ended = heldOf(f)
+	row.Ended = row.Ended && !w.beforeExit()
 	row.Growth = f.Growth
 	return row
 }
@@ -139,10 +140,7 @@ func (r *rankedRow) growth(isWhole bool) ui.Change {
 	} else if r.Growth != nil {
 		c = changeOfAmount(*r.Growth, unitOf(r.Kind))
 	}
-	if c.Class == "up" && !r.Class.IsSuspect() {
-		c.Class = "more"
-	}
-	return c
+	return c.Of(r.Class)
 }
 
 // why is the reason for the class of a row that says most: of what a suspect's growth rests on, else what speaks against a leak.

@@ -1302,7 +1302,7 @@ func partsTable(parts []query.Part) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Changed(growthOfPart(parts[i].Growth)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Changed(growthOfPart(parts[i].Growth).Of(parts[i].Class)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -190,7 +190,7 @@ func downloads() []export.Format { return export.Formats }
 // reportURL is the report of a window of a trace, or the whole one, in a format.
 func reportURL(run int64, format string, w timeWindow) string {
 	address := fmt.Sprintf("/api/v1/runs/%d/report?format=%s", run, format)
-	if w.part {
+	if w.isChosen() {
 		address += "&window=" + seconds(w.From) + "," + seconds(w.To)
 	}
 	return address + "&download=1"

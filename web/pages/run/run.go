@@ -24,7 +24,7 @@ func run(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer,
 			return answer{}, err
 		}
 	}
-	l := listingOf(run.ID, c, traceOf(summary))
+	l := listingOf(run.ID, c, summary)
 	if ui.IsFragment(c) && summary != nil {
 		return fragment(ctx, c, r, run, summary, l)
 	}
@@ -126,12 +126,14 @@ func (r *reader) report(ctx context.Context, run store.Run, report *analysis.Rep
 	if len(top) > 0 {
 		view.top = &top[0]
 	}
-	if report.Trace == nil {
-		bands := bandsOfTop(top, len(report.Snapshots))
+	bands := func(kind string) []band {
 		if x := r.asked.index; x != nil && r.asked.report == run.ReportKey {
-			bands = bandsOf(x, len(report.Snapshots))
+			return bandsOf(x, kind, len(report.Snapshots))
 		}
-		view.chart = newChart(report, bands)
+		return bandsOfTop(top, kind, len(report.Snapshots))
+	}
+	if report.Trace == nil {
+		view.chart = newChart(report, bands(""))
 		view.choice = chooseSnapshots(l, report, view.chart.marks)
 	} else if view.trace, err = r.trace(ctx, run, report, &l); err != nil {
 		return nil, err
@@ -144,7 +146,7 @@ func (r *reader) report(ctx context.Context, run store.Run, report *analysis.Rep
 	}
 	if view.trace != nil {
 		view.trace.listing = view.card.listing
-		view.trace.draw()
+		view.trace.draw(bands)
 	}
 	return view, nil
 }

@@ -28,7 +28,7 @@ func site(ctx context.Context, c echo.Context, r *reader, run store.Run) (answer
 	if err != nil {
 		return answer{}, err
 	}
-	t := siteTable{listing: listingOf(run.ID, c, summary.Trace), heaps: summary.Heaps, project: run.Project, source: sourceOf(run)}
+	t := siteTable{listing: listingOf(run.ID, c, summary), heaps: summary.Heaps, project: run.Project, source: sourceOf(run)}
 	if !ui.IsFragment(c) {
 		to := listing{run: run.ID, order: "growth", view: viewSites, page: int(ordinal)/pageSize + 1, open: int(ordinal)}
 		return answer{to: templ.SafeURL(fmt.Sprintf("%s#s%d", to.url(), ordinal))}, nil
@@ -84,7 +84,7 @@ func sourceOf(run store.Run) ui.Source { return ui.Source{Build: run.Build, Bran
 // siteURL is a site as a row to put below its own, with its numbers in the window of the listing.
 func (l listing) siteURL(ordinal int) string {
 	address := fmt.Sprintf("/runs/%d/sites/%d", l.run, ordinal)
-	if l.window.part {
+	if l.window.named {
 		address += "?from=" + seconds(l.window.From) + "&to=" + seconds(l.window.To)
 	}
 	return address

@@ -584,7 +584,7 @@ func noSite(t siteTable) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		} else if t.window.part {
+		} else if t.window.scanned {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "Nothing was allocated, freed or held in this window.")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -1279,7 +1279,7 @@ func siteRow(t siteTable, s store.SiteRow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Changed(ui.BytesChange(s.GrowthBytes)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Changed(ui.BytesChange(s.GrowthBytes).Of(analysis.Class(s.Verdict))).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1287,7 +1287,7 @@ func siteRow(t siteTable, s store.SiteRow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Changed(ui.CountChange(s.GrowthCount)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Changed(ui.CountChange(s.GrowthCount).Of(analysis.Class(s.Verdict))).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

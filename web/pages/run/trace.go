@@ -29,29 +29,41 @@ type traceView struct {
 
 // trace makes the view of a trace's report in the window that the listing chooses.
 func (r *reader) trace(ctx context.Context, run store.Run, report *analysis.Report, l *listing) (*traceView, error) {
-	v := &traceView{report: report, presets: presets(report.Trace), moments: momentsOf(report.Trace)}
-	if l.window.part {
+	v := &traceView{report: report, presets: presets(report), moments: momentsOf(report)}
+	if l.window.scanned {
 		var err error
 		if v.windowed, v.problem, err = r.inWindow(ctx, run, l.window); err != nil {
 			return nil, err
 		}
 		if v.problem != nil {
-			l.window = timeWindow{Window: wholeOf(report.Trace)}
+			if !l.window.named { // nobody has asked for it
+				v.problem = nil
+			}
+			l.window = classified(wholeOf(report.Trace), report)
 		}
 	}
 	v.listing = *l
 	return v, nil
 }
 
-// draw makes the chart, which a part of the page does not need.
-func (v *traceView) draw() { v.chart = newTimeChart(v.report, v.listing.window, v.listing.heap) }
+// draw makes the chart, which a part of the page does not need. bands are what of a kind of memory the chart tells apart.
+func (v *traceView) draw(bands func(kind string) []band) {
+	v.chart = newTimeChart(v.report, v.listing.window, v.listing.heap, bands)
+}
 
 // totals are those of the window.
 func (v *traceView) totals() analysis.Totals {
 	if v.windowed != nil {
 		return v.windowed.Totals
 	}
-	return v.report.Totals
+	t := v.report.Totals
+	if v.listing.window.part {
+		t.Heap, t.Virtual = t.Heap.UpToExit(), t.Virtual.UpToExit()
+		if t.HeapVirtual != nil {
+			t.HeapVirtual = new(t.HeapVirtual.UpToExit())
+		}
+	}
+	return t
 }
 
 // A heapRow is a heap with its numbers in the window.
@@ -73,6 +85,8 @@ func (v *traceView) heapRows() []heapRow {
 		list[i] = heapRow{h.Handle, h.Amounts, smallPath(lineOf(h), whole)}
 		if v.windowed != nil {
 			list[i].Amounts = inside[h.Handle]
+		} else if v.listing.window.part {
+			list[i].Amounts = h.UpToExit()
 		}
 	}
 	slices.SortStableFunc(list, func(a, b heapRow) int {

@@ -41,9 +41,9 @@ type lane struct {
 	name, short string
 	top, height float64
 	grid        []gridLine
-	area        string // what is outstanding
-	spikes      string // the most that was, for a shorter time than the chart can draw
-	values      string // both as numbers, for the script
+	layers      []layer // what is outstanding, the highest first: each covers what lies below the one before
+	spikes      string  // the most that was, for a shorter time than the chart can draw
+	values      string  // both as numbers, for the script
 	line        string
 	heaps       []heapLine
 	peak        *label
@@ -67,17 +67,18 @@ type spanMark struct {
 	from, to float64
 }
 
-// newTimeChart draws a trace. heap is the handle of the heap that the sites are filtered by, "" for none.
-func newTimeChart(r *analysis.Report, w timeWindow, heap string) timeChart {
+// newTimeChart draws a trace. heap is the handle of the heap that the sites are filtered by, "" for none; bands are what of a kind of
+// memory it tells apart.
+func newTimeChart(r *analysis.Report, w timeWindow, heap string, bands func(kind string) []band) timeChart {
 	c := timeChart{span: wholeOf(r.Trace), window: w, height: laneTop}
 	if c.span.To == c.span.From {
 		c.span.To++
 	}
 	if len(r.Trace.Heap.AtNS) > 0 {
-		c.addLane("Heaps", "heaps", 132, r.Trace.Heap, peakAt(r.Totals.Heap), heapLines(r.Heaps, heap))
+		c.addLane("Heaps", "heaps", 132, r.Trace.Heap, peakAt(r.Totals.Heap), heapLines(r.Heaps, heap), c.growing(r, bands(capture.KindHeap.String())))
 	}
 	if len(r.Trace.Virtual.AtNS) > 0 {
-		c.addLane("Virtual memory", "virtual memory", 74, r.Trace.Virtual, peakAt(r.Totals.Virtual), nil)
+		c.addLane("Virtual memory", "virtual memory", 74, r.Trace.Virtual, peakAt(r.Totals.Virtual), nil, c.growing(r, bands(capture.KindVirtual.String())))
 	}
 	c.height -= laneGap
 	c.drawSeconds()
@@ -99,7 +100,7 @@ func (c *timeChart) x(ns int64) float64 {
 	return plotWidth * min(1, max(0, part))
 }
 
-func (c *timeChart) addLane(name, short string, height float64, t analysis.Timeline, peak *analysis.Peak, heaps []analysis.Heap) {
+func (c *timeChart) addLane(name, short string, height float64, t analysis.Timeline, peak *analysis.Peak, heaps []analysis.Heap, bands []timeBand) {
 	l := lane{name: name, short: short, top: c.height, height: height}
 	highest := int64(1)
 	for _, v := range t.Max {
@@ -117,7 +118,7 @@ func (c *timeChart) addLane(name, short string, height float64, t analysis.Timel
 	y := func(bytes int64) float64 { return height * (1 - max(0, float64(bytes))/ceiling) }
 	main := c.columns(t, chartColumns)
 	l.line, l.values = c.steps(main, y, false), c.values(main)
-	l.area, l.spikes = c.closed(l.line, height), c.spikes(main, y)
+	l.layers, l.spikes = c.layersOf(main, bands, y, height), c.spikes(main, y)
 	for i, h := range heaps {
 		own := c.columns(lineOf(h), chartColumns/2)
 		l.heaps = append(l.heaps, heapLine{

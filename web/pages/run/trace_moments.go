@@ -19,8 +19,8 @@ type momentLinks struct {
 }
 
 // momentsOf are the spikes and steps of a trace, in the lanes of its chart. A part that is empty is left out.
-func momentsOf(t *analysis.Trace) []momentLinks {
-	whole := wholeOf(t)
+func momentsOf(r *analysis.Report) []momentLinks {
+	t, whole := r.Trace, wholeOf(r.Trace)
 	var links []momentLinks
 	for _, lane := range []struct {
 		name string
@@ -39,7 +39,7 @@ func momentsOf(t *analysis.Trace) []momentLinks {
 			for _, m := range chosen {
 				l.list = append(l.list, preset{
 					clock(m.From) + ", " + analysis.Bytes(m.Bytes), kind.one + " " + lane.name + ": it rises by " + analysis.Bytes(m.Bytes) + " at " + clock(m.From) + " " + kind.then,
-					timeWindow{around(m, whole), true},
+					classified(around(m, whole), r),
 				})
 			}
 			if len(l.list) > 0 {

@@ -278,7 +278,7 @@ func traceRow(t siteTable, s store.SiteRow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			for _, c := range t.numbers() {
-				templ_7745c5c3_Err = numberCell(c, amounts, unitOf(s.Kind)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = numberCell(c, amounts, unitOf(s.Kind), analysis.Class(class)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -292,7 +292,7 @@ func traceRow(t siteTable, s store.SiteRow) templ.Component {
 	})
 }
 
-func numberCell(c numberColumn, a analysis.Amounts, unit string) templ.Component {
+func numberCell(c numberColumn, a analysis.Amounts, unit string, class analysis.Class) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -359,7 +359,7 @@ func numberCell(c numberColumn, a analysis.Amounts, unit string) templ.Component
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Changed(ui.CountChange(&amount.Count)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Changed(ui.CountChange(&amount.Count).Of(class)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -390,7 +390,7 @@ func numberCell(c numberColumn, a analysis.Amounts, unit string) templ.Component
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Changed(changeOfAmount(amount, unit)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Changed(changeOfAmount(amount, unit).Of(class)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

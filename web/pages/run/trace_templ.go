@@ -880,7 +880,7 @@ func heapsOfTrace(v traceView, extra templ.Attributes) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Changed(ui.BytesChange(ui.GrowthOf(h.Amounts))).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Changed(ui.BytesChange(ui.GrowthOf(h.Amounts)).Of("")).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

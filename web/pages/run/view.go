@@ -83,16 +83,16 @@ func (p *pages) prepare(ctx context.Context, c echo.Context, id int64) (a asked,
 		return a, done, err
 	}
 	a.report = run.ReportKey
-	if a.index, a.missing, err = p.index(ctx, &run, listingOf(id, c, &analysis.Trace{ToNS: math.MaxInt64})); err != nil || p.windows == nil {
+	if a.index, a.missing, err = p.index(ctx, &run, listingOf(id, c, anyTrace)); err != nil || p.windows == nil {
 		return a, done, err
 	}
-	trace, err := p.traceOf(ctx, a.index, id)
-	if err != nil || trace == nil {
+	report, err := p.reportOf(ctx, a.index, id)
+	if err != nil || traceOf(report) == nil {
 		return a, done, err
 	}
-	l := listingOf(id, c, trace)
+	l := listingOf(id, c, report)
 	selection := l.selection()
-	isKept := !l.window.part || p.windowed.take(windowKey{id, a.report, l.window.Window}) != nil
+	isKept := !l.window.scanned || p.windowed.take(windowKey{id, a.report, l.window.Window}) != nil
 	if !l.looksAtAllocations() && !selection.OfAllocations() && isKept {
 		return a, done, nil
 	}
@@ -119,14 +119,17 @@ func (p *pages) index(ctx context.Context, run *store.Run, l listing) (x *query.
 	return x, false, err
 }
 
-// traceOf is the trace of a run's report, nil where there is none.
-func (p *pages) traceOf(ctx context.Context, x *query.Index, run int64) (*analysis.Trace, error) {
+// anyTrace stands for the report of a run that is not read yet: an address that names a window may need all of it.
+var anyTrace = &analysis.Report{Trace: &analysis.Trace{ToNS: math.MaxInt64}}
+
+// reportOf is the report of a run, with or without its sites; nil where there is none.
+func (p *pages) reportOf(ctx context.Context, x *query.Index, run int64) (*analysis.Report, error) {
 	if x != nil {
-		return x.Report().Trace, nil
+		return x.Report(), nil
 	}
 	summary, err := store.Read(ctx, p.store, func(v store.View) (*analysis.Report, error) { return v.Summary(ctx, run) })
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
-	return traceOf(summary), err
+	return summary, err
 }

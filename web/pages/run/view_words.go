@@ -25,7 +25,7 @@ func (c *viewCard) extent() string {
 	}
 	t := c.totals
 	text := fmt.Sprintf("%s in %s", analysis.Bytes(t.Held.Bytes), ui.Counted(t.Held.Count, "block"))
-	if t.Ended {
+	if t.Ended || c.window.beforeExit() {
 		text += " before exit"
 	}
 	if t.Growth != nil {

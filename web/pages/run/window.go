@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,8 +22,16 @@ const maxSeconds = 1e8
 // A timeWindow is the time that the numbers of a page are of, in ns from the trace's start.
 type timeWindow struct {
 	capture.Window
-	part bool // less than the whole trace
+	part    bool // less than the whole trace
+	named   bool // not the one that a page opens on: an address names it
+	scanned bool // its numbers come from the allocation table, not from the report
 }
+
+// beforeExit reports whether it is the time up to the end of the process, on which the page of a trace opens that has recorded one.
+func (w timeWindow) beforeExit() bool { return w.part && !w.named }
+
+// isChosen reports whether it is a part that somebody chose.
+func (w timeWindow) isChosen() bool { return w.part && w.named }
 
 // wholeOf is everything that a trace knows.
 func wholeOf(t *analysis.Trace) capture.Window {
@@ -30,11 +39,20 @@ func wholeOf(t *analysis.Trace) capture.Window {
 	return capture.Window{From: whole.From, To: max(whole.To, whole.From)}
 }
 
-// windowOf reads the ends of a window in seconds. What makes no sense counts as the trace's own end; a window that holds
-// the whole trace is none.
-func windowOf(t *analysis.Trace, from, to string) timeWindow {
-	whole := wholeOf(t)
-	w := timeWindow{Window: whole}
+// openingOf is the window that the page of a trace opens on: the time before the process ended, else the whole trace. What is freed
+// because a process ends hides what it leaked.
+func openingOf(r *analysis.Report) timeWindow {
+	if before, ends := r.Trace.BeforeExit(); ends {
+		return timeWindow{Window: before, part: true, scanned: !r.Totals.TellBeforeExit()}
+	}
+	return timeWindow{Window: wholeOf(r.Trace)}
+}
+
+// windowOf reads the ends of a window in seconds. Without one it is that on which the page opens; what makes no sense counts as not
+// there.
+func windowOf(r *analysis.Report, from, to string) timeWindow {
+	whole, opening := wholeOf(r.Trace), openingOf(r)
+	w := timeWindow{Window: opening.Window}
 	if ns, ok := parseSeconds(from); ok {
 		w.From = min(max(ns, whole.From), whole.To)
 	}
@@ -44,8 +62,16 @@ func windowOf(t *analysis.Trace, from, to string) timeWindow {
 	if w.From > w.To {
 		w.From, w.To = w.To, w.From
 	}
-	w.part = w.Window != whole
-	return w
+	return classified(w.Window, r)
+}
+
+// classified is a window of a trace with what is known of it.
+func classified(w capture.Window, r *analysis.Report) timeWindow {
+	whole := wholeOf(r.Trace)
+	if opening := openingOf(r); w == opening.Window {
+		return opening
+	}
+	return timeWindow{Window: w, part: w != whole, named: true, scanned: w != whole}
 }
 
 func parseSeconds(text string) (ns int64, ok bool) {
@@ -87,15 +113,15 @@ type preset struct {
 }
 
 // presets divide the part of the trace in which the process lived.
-func presets(t *analysis.Trace) []preset {
-	whole := wholeOf(t)
-	lived, list := whole, []preset{{"Whole trace", "everything that the trace has recorded", timeWindow{whole, false}}}
-	if t.BeganNS != nil {
+func presets(r *analysis.Report) []preset {
+	whole := wholeOf(r.Trace)
+	lived, list := whole, []preset{{"Whole trace", "everything that the trace has recorded", classified(whole, r)}}
+	if t := r.Trace; t.BeganNS != nil {
 		lived.From = min(max(*t.BeganNS, whole.From), whole.To)
 	}
-	if at := t.ExitedNS; at != nil && *at > lived.From && *at <= whole.To {
-		lived.To = *at - 1
-		list = append(list, preset{"Before exit", "up to the instant before the process ended: what is freed because it ends does not count as freed", timeWindow{capture.Window{From: whole.From, To: lived.To}, true}})
+	if before, ends := r.Trace.BeforeExit(); ends {
+		lived.To = before.To
+		list = slices.Insert(list, 0, preset{"Before exit", "up to the instant before the process ended: what is freed because it ends does not count as freed", classified(before, r)})
 	}
 	part := func(text, title string, n, of int64) {
 		from := lived.From + int64(float64(lived.To-lived.From)*float64(n)/float64(of))
@@ -104,7 +130,7 @@ func presets(t *analysis.Trace) []preset {
 			from = from / step * step
 		}
 		if from > lived.From && from < lived.To {
-			list = append(list, preset{text, title, timeWindow{capture.Window{From: from, To: lived.To}, true}})
+			list = append(list, preset{text, title, classified(capture.Window{From: from, To: lived.To}, r)})
 		}
 	}
 	part("Without start-up", "without the first fifth of the time, in which programs fill their caches", 1, 5)

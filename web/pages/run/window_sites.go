@@ -156,7 +156,11 @@ func (v *traceView) numbersOf(row store.SiteRow) (analysis.Amounts, string) {
 		}
 		return analysis.Amounts{}, string(analysis.ClassUnknown)
 	}
-	return wholeNumbers(row), row.Verdict
+	a := wholeNumbers(row)
+	if v.listing.window.part {
+		a = a.UpToExit()
+	}
+	return a, row.Verdict
 }
 
 // wholeNumbers are a site's numbers over the whole trace.

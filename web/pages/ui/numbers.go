@@ -11,9 +11,17 @@ func ExactBytes(n int64) string { return analysis.Count(n) + " B" }
 
 // A Change is a growth as tables show it: a glyph, so that it does not rest on colour alone, and a sign.
 type Change struct {
-	Class string // up, down or flat
+	Class string // up, more, down or flat; more is up where nothing leaks
 	Text  string
 	Exact string
+}
+
+// Of is the change as that of something of a class, "" for what has none: red only where it leaks or grows.
+func (c Change) Of(class analysis.Class) Change {
+	if c.Class == "up" && !class.IsSuspect() {
+		c.Class = "more"
+	}
+	return c
 }
 
 // BytesChange is a growth in bytes; nil has nothing to compare with.
