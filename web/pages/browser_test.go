@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -24,6 +25,7 @@ type tab struct {
 	lossy atomic.Bool
 }
 
+// browse opens a page in a profile of its own.
 func browse(t testing.TB) *tab {
 	t.Helper()
 	if testing.Short() {
@@ -33,21 +35,58 @@ func browse(t testing.TB) *tab {
 	if err != nil {
 		t.Skip("chromium is not installed")
 	}
-	options := append(cdp.DefaultExecAllocatorOptions[:], cdp.ExecPath(binary), cdp.UserDataDir(t.TempDir()), cdp.WindowSize(1440, 900))
-	for _, off := range []string{"disable-gpu", "disable-quic", "disable-background-networking", "disable-component-update", "disable-sync"} {
-		options = append(options, cdp.Flag(off, true))
+	if err := chromium.start(binary); err != nil {
+		t.Fatal(err)
 	}
-	if os.Geteuid() == 0 {
-		options = append(options, cdp.NoSandbox)
-	}
-	allocator, stop := cdp.NewExecAllocator(context.Background(), options...)
+	ctx, stop := cdp.NewContext(chromium.ctx, cdp.WithNewBrowserContext())
 	t.Cleanup(stop)
-	ctx, stop := cdp.NewContext(allocator)
-	t.Cleanup(stop)
-	if err := cdp.Do(ctx); err != nil { // starts it; a deadline here would end the browser with it
+	if err := cdp.Do(ctx); err != nil { // opens it; a deadline here would end the browser with it
 		t.Fatal(err)
 	}
 	return watched(ctx, t)
+}
+
+// A browser is one Chromium for all tests of the package: to start it takes longer than most of them.
+type browser struct {
+	once sync.Once
+	ctx  context.Context
+	stop func()
+	err  error
+}
+
+var chromium browser
+
+func (b *browser) start(binary string) error {
+	b.once.Do(func() {
+		profile, err := os.MkdirTemp("", "heapdrift-chromium-")
+		if err != nil {
+			b.err = err
+			return
+		}
+		options := append(cdp.DefaultExecAllocatorOptions[:], cdp.ExecPath(binary), cdp.UserDataDir(profile), cdp.WindowSize(1440, 900))
+		for _, off := range []string{"disable-gpu", "disable-quic", "disable-background-networking", "disable-component-update", "disable-sync"} {
+			options = append(options, cdp.Flag(off, true))
+		}
+		if os.Geteuid() == 0 {
+			options = append(options, cdp.NoSandbox)
+		}
+		allocator, stopAllocator := cdp.NewExecAllocator(context.Background(), options...)
+		ctx, stop := cdp.NewContext(allocator)
+		b.ctx, b.err = ctx, cdp.Do(ctx)
+		b.stop = func() {
+			stop()
+			stopAllocator()
+			_ = os.RemoveAll(profile) // of no use to anybody
+		}
+	})
+	return b.err
+}
+
+// close ends the browser, where one was started.
+func (b *browser) close() {
+	if b.stop != nil {
+		b.stop()
+	}
 }
 
 // another opens a tab beside, in the same browser.

@@ -22,7 +22,10 @@ import (
 	"heapdrift/worker/workertest"
 )
 
-func TestMain(m *testing.M) { testdb.Main(m, store.Migrate) }
+func TestMain(m *testing.M) {
+	defer chromium.close()
+	testdb.Main(m, store.Migrate)
+}
 
 // A site is a server on a database of its own.
 type site struct {
