@@ -59,14 +59,28 @@ func (l *logText) text() string {
 // open starts a server. A test fails when it logs an error.
 func open(t testing.TB) *site {
 	t.Helper()
+	beside(t)
 	s := must[*store.Store](t)(store.Open(t.Context(), testdb.New(t)))
 	t.Cleanup(s.Close)
 	return serve(t, s, must[blob.Store](t)(blob.Open(t.Context(), "file://"+t.TempDir())), nil)
 }
 
+// beside lets a test run beside others, which it does not know of: its server, its database and its profile are its own. A browser and a
+// server wait for each other much of the time.
+func beside(t testing.TB) {
+	if test, ok := t.(*testing.T); ok {
+		if _, is := parallel.LoadOrStore(test, true); !is {
+			test.Parallel()
+		}
+	}
+}
+
+var parallel sync.Map // tests that run beside others
+
 // openClosed starts a server that asks people who they are.
 func openClosed(t testing.TB) *site {
 	t.Helper()
+	beside(t)
 	s := must[*store.Store](t)(store.Open(t.Context(), testdb.New(t)))
 	t.Cleanup(s.Close)
 	return serveTo(t, guard.ByAccount, s, must[blob.Store](t)(blob.Open(t.Context(), "file://"+t.TempDir())), nil)
@@ -75,6 +89,7 @@ func openClosed(t testing.TB) *site {
 // openWorking starts a server with a worker behind it.
 func openWorking(t testing.TB) *site {
 	t.Helper()
+	beside(t)
 	p := workertest.Start(t)
 	return serve(t, p.Store, p.Blobs, nil)
 }

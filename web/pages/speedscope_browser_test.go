@@ -13,7 +13,7 @@ import (
 
 // Speedscope itself opens what we write for it: its table names the functions and has the bytes that the run grew by.
 func TestSpeedscopeOpensOurs(t *testing.T) {
-	s, b := open(t), browse(t)
+	s := open(t)
 	run := addRun(t, s.store, target, capturesOf(shop, 6))
 	status, profile := s.get(fmt.Sprintf("/api/v1/runs/%d/views/ranked?format=speedscope", run))
 	if status != http.StatusOK {
@@ -32,6 +32,7 @@ func TestSpeedscopeOpensOurs(t *testing.T) {
 		}
 	}))
 	t.Cleanup(reader.Close)
+	b := browse(t) // it closes before the reader's server
 	b.do(cdp.EmulateViewport(1440, 900), cdp.Navigate(reader.URL+"/index.html#profileURL="+reader.URL+"/profile.json&view=sandwich"))
 	b.see(`document.body.innerText.includes("shopd!Shop::Orders::Receipts::Receipt::AppendLine")`)
 	b.keep("speedscope")
