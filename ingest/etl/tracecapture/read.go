@@ -69,7 +69,7 @@ func Read(ctx context.Context, sources []etl.Source, opt Options) (_ *Result, er
 }
 
 // noMemory says that there is nothing to analyse, and what to record instead.
-func noMemory(trace *etl.Trace, joined *etl.Joined) error {
+func noMemory(trace *etl.Trace, joined *etl.JoinResult) error {
 	message := "the trace holds neither heap nor VirtualAlloc events"
 	do := "record with heap tracing (wpr -start Heap, or xperf -start HeapSession -heap -Pids N -stackwalk HeapAlloc+HeapRealloc)"
 	switch {
