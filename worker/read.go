@@ -107,7 +107,7 @@ func refusal(err error) error {
 	if refused := evidence.Refusal(err); refused != nil {
 		return &queue.Error{Code: refused.Code, Message: refused.Error(), Final: true}
 	}
-	if ended := (*apart.Ended)(nil); errors.As(err, &ended) {
+	if ended := (*apart.ProcessError)(nil); errors.As(err, &ended) {
 		return &queue.Error{Code: ended.Code, Message: ended.Message, Final: !ended.Again}
 	}
 	return err

@@ -18,8 +18,8 @@ import (
 	"heapdrift/web/pages/account"
 )
 
-// listening is what a server does once it listens.
-type listening struct {
+// serverAddress is the address that a server listens on and the access that it grants.
+type serverAddress struct {
 	address string
 	access  guard.Access
 }

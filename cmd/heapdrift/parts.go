@@ -118,7 +118,7 @@ func withinBudget(budget *memory.Budget, handlers map[string]queue.Handler) map[
 	for kind, handler := range handlers {
 		bounded[kind] = func(ctx context.Context, job *queue.Job) error {
 			err := budget.Do(ctx, func(ctx context.Context) error { return handler(ctx, job) })
-			var exceeded *memory.Exceeded
+			var exceeded *memory.LimitError
 			if errors.As(err, &exceeded) {
 				return &queue.Error{Code: memory.Code, Message: exceeded.Error(), Final: true}
 			}
@@ -133,7 +133,7 @@ func (p *parts) intake() *intake.Intake {
 }
 
 // run works until ctx is done: the queue's node, and the web server where the role has one. ready is called once the server listens.
-func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context, at listening) error) error {
+func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context, at serverAddress) error) error {
 	if r.work {
 		n, err := p.store.RetryInternal(ctx, buildVersion())
 		if err != nil {
@@ -175,7 +175,7 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 		}
 		group.Go(func() error { return server.Serve(ctx, listener) })
 		group.Go(func() error {
-			return ready(ctx, listening{listener.Addr().String(), p.config.access(r, listener.Addr())})
+			return ready(ctx, serverAddress{listener.Addr().String(), p.config.access(r, listener.Addr())})
 		})
 	}
 	return group.Wait()
@@ -204,7 +204,7 @@ func runRole(ctx context.Context, args []string, s streams, r role) (int, error)
 		return exitInput, err
 	}
 	defer p.store.Close()
-	return exitOK, p.run(ctx, r, func(ctx context.Context, at listening) error {
+	return exitOK, p.run(ctx, r, func(ctx context.Context, at serverAddress) error {
 		p.log.Info("listening", "address", at.address)
 		return p.logAccess(ctx, at.access)
 	})

@@ -52,7 +52,7 @@ func (c config) serverURL() string {
 }
 
 // sendAll sends files, a few at once, and reports what became of each in their order.
-func (s *symbolServer) sendAll(ctx context.Context, files []foundSymbols, report func(foundSymbols, symbolOutcome)) error {
+func (s *symbolServer) sendAll(ctx context.Context, files []symbolCandidate, report func(symbolCandidate, symbolOutcome)) error {
 	outcomes := make([]chan symbolOutcome, len(files))
 	for i := range outcomes {
 		outcomes[i] = make(chan symbolOutcome, 1)
@@ -93,7 +93,7 @@ type symbolSum struct {
 	wrong                         bool // a file that was asked for by its name was refused
 }
 
-func (n *symbolSum) add(f foundSymbols, o symbolOutcome) {
+func (n *symbolSum) add(f symbolCandidate, o symbolOutcome) {
 	switch o.state {
 	case "added":
 		n.added++

@@ -40,7 +40,7 @@ func newSymbolServer(address, group string) (*symbolServer, error) {
 }
 
 // send sends one file unless the server has it.
-func (s *symbolServer) send(ctx context.Context, f foundSymbols) symbolOutcome {
+func (s *symbolServer) send(ctx context.Context, f symbolCandidate) symbolOutcome {
 	file, err := os.Open(f.path)
 	if err != nil {
 		return symbolOutcome{"failed", err.Error()}

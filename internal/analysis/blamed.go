@@ -5,8 +5,8 @@ import (
 	"heapdrift/internal/analysis/blame"
 )
 
-// A told is all that blame says of a stack.
-type told struct {
+// A blamedStack is all that blame says of a stack.
+type blamedStack struct {
 	blame.Signature
 	blame.Attributes
 	origin *Blame
@@ -16,9 +16,9 @@ type told struct {
 }
 
 // tell says of a stack, whose rows are there, what few are asked for.
-func (f *frames) tell(s *scratch, id capture.StackID, kind capture.SiteKind) told {
+func (f *frames) tell(s *scratch, id capture.StackID, kind capture.SiteKind) blamedStack {
 	p := f.place(s, id)
-	t := told{Signature: s.signer.Sign(kind.String(), s.classes, p), Attributes: p.Attributes(s.classes)}
+	t := blamedStack{Signature: s.signer.Sign(kind.String(), s.classes, p), Attributes: p.Attributes(s.classes)}
 	if p.Origin >= 0 {
 		t.origin = f.table.blame(s.rows[p.Origin])
 	}

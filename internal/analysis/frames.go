@@ -21,8 +21,8 @@ type frames struct {
 	texts    []uint32
 	places   []int32
 	nameless []*blame.Decision
-	calls    []calls  // by FrameID
-	placed   []placed // by StackID
+	calls    []calls       // by FrameID
+	placed   []placedStack // by StackID
 	scratch  scratch
 }
 
@@ -32,8 +32,8 @@ type calls struct {
 	count uint32 // 0 where they are not made yet
 }
 
-// placed is what is known of a stack once it is placed.
-type placed struct {
+// placedStack is what is known of a stack once its frames are placed.
+type placedStack struct {
 	ref        StackRef
 	prepared   bool                                // its rows are there
 	unnamed    bool                                // the frame to blame has no function
@@ -58,7 +58,7 @@ func newFrames(table *frameTable, keys *stackKeys, opt *Options, process capture
 	f := &frames{
 		table: table, keys: keys, images: make([]*capture.Image, n), modules: make([]blame.Module, n), named: map[string]*blame.Module{},
 		texts: make([]uint32, n), places: make([]int32, n), nameless: make([]*blame.Decision, n),
-		calls: make([]calls, c.Stacks.FrameCount()), placed: make([]placed, c.Stacks.Count()),
+		calls: make([]calls, c.Stacks.FrameCount()), placed: make([]placedStack, c.Stacks.Count()),
 	}
 	table.builders++
 	table.repeats = table.repeats || table.builders > 1
@@ -255,7 +255,7 @@ func (f *frames) gather(s *scratch, id capture.StackID) {
 }
 
 // place says what part each frame of a stack has. What it returns is valid until the next call.
-func (f *frames) place(s *scratch, id capture.StackID) blame.Placed {
+func (f *frames) place(s *scratch, id capture.StackID) blame.MarkedStack {
 	f.gather(s, id)
 	p := blame.PlaceInto(s.marks, s.classes)
 	s.marks = p.Marks
@@ -288,7 +288,7 @@ func (f *frames) number(id capture.StackID) {
 }
 
 // of makes a stack and gives it the signature that it has for a kind of memory.
-func (f *frames) of(id capture.StackID, kind capture.SiteKind) *placed {
+func (f *frames) of(id capture.StackID, kind capture.SiteKind) *placedStack {
 	at := &f.placed[id]
 	if at.signatures[kind] == "" {
 		f.sign(&f.scratch, id, kind)

@@ -137,11 +137,11 @@ func (j *judge) explain(s *sample) []score.Clause {
 
 // The functions that judge, with clauses or without.
 type (
-	judgeSnapshots func(*score.Series, *score.Axis, []float64) score.Result
-	judgeSurvival  func(*allocations.Survival, []float64) score.Result
+	snapshotJudge func(*score.Series, *score.Axis, []float64) score.Result
+	survivalJudge func(*allocations.Survival, []float64) score.Result
 )
 
-func (j *judge) with(s *sample, snapshots judgeSnapshots, trace judgeSurvival) score.Result {
+func (j *judge) with(s *sample, snapshots snapshotJudge, trace survivalJudge) score.Result {
 	if j.trace {
 		if j.isScattered(s) {
 			r := snapshots(j.series(s), &j.axis, nil)
@@ -222,7 +222,7 @@ func (j *judge) series(s *sample) *score.Series {
 
 // judgeTrace judges a site of a trace. Where nothing says how long its allocations lived, what became of them says all
 // that there is to say. What ended with its process is taken as still there.
-func judgeTrace(s *sample, clock *score.Clock, judge judgeSurvival) score.Result {
+func judgeTrace(s *sample, clock *score.Clock, judge survivalJudge) score.Result {
 	growth := s.amounts.BeforeExit()
 	kept := s.amounts.AIFO.Count + s.amounts.AtExit.Count
 	switch {

@@ -113,9 +113,9 @@ func memoryOf(p part, opt *Options, table *frameTable) Memory {
 	m := Memory{File: p.file, Kind: string(p.Kind), TakenAt: takenAt(p.Snapshots[len(p.Snapshots)-1].TakenAt), Memory: *p.Memory}
 	m.Heaps, m.Groups = slices.Clone(m.Heaps), slices.Clone(m.Groups)
 	var f *frames
-	stackOf := func(id capture.StackID, kind capture.SiteKind) *placed {
+	stackOf := func(id capture.StackID, kind capture.SiteKind) *placedStack {
 		if id == capture.NoStack {
-			return &placed{blame: -1}
+			return &placedStack{blame: -1}
 		}
 		if f == nil {
 			f = newFrames(table, newStackKeys(p.Capture, newStackNumbers(), nil), opt, p.Process)

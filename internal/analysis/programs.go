@@ -10,15 +10,15 @@ import (
 
 // programs are the captures of some evidence, by the program that they are of.
 type programs struct {
-	captures []found // in the order of the evidence
-	nameless []part  // facts of the process of the run, whichever that is
+	captures []programCandidate // in the order of the evidence
+	nameless []part             // facts of the process of the run, whichever that is
 	again    []Warning
 	order    []string          // programs that captures name for certain, in lower case
 	sure     map[string][]part // by program
 }
 
-// A found is a capture of which the program may have to be found out.
-type found struct {
+// A programCandidate is a capture whose program may have to be found out.
+type programCandidate struct {
 	part
 	nth     int    // process of its pid in its evidence
 	program string // in lower case
@@ -65,7 +65,7 @@ func programsOf(inputs []Input) *programs {
 		lives := map[uint32]int{}
 		for _, c := range inOrder(inputs[i].Captures) {
 			nth++
-			next := found{part: part{c, inputs[i].name(), i, nth, inputs[i].Work}}
+			next := programCandidate{part: part{c, inputs[i].name(), i, nth, inputs[i].Work}}
 			if c.Shape == capture.ShapeFacts && c.Process.Name == "" {
 				all.nameless = append(all.nameless, next.part)
 				continue
@@ -167,7 +167,7 @@ func isComparisonOf(d, snapshot *capture.Capture) bool {
 // wanted is the captures of each program of which Options.Process asks for one, or of all where it asks for none. What names no
 // process goes with that of its program.
 func (all *programs) wanted(process string) (byProgram map[string][]part, order []string) {
-	is := func(f *found) bool {
+	is := func(f *programCandidate) bool {
 		return process == "" || isProcess(f.Process, f.nth, process) || isProcess(capture.Process{Name: f.program, PID: f.Process.PID}, f.nth, process)
 	}
 	asked := map[string]bool{}

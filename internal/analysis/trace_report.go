@@ -197,7 +197,7 @@ func traceOf(t *capture.Trace) *Trace {
 }
 
 // takeLives gives the site the figures of its allocations. The peak of several together is not known.
-func (s *judgedSite) takeLives(m *merged, t *capture.Trace) {
+func (s *judgedSite) takeLives(m *mergedSite, t *capture.Trace) {
 	var sum allocations.Classes
 	for _, l := range m.lives {
 		sum = sum.Add(l.Classes)

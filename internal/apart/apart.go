@@ -28,15 +28,15 @@ const (
 // ErrUnsupported says that this system has no way to do work apart.
 var ErrUnsupported = errors.New("apart: work in a process of its own needs Linux")
 
-// An Ended is the error of a process that ended before its task did.
-type Ended struct {
+// A ProcessError is the error of a process that ended before its task did.
+type ProcessError struct {
 	Code    string
 	Message string
 	// Again says that another try may end differently.
 	Again bool
 }
 
-func (e *Ended) Error() string { return e.Message }
+func (e *ProcessError) Error() string { return e.Message }
 
 // A Task is work that a child knows by name. It returns what the parent gets as the outcome.
 type Task func(ctx context.Context, parent *Parent, input json.RawMessage) (outcome any, err error)
@@ -125,13 +125,13 @@ func Opened(f *os.File) (Content, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return opened{f, info.Size()}, nil
+	return openFile{f, info.Size()}, nil
 }
 
-type opened struct {
+type openFile struct {
 	*os.File
 	size int64
 }
 
 // Size implements Content.
-func (o opened) Size() int64 { return o.size }
+func (o openFile) Size() int64 { return o.size }

@@ -70,7 +70,7 @@ func (in *Intake) Accept(ctx context.Context, t leaks.Target, name string, body 
 		return store.Evidence{}, err
 	}
 	if in.MaxBytes > 0 {
-		body = &limited{r: body, left: in.MaxBytes}
+		body = &limitedReader{r: body, left: in.MaxBytes}
 	}
 	body = in.meter(ctx, body)
 	// Looked at under a key of its own: what is refused must not touch a blob that others rely on.
@@ -146,13 +146,13 @@ func printable(name string) string {
 	return b.String()
 }
 
-// limited fails with ErrTooLarge when more than left bytes come.
-type limited struct {
+// limitedReader fails with ErrTooLarge when more than left bytes come.
+type limitedReader struct {
 	r    io.Reader
 	left int64
 }
 
-func (l *limited) Read(p []byte) (int, error) {
+func (l *limitedReader) Read(p []byte) (int, error) {
 	if l.left < 0 {
 		return 0, ErrTooLarge
 	}

@@ -17,7 +17,7 @@ type Change struct {
 	Actor   string
 	Version int64 // as it was read; negative for any
 
-	Known *Known // Reason, Until and UntilBuild count
+	Known *Toleration // Reason, Until and UntilBuild count
 	// Fixed names the build that has the fix; "" for the project's newest.
 	Fixed   *string
 	Reopen  bool // takes Known, Fixed and NotLeak back
@@ -72,7 +72,7 @@ func (c *Change) Check() error {
 	return nil
 }
 
-func (k *Known) check() error {
+func (k *Toleration) check() error {
 	switch {
 	case k == nil:
 		return nil
@@ -187,8 +187,8 @@ func UntilText(until time.Time) string {
 }
 
 // KnownOf reads why a leak is tolerated, and until when: a day, which still counts, or an instant. Its error is a *FieldError.
-func KnownOf(reason, until, build string) (*Known, error) {
-	known := &Known{Reason: strings.TrimSpace(reason), UntilBuild: strings.TrimSpace(build)}
+func KnownOf(reason, until, build string) (*Toleration, error) {
+	known := &Toleration{Reason: strings.TrimSpace(reason), UntilBuild: strings.TrimSpace(build)}
 	if until = strings.TrimSpace(until); until == "" {
 		return known, known.check()
 	}

@@ -40,8 +40,8 @@ func (q *Question) OfRun(id int64, project, scenario string) error {
 	return nil
 }
 
-// A Compared is a comparison with what was compared.
-type Compared struct {
+// A RunComparison is a comparison, and the two sides that were compared.
+type RunComparison struct {
 	Project, Scenario string
 	Base, Head        *compare.Side
 	Why               string // how the base was found, where nobody chose it

@@ -18,7 +18,7 @@ type Case struct {
 	Status   analysis.Status
 	Process  string // that the run is about
 	Head     *compare.Side
-	Compared *Compared // with the baseline; nil without one
+	Compared *RunComparison // with the baseline; nil without one
 	// Release is the newest pinned build before the run's own, nil without one; it counts where the policy bounds drift.
 	Release *compare.Side
 	// Past is, by signature, whether the last runs of the scenario found it, the oldest first and this run last; of those that decide about it.

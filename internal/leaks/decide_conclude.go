@@ -104,8 +104,8 @@ func (d *decider) whyPassed() string {
 	return "nothing leaks"
 }
 
-// A silence is how many leaks are silenced by one kind of reason.
-type silence struct {
+// A silenceCount is how many leaks are silenced by one kind of reason.
+type silenceCount struct {
 	code ReasonCode
 	n    int
 }
@@ -115,10 +115,10 @@ var silenceWords = map[ReasonCode]string{
 	ReasonRule: "known by a rule", ReasonKnown: "known by the team", ReasonQuarantined: "quarantined", ReasonScore: "below the score that counts",
 }
 
-func (s silence) says() string { return fmt.Sprintf("%d %s", s.n, silenceWords[s.code]) }
+func (s silenceCount) says() string { return fmt.Sprintf("%d %s", s.n, silenceWords[s.code]) }
 
 // byRules says that rules, and not people, call leaks known.
-func (s silence) byRules() string {
+func (s silenceCount) byRules() string {
 	if s.code != ReasonRule {
 		return ""
 	}
@@ -126,8 +126,8 @@ func (s silence) byRules() string {
 }
 
 // countSilenced counts what is silenced by each kind of reason, in the order of the codes.
-func (d *decider) countSilenced() []silence {
-	var list []silence
+func (d *decider) countSilenced() []silenceCount {
+	var list []silenceCount
 	for _, code := range []ReasonCode{ReasonRule, ReasonKnown, ReasonQuarantined, ReasonScore} {
 		n := 0
 		for _, r := range d.reasons {
@@ -136,7 +136,7 @@ func (d *decider) countSilenced() []silence {
 			}
 		}
 		if n > 0 {
-			list = append(list, silence{code, n})
+			list = append(list, silenceCount{code, n})
 		}
 	}
 	return list

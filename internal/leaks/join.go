@@ -7,11 +7,11 @@ type Namesake struct {
 	ID     int64
 	Root   int64 // the leak that it is part of; itself where it is a leak of its own
 	Joined bool  // it is part of that by its outline
-	Others []Outlined
+	Others []OutlinedSignature
 }
 
-// An Outlined is a signature that a namesake may become part of. Of several of one leak the root comes first.
-type Outlined struct {
+// An OutlinedSignature is a signature that a namesake may become part of. Of several signatures of one leak the root comes first.
+type OutlinedSignature struct {
 	ID, Root int64
 	Text     string
 	Beside   bool // one run shows both, by the same evidence
@@ -21,12 +21,12 @@ type Outlined struct {
 // IsMistaken reports whether a namesake is joined and must not be. Where the other has another outline by now, or leaks no
 // more, it stays: that says nothing against it, and what the team said since is said of both.
 func (n *Namesake) IsMistaken() bool {
-	return n.Joined && slices.ContainsFunc(n.Others, func(o Outlined) bool { return o.Root != n.Root || o.Beside })
+	return n.Joined && slices.ContainsFunc(n.Others, func(o OutlinedSignature) bool { return o.Root != n.Root || o.Beside })
 }
 
 // Other is what a namesake is to become part of; nil for nothing. What one run shows side by side are two leaks: of a
 // function that is inlined, and of its caller.
-func (n *Namesake) Other() *Outlined {
+func (n *Namesake) Other() *OutlinedSignature {
 	if n.Joined || len(n.Others) == 0 {
 		return nil
 	}
@@ -38,8 +38,8 @@ func (n *Namesake) Other() *Outlined {
 	return &n.Others[0]
 }
 
-// A Leaving is a signature that no up-to-date result has any more: its sites have another one now.
-type Leaving struct {
+// A ReplacedSignature is a signature that no up-to-date result has any more, because its sites now have another one.
+type ReplacedSignature struct {
 	ID         int64
 	Now        int64       // that it is part of already; 0 for none
 	Plain      bool        // nothing is said of it and nothing is part of it
@@ -66,7 +66,7 @@ const (
 
 // Fold decides what becomes of a signature. leaves reports whether another one leaves as well: two that leave for each other are not
 // joined all at once.
-func (l *Leaving) Fold(leaves func(id int64) bool) Fold {
+func (l *ReplacedSignature) Fold(leaves func(id int64) bool) Fold {
 	to := l.Candidates[0]
 	switch {
 	case l.Now == to.ID:

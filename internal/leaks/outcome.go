@@ -5,8 +5,8 @@ import (
 	"heapdrift/internal/analysis/compare"
 )
 
-// A Seen is one finding of a signature, in a run of a build.
-type Seen struct {
+// A SignatureFinding is one finding of a signature, in a run of a build.
+type SignatureFinding struct {
 	Run       int64
 	Signature int64 // of the project; parts of one leak have their own
 	Status    analysis.Status
@@ -41,7 +41,7 @@ func (o *Outcome) IsBad() bool { return o.Exercised && o.Class.IsSuspect() }
 
 // Take adds a finding to the outcome: the gravest speaks for all, of equals that of the newest run. It reports whether the finding
 // speaks now.
-func (o *Outcome) Take(s *Seen) bool {
+func (o *Outcome) Take(s *SignatureFinding) bool {
 	o.Findings++
 	o.Judgement = max(o.Judgement, JudgementOf(s.Class, s.Status))
 	if o.Exercised && !graver(&s.Figure, s.Run, &o.Figure, o.Run) {

@@ -19,8 +19,8 @@ type Policy struct {
 	// Drift bounds how much faster than the newest pinned release before it a build may grow; nil for any.
 	Drift *Drift `json:"drift"`
 	// MinimumScore is from which score on a leak counts, 0 to 1. What was judged without a score always counts.
-	MinimumScore float64      `json:"minimum_score"`
-	Inconclusive Inconclusive `json:"inconclusive"` // "" for warn
+	MinimumScore float64            `json:"minimum_score"`
+	Inconclusive InconclusivePolicy `json:"inconclusive"` // "" for warn
 	// Noise quarantines signatures that flap; nil for none.
 	Noise *Noise `json:"noise"`
 	// Canary is a signature, or a function, that has to be found as a leak, else the gate is not proven; "" for none. It fails nothing itself.
@@ -68,14 +68,14 @@ type Noise struct {
 	Changes int `json:"changes"`
 }
 
-// An Inconclusive says what a gate does where evidence does not decide.
-type Inconclusive string
+// An InconclusivePolicy says what a gate does where evidence does not decide.
+type InconclusivePolicy string
 
 // What a gate does where evidence does not decide; "" is InconclusiveWarns.
 const (
-	InconclusiveFails  Inconclusive = "fail"
-	InconclusiveWarns  Inconclusive = "warn"
-	InconclusivePasses Inconclusive = "pass"
+	InconclusiveFails  InconclusivePolicy = "fail"
+	InconclusiveWarns  InconclusivePolicy = "warn"
+	InconclusivePasses InconclusivePolicy = "pass"
 )
 
 // Policies are those of a project: one for each scenario that has its own, and one for all others.

@@ -22,7 +22,7 @@ var failOnSentences = map[FailOn]string{
 }
 
 // inconclusiveSentences say what becomes of evidence that does not decide.
-var inconclusiveSentences = map[Inconclusive]string{
+var inconclusiveSentences = map[InconclusivePolicy]string{
 	InconclusiveFails:  "Evidence that does not decide fails the gate (exit 1).",
 	InconclusiveWarns:  "Evidence that does not decide warns (exit 4).",
 	InconclusivePasses: "Evidence that does not decide passes (exit 0): such a gate says nothing of what it could not see.",

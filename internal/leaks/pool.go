@@ -11,8 +11,8 @@ import (
 // changedRate is how sure it must be that a leak became faster or slower for its older builds to be another leak.
 const changedRate = 0.99
 
-// A Judged is what is said of a signature in a run: by the run alone, or by several together.
-type Judged struct {
+// A Rating is the class and score of a signature in a run, given by that run alone or by several runs together.
+type Rating struct {
 	Class   analysis.Class `json:"class"`
 	Score   *float64       `json:"score"`
 	Certain bool           `json:"certain"`
@@ -20,13 +20,13 @@ type Judged struct {
 
 // IsUnconfirmedBy reports whether a run by itself takes for a certain leak what together with other runs is none, or none for certain. Of nil, the run
 // stands for itself.
-func (j *Judged) IsUnconfirmedBy(f *Figure) bool {
+func (j *Rating) IsUnconfirmedBy(f *Figure) bool {
 	return j != nil && j.Class == analysis.ClassLeak && j.Certain && (f.Class != analysis.ClassLeak || !f.Certain)
 }
 
-// A Shown is what one run says of a signature by itself.
-type Shown struct {
-	Judged
+// A RunRating is the rating that one run alone gives a signature, and what the rating rests on.
+type RunRating struct {
+	Rating
 	Evidence *score.Evidence // nil of what cannot be a leak, or was not judged
 	Rate     *score.Rate     // nil where it does not grow
 }
@@ -42,20 +42,20 @@ func CountsInPools(class analysis.Class, e *score.Evidence) bool {
 }
 
 // isSuspect reports whether it leaks or grows.
-func (s *Shown) isSuspect() bool { return s.Class.IsSuspect() }
+func (s *RunRating) isSuspect() bool { return s.Class.IsSuspect() }
 
 // tells reports whether it can be judged together with what other runs say. One block that is resized is judged by its bytes, what no pointer reaches by that, and what could not be
 // judged by its counts says neither that it leaks nor that it does not.
-func (s *Shown) tells() bool {
+func (s *RunRating) tells() bool {
 	return s.Class != analysis.ClassUnknown && s.Class != analysis.ClassGrowingBlock && s.Class != analysis.ClassUnreferenced && (s.Evidence != nil || !s.isSuspect())
 }
 
 // leansToLeak reports whether several runs may convict what one run by itself does not suspect: by the model it leaks rather than not.
-func (s *Shown) leansToLeak() bool { return s.odds() >= 0 }
+func (s *RunRating) leansToLeak() bool { return s.odds() >= 0 }
 
 // Speaker returns which of several findings of one leak in one run speaks for the run: what leaks or grows before what does not, what can be judged
 // together before what cannot, then the one that rather leaks.
-func Speaker(a, b *Shown) *Shown {
+func Speaker(a, b *RunRating) *RunRating {
 	if cmp.Or(compareBools(b.isSuspect(), a.isSuspect()), compareBools(b.tells(), a.tells()), cmp.Compare(b.odds(), a.odds()), cmp.Compare(b.Class.Gravity(), a.Class.Gravity())) > 0 {
 		return b
 	}
@@ -63,7 +63,7 @@ func Speaker(a, b *Shown) *Shown {
 }
 
 // odds are the log odds that it leaks, below all others where they are not known.
-func (s *Shown) odds() float64 {
+func (s *RunRating) odds() float64 {
 	if s.Evidence == nil {
 		return math.Inf(-1)
 	}
@@ -73,19 +73,19 @@ func (s *Shown) odds() float64 {
 // A Pool is what the runs of a scenario say of one leak.
 type Pool struct {
 	Runs  PoolRuns
-	Shown []*Shown // by run; nil where it does not show the leak
+	Shown []*RunRating // by run; nil where it does not show the leak
 	// Absent are the builds of which no run shows the leak though its callers ran.
 	Absent map[string]bool
 	// Fixed is the build that has the fix, by the team's word; nil for none.
 	Fixed Place
 	// Judge judges runs together: score.Pool.
-	Judge func(runs []*score.Evidence) (score.Pooled, bool)
+	Judge func(runs []*score.Evidence) (score.PooledResult, bool)
 }
 
-// A Pooled is the judgement on several runs of a scenario together, and what it rests on.
-type Pooled struct {
-	score.Pooled          // zero where one run stands for itself
-	Builds       []string `json:"builds"` // that the leak did not change over, oldest first
+// A PooledRating is the judgement on several runs of a scenario together, and what it rests on.
+type PooledRating struct {
+	score.PooledResult          // zero where one run stands for itself
+	Builds             []string `json:"builds"` // that the leak did not change over, oldest first
 	// Of the runs, by themselves: so many leak, grow, and do neither.
 	Leaking int `json:"leaking,omitempty"`
 	Growing int `json:"growing,omitempty"`
@@ -97,36 +97,36 @@ type Pooled struct {
 
 // Of judges what the run at an index says of the leak together with the runs that its build may be pooled with. own is the finding that is judged: of
 // several in that run each is. The result is own's judgement and nil where other runs have nothing to say to it.
-func (p *Pool) Of(at int, own *Shown) (Judged, *Pooled) {
+func (p *Pool) Of(at int, own *RunRating) (Rating, *PooledRating) {
 	if !own.tells() || !own.isSuspect() && !own.leansToLeak() {
-		return own.Judged, nil
+		return own.Rating, nil
 	}
-	pooled := &Pooled{Builds: []string{}}
+	pooled := &PooledRating{Builds: []string{}}
 	var ok bool
 	if list := p.gather(at, own, pooled); len(list) > 1 {
-		pooled.Pooled, ok = p.Judge(list)
+		pooled.PooledResult, ok = p.Judge(list)
 		pooled.Certain = pooled.Certain && pooled.Leaks
 	}
 	switch {
 	case ok && pooled.Leaks:
-		return Judged{analysis.ClassLeak, &pooled.Score, pooled.Certain}, pooled
+		return Rating{analysis.ClassLeak, &pooled.Score, pooled.Certain}, pooled
 	case !own.isSuspect() || !ok && pooled.Before == 0:
-		return own.Judged, nil
+		return own.Rating, nil
 	case ok:
-		return Judged{analysis.ClassGrowing, &pooled.Score, false}, pooled
+		return Rating{analysis.ClassGrowing, &pooled.Score, false}, pooled
 	default: // only what was before is worth a word
-		pooled.Pooled, pooled.Leaking, pooled.Growing, pooled.Clean = score.Pooled{}, 0, 0, 0
-		return own.Judged, pooled
+		pooled.PooledResult, pooled.Leaking, pooled.Growing, pooled.Clean = score.PooledResult{}, 0, 0, 0
+		return own.Rating, pooled
 	}
 }
 
 // gather returns what the runs of the pool say, the oldest first: those of the run's own build, and of older ones for as long as the leak did not
 // change. It counts in pooled what they are.
-func (p *Pool) gather(at int, own *Shown, pooled *Pooled) []*score.Evidence {
+func (p *Pool) gather(at int, own *RunRating, pooled *PooledRating) []*score.Evidence {
 	place := p.Runs[at].Place
 	first, to := p.Runs.Window(place)
 	from, _ := p.Runs.build(place)
-	shown := func(i int) *Shown {
+	shown := func(i int) *RunRating {
 		if i == at {
 			return own
 		}
@@ -167,7 +167,7 @@ func (p *Pool) gather(at int, own *Shown, pooled *Pooled) []*score.Evidence {
 	return list
 }
 
-func (p *Pooled) count(s *Shown, build string) {
+func (p *PooledRating) count(s *RunRating, build string) {
 	if n := len(p.Builds); n == 0 || p.Builds[n-1] != build {
 		p.Builds = append(p.Builds, build)
 	}
@@ -203,7 +203,7 @@ func (p *Pool) cleanBefore(first, before int) (builds int, levelled bool) {
 }
 
 // isTold reports whether a run of a build says what the leak was in it.
-func isTold(runs []*Shown) bool {
+func isTold(runs []*RunRating) bool {
 	for _, s := range runs {
 		if s != nil && s.Class != analysis.ClassUnknown {
 			return true
@@ -213,7 +213,7 @@ func isTold(runs []*Shown) bool {
 }
 
 // isSuspect reports whether it leaks or grows in a run of a build.
-func isSuspect(runs []*Shown) bool {
+func isSuspect(runs []*RunRating) bool {
 	for _, s := range runs {
 		if s != nil && s.isSuspect() {
 			return true
@@ -223,7 +223,7 @@ func isSuspect(runs []*Shown) bool {
 }
 
 // isAnotherRate reports whether a run of a build surely grew faster or slower than a rate.
-func isAnotherRate(rate *score.Rate, runs []*Shown) bool {
+func isAnotherRate(rate *score.Rate, runs []*RunRating) bool {
 	for _, s := range runs {
 		if rate == nil || s == nil || s.Rate == nil || s.Rate.Unit != rate.Unit {
 			continue

@@ -13,7 +13,7 @@ import (
 const rulePooled = "pooled"
 
 // Clauses say what other runs add to the judgement of one, which is own: the line of those that are judged together, and that of the builds before.
-func (p *Pooled) Clauses(own Judged) []score.Clause {
+func (p *PooledRating) Clauses(own Rating) []score.Clause {
 	var list []score.Clause
 	if p.Runs > 1 {
 		list = append(list, score.Clause{Rule: rulePooled, Holds: new(p.Leaks), Text: p.says(own)})
@@ -25,7 +25,7 @@ func (p *Pooled) Clauses(own Judged) []score.Clause {
 }
 
 // says tells what the runs are judged to be together.
-func (p *Pooled) says(own Judged) string {
+func (p *PooledRating) says(own Rating) string {
 	if own.Class == analysis.ClassLeak && !p.Leaks {
 		if p.Runs == 2 {
 			return "leaks by itself, and the other run of the scenario does not bear it out: growing"
@@ -46,7 +46,7 @@ func (p *Pooled) says(own Judged) string {
 const namedBuilds = 3
 
 // where names the builds.
-func (p *Pooled) where() string {
+func (p *PooledRating) where() string {
 	switch n := len(p.Builds); {
 	case n == 1:
 		return "build " + p.Builds[0]
@@ -58,7 +58,7 @@ func (p *Pooled) where() string {
 }
 
 // each counts what the runs say by themselves.
-func (p *Pooled) each() string {
+func (p *PooledRating) each() string {
 	var words []string
 	for _, c := range []struct {
 		runs int
@@ -75,7 +75,7 @@ func (p *Pooled) each() string {
 }
 
 // saysBefore tells what was there before the leak began.
-func (p *Pooled) saysBefore(own Judged) string {
+func (p *PooledRating) saysBefore(own Rating) string {
 	what := "clean"
 	if p.Levelled {
 		what = "levelled off"

@@ -28,14 +28,14 @@ func AppendRules(text string, lines []string) string {
 }
 
 // ImportRules translates the file of another tool, "triage" or "lsan". Its error is a *FieldError.
-func ImportRules(kind, text string) (blame.Imported, error) {
+func ImportRules(kind, text string) (blame.RuleImport, error) {
 	switch kind {
 	case "triage":
 		return blame.ImportTriage(text), nil
 	case "lsan":
 		return blame.ImportLSan(text), nil
 	}
-	return blame.Imported{}, wrongField("kind", "%q is neither triage nor lsan", kind)
+	return blame.RuleImport{}, wrongField("kind", "%q is neither triage nor lsan", kind)
 }
 
 // A RuleStack is a stack that leaks or grows, on which rules can be tried.

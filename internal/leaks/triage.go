@@ -9,7 +9,7 @@ import (
 type Triage struct {
 	State    State
 	Version  int64 // of the team's word: a change names the one that it was made on
-	Known    *Known
+	Known    *Toleration
 	FixedBy  string // who said that it is fixed; "" where runs show it
 	Assignee string
 	Ticket   string // text, or a URL
@@ -20,8 +20,8 @@ type Triage struct {
 	Comments   int    // how many
 }
 
-// Known says why a signature is tolerated.
-type Known struct {
+// A Toleration says why and for how long a signature that is known is tolerated.
+type Toleration struct {
 	Reason     string
 	Until      *time.Time // the word ends then; nil for never
 	UntilBuild string     // from this build on it counts again; "" for never
@@ -86,9 +86,9 @@ func (r *Record) Triage(now time.Time) Triage {
 	over := r.isOver(now)
 	switch {
 	case r.Mark == MarkKnown && (r.RuleKnown == "" || !over): // else the rules are why it is known
-		t.Known = &Known{Reason: r.Reason, Until: r.Until, UntilBuild: r.UntilBuild, Expired: over}
+		t.Known = &Toleration{Reason: r.Reason, Until: r.Until, UntilBuild: r.UntilBuild, Expired: over}
 	case r.RuleKnown != "":
-		t.Known = &Known{Reason: r.RuleKnown, Rule: true}
+		t.Known = &Toleration{Reason: r.RuleKnown, Rule: true}
 	}
 	if r.Mark == MarkFixed && !r.FixedByRuns {
 		t.FixedBy = r.MarkedBy

@@ -9,8 +9,8 @@ import (
 	"heapdrift/internal/analysis/blame"
 )
 
-// A StackSeen is one stack of a leak as a run shows it.
-type StackSeen struct {
+// A StackSighting is one stack of a leak as a run shows it.
+type StackSighting struct {
 	Run    int64
 	Frames []*analysis.Frame // innermost first; nil for allocations without a stack
 	Held   analysis.Amount   // before the process ended, where the evidence sees that
@@ -60,7 +60,7 @@ func (v *Variant) In(run int64) *VariantRun {
 
 // VariantsOf groups the stacks of a leak. Those that the shown run has come first, what grows most in it before others, then what holds most; the rest
 // follows in the order of the list, in which the stacks of one run stand together.
-func VariantsOf(list []StackSeen, shown int64) []Variant {
+func VariantsOf(list []StackSighting, shown int64) []Variant {
 	var variants []Variant
 	at := map[string]int{}
 	for i := range list {
@@ -113,7 +113,7 @@ func grown(a, b *analysis.Amount) *analysis.Amount {
 }
 
 // take adds a stack to the variant.
-func (v *Variant) take(s *StackSeen) {
+func (v *Variant) take(s *StackSighting) {
 	in := v.In(s.Run)
 	if in == nil {
 		v.Seen = append(v.Seen, VariantRun{Run: s.Run})
@@ -124,7 +124,7 @@ func (v *Variant) take(s *StackSeen) {
 }
 
 // takeLine adds a stack of the shown run to those that run through the same lines.
-func (v *Variant) takeLine(s *StackSeen, calls []call) {
+func (v *Variant) takeLine(s *StackSighting, calls []call) {
 	places := make([]string, len(calls))
 	for i, c := range calls {
 		places[i] = c.place

@@ -102,7 +102,7 @@ func (n *Node) kick() {
 // hand hands a job to the broker, unless it waits there under the same attempt. A task of that id which does not wait is what a
 // worker has left that died before it claimed the job: the job goes under another id then. That it may come twice does no harm,
 // since it is claimed once.
-func (n *Node) hand(ctx context.Context, job store.Due) error {
+func (n *Node) hand(ctx context.Context, job store.DueJob) error {
 	queue := lightQueue
 	if job.Heavy {
 		queue = heavyQueue

@@ -14,7 +14,7 @@ import (
 
 // absences notes which leaks of the project the run does not show though their callers ran, and which of those that it shows first later runs
 // do not. It returns the roots whose history changed by that.
-func (c *consequences) absences(ctx context.Context) ([]int64, error) {
+func (c *resultEffects) absences(ctx context.Context) ([]int64, error) {
 	former, err := values[int64](ctx, c.tx, `delete from absences where run_id = $1 returning signature_id`, c.run)
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func (c *consequences) absences(ctx context.Context) ([]int64, error) {
 	}
 	batch := &pgx.Batch{}
 	type row struct {
-		framed
+		framedLeak
 		Open bool // an absence in this build tells something: a leak that an older build has fixed stays so
 	}
 	known, err := all[row](ctx, c.tx, `
@@ -49,7 +49,7 @@ func (c *consequences) absences(ctx context.Context) ([]int64, error) {
 	}
 	changed = slices.AppendSeq(changed, maps.Keys(was))
 	// A leak that was not bad in so old a build before: newer runs had no reason to look for it.
-	earlier, err := all[framed](ctx, c.tx, `
+	earlier, err := all[framedLeak](ctx, c.tx, `
 		select distinct root.id, root.frames from findings f join signatures own on own.id = f.signature_id join signatures root on root.id = own.root_id
 			join builds here on here.id = $3 left join builds first on first.id = root.first_bad_id
 		where f.run_id = $2 and root.project_id = $1 and f.class`+suspect+` and (first.id is null or first.place > here.place)`, c.project, c.run, c.build)
@@ -62,14 +62,14 @@ func (c *consequences) absences(ctx context.Context) ([]int64, error) {
 	return changed, c.tx.SendBatch(ctx, batch).Close()
 }
 
-// A framed is a leak with the frames that its signature is made of.
-type framed struct {
+// A framedLeak is a leak with the frames that its signature is made of.
+type framedLeak struct {
 	ID     int64
 	Frames []string
 }
 
 // look notes that code of the leak ran in a run that shows nothing of it, and reports whether it did.
-func (f *framed) look(batch *pgx.Batch, run int64, seen compare.Seen) bool {
+func (f *framedLeak) look(batch *pgx.Batch, run int64, seen compare.FrameCounts) bool {
 	caller := seen.Ran(f.Frames)
 	if caller == nil {
 		return false
@@ -81,7 +81,7 @@ func (f *framed) look(batch *pgx.Batch, run int64, seen compare.Seen) bool {
 
 // lookAgain looks for all leaks of a project in all its runs: the order of builds changed, and with it which of them are newer than one that was bad.
 func lookAgain(ctx context.Context, tx pgx.Tx, project int64) error {
-	list, err := all[framed](ctx, tx, `select id, frames from signatures where project_id = $1 and bad and alias_of is null`, project)
+	list, err := all[framedLeak](ctx, tx, `select id, frames from signatures where project_id = $1 and bad and alias_of is null`, project)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func lookFor(ctx context.Context, tx pgx.Tx, roots []int64) error {
 	if len(roots) == 0 {
 		return nil
 	}
-	list, err := all[framed](ctx, tx, `select id, frames from signatures where id = any($1) and alias_of is null`, roots)
+	list, err := all[framedLeak](ctx, tx, `select id, frames from signatures where id = any($1) and alias_of is null`, roots)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func lookFor(ctx context.Context, tx pgx.Tx, roots []int64) error {
 }
 
 // lookInAll looks for leaks in all runs of a project.
-func lookInAll(ctx context.Context, tx pgx.Tx, list []framed, project int64) error {
+func lookInAll(ctx context.Context, tx pgx.Tx, list []framedLeak, project int64) error {
 	batch := &pgx.Batch{}
 	if err := lookInRuns(ctx, tx, batch, list, `true`, project); err != nil {
 		return err
@@ -115,7 +115,7 @@ func lookInAll(ctx context.Context, tx pgx.Tx, list []framed, project int64) err
 
 // lookInRuns looks for leaks in the runs of those builds b of a project, $1, of which a condition holds. A run that shows one of them says more than
 // that its callers ran: it is passed over where absences are read.
-func lookInRuns(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, list []framed, which string, args ...any) error {
+func lookInRuns(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, list []framedLeak, which string, args ...any) error {
 	if len(list) == 0 {
 		return nil
 	}

@@ -22,12 +22,12 @@ func lockSignatures(ctx context.Context, tx pgx.Tx, project int64) error {
 	return err
 }
 
-// consequences are what a result changes in what its project knows of signatures.
-type consequences struct {
+// resultEffects apply what a new result changes in a project's records of signatures.
+type resultEffects struct {
 	tx                  pgx.Tx
 	project, build, run int64
 	latest              bool // the result rests on all that is known of the run
-	seen                compare.Seen
+	seen                compare.FrameCounts
 }
 
 // A placedSite is what of a site stays when its run is analysed again.
@@ -64,7 +64,7 @@ func sitesBefore(ctx context.Context, tx pgx.Tx, run int64) (*oldSites, error) {
 
 // draw stores the findings and draws the consequences: signatures that sites left for others become part of them, as do those that are the outline
 // of another, runs that are judged together are judged anew, and the states of all that leak or grow, or did, follow from the history as it is now.
-func (c *consequences) draw(ctx context.Context, old *oldSites, named *interned, sites []analysis.Site) error {
+func (c *resultEffects) draw(ctx context.Context, old *oldSites, named *internedFindings, sites []analysis.Site) error {
 	if err := lockSignatures(ctx, c.tx, c.project); err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (c *consequences) draw(ctx context.Context, old *oldSites, named *interned,
 
 // pool judges anew what runs say together: around this one, and of signatures that became part of others, or are no longer, all. It returns the roots
 // of which a judgement changed.
-func (c *consequences) pool(ctx context.Context, others []int64) ([]int64, error) {
+func (c *resultEffects) pool(ctx context.Context, others []int64) ([]int64, error) {
 	changed, err := poolAround(ctx, c.tx, c.run)
 	if err != nil || len(others) == 0 {
 		return changed, err
@@ -126,7 +126,7 @@ func (c *consequences) pool(ctx context.Context, others []int64) ([]int64, error
 }
 
 // roots returns those of the touched signatures' roots of which something leaks or grows in this run, or did in any.
-func (c *consequences) roots(ctx context.Context, touched []int64) ([]int64, error) {
+func (c *resultEffects) roots(ctx context.Context, touched []int64) ([]int64, error) {
 	return values[int64](ctx, c.tx, `
 		with known as materialized ( -- each by its key, and few: the root of all others is that signature itself, which is not bad
 			select s.* from unnest($2::bigint[]) as t (id), lateral (select root_id, bad from signatures where id = t.id and (bad or alias_of is not null) offset 0) s)
@@ -137,7 +137,7 @@ func (c *consequences) roots(ctx context.Context, touched []int64) ([]int64, err
 }
 
 // describe writes what the newest build says of signatures that leak or grow, or did; of others what came last.
-func (c *consequences) describe(ctx context.Context, named *interned) error {
+func (c *resultEffects) describe(ctx context.Context, named *internedFindings) error {
 	// Nearly all say what is stored already.
 	n := len(named.findings)
 	numbers, err := values[int](ctx, c.tx, `

@@ -13,13 +13,13 @@ import (
 // them stays. It returns ErrNotFound where there is none.
 func (s *Store) DeleteRun(ctx context.Context, run int64, by string) error {
 	return s.deleting(ctx, "delete run", func(tx pgx.Tx) error {
-		type where struct {
+		type runPlace struct {
 			Project               int64
 			Build, Scenario, Name string
 			BuildID               int64
 			Files                 int
 		}
-		at, err := one[where](ctx, tx, `
+		at, err := one[runPlace](ctx, tx, `
 			select b.project_id as project, b.name as build, s.name as scenario, r.name, b.id as build_id, (select count(*) from evidence e where e.run_id = r.id) as files
 			from runs r join builds b on b.id = r.build_id join scenarios s on s.id = r.scenario_id where r.id = $1`, run)
 		if err != nil {

@@ -44,8 +44,8 @@ const again = `case when kind <> 'read' and exists (select from jobs other where
 
 const jobColumns = `id, kind, run_id, evidence_id, state, attempt, percent, stage, error_code, error`
 
-// A Due is a job to hand to the broker; the attempt keeps an orphan of an earlier one from blocking it.
-type Due struct {
+// A DueJob is a job to hand to the broker; its attempt number keeps an orphan of an earlier attempt from blocking it.
+type DueJob struct {
 	ID      int64
 	Attempt int
 	Heavy   bool // it reads so much that others would wait for it
@@ -62,7 +62,7 @@ type Window struct{ Light, Heavy int }
 var unbounded = Window{500, 500}
 
 // DueJobs is NextJobs without a window.
-func (s *Store) DueJobs(ctx context.Context, resend time.Duration) ([]Due, error) {
+func (s *Store) DueJobs(ctx context.Context, resend time.Duration) ([]DueJob, error) {
 	return s.NextJobs(ctx, resend, unbounded)
 }
 
@@ -70,8 +70,8 @@ func (s *Store) DueJobs(ctx context.Context, resend time.Duration) ([]Due, error
 // sent by browser, then those of runs that have no report yet, then all others; among these the projects take turns, and each
 // project's are in the order of their age. A job that was handed over but not started within the resend interval is handed over
 // again: the broker may have lost it.
-func (s *Store) NextJobs(ctx context.Context, resend time.Duration, most Window) ([]Due, error) {
-	due, err := all[Due](ctx, s.pool, `
+func (s *Store) NextJobs(ctx context.Context, resend time.Duration, most Window) ([]DueJob, error) {
+	due, err := all[DueJob](ctx, s.pool, `
 		with waiting as (
 			select j.id, j.run_id, e.bytes > $2 heavy, e.urgent and e.uploaded_at > now() - interval '1 hour' urgent
 			from jobs j join evidence e on e.id = j.evidence_id where j.state = 'queued' and j.run_at <= now()

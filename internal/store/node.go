@@ -17,8 +17,8 @@ type Node struct {
 	Says    string // why it takes no more jobs; "" while it does
 }
 
-// A SeenNode is a node with when it began and was heard of last.
-type SeenNode struct {
+// A NodeRecord is a node, the time of its start and the time of its last sign of life.
+type NodeRecord struct {
 	Node
 	StartedAt time.Time
 	SeenAt    time.Time
@@ -46,8 +46,8 @@ func (s *Store) ForgetNode(ctx context.Context, id string) error {
 }
 
 // Nodes are the servers and workers that were heard of lately.
-func (v View) Nodes(ctx context.Context) ([]SeenNode, error) {
-	list, err := all[SeenNode](ctx, v.q, `select id, role, host, version, schema, slots, running, says, started_at, seen_at from nodes order by role, host, started_at, id`)
+func (v View) Nodes(ctx context.Context) ([]NodeRecord, error) {
+	list, err := all[NodeRecord](ctx, v.q, `select id, role, host, version, schema, slots, running, says, started_at, seen_at from nodes order by role, host, started_at, id`)
 	return list, wrap("nodes", err)
 }
 

@@ -122,18 +122,18 @@ func (p *poolers) judge(ctx context.Context, roots []int64) ([]int64, error) {
 // A poolRow is a finding of a leak in a run.
 type poolRow struct {
 	RootID, RunID, SignatureID int64
-	leaks.Judged               // as it is stored
-	Own                        *leaks.Judged
+	leaks.Rating               // as it is stored
+	Own                        *leaks.Rating
 	Evidence                   *score.Evidence
 	Rate                       *score.Rate
-	Pooled                     *leaks.Pooled
+	Pooled                     *leaks.PooledRating
 }
 
 // alone is what the run says of it by itself.
-func (r *poolRow) alone() *leaks.Shown {
-	s := &leaks.Shown{Judged: r.Judged, Evidence: r.Evidence, Rate: r.Rate}
+func (r *poolRow) alone() *leaks.RunRating {
+	s := &leaks.RunRating{Rating: r.Rating, Evidence: r.Evidence, Rate: r.Rate}
 	if r.Own != nil {
-		s.Judged = *r.Own
+		s.Rating = *r.Own
 	}
 	return s
 }
@@ -164,7 +164,7 @@ func (p *poolers) judgeSome(ctx context.Context, roots []int64, changes *poolCha
 		for n < len(rows) && rows[n].RootID == root {
 			n++
 		}
-		pool := leaks.Pool{Runs: p.runs, Shown: make([]*leaks.Shown, len(p.runs)), Absent: absent[root], Fixed: fixed[root], Judge: score.Pool}
+		pool := leaks.Pool{Runs: p.runs, Shown: make([]*leaks.RunRating, len(p.runs)), Absent: absent[root], Fixed: fixed[root], Judge: score.Pool}
 		for i := range rows[:n] {
 			here := &pool.Shown[at[rows[i].RunID]]
 			if *here == nil {

@@ -63,11 +63,11 @@ func (s *Store) RetryInternal(ctx context.Context, version string) (int, error) 
 
 // retry queues what of a run failed with one of the codes. The search for names has no code: where it failed, it is tried again.
 func retry(ctx context.Context, tx pgx.Tx, run int64, codes []string) (int, error) {
-	type failed struct {
+	type failedParts struct {
 		Report bool
 		Names  bool
 	}
-	f, err := one[failed](ctx, tx, `select error_code = any($2) report, names_error <> '' names from runs where id = $1 for no key update`, run, codes)
+	f, err := one[failedParts](ctx, tx, `select error_code = any($2) report, names_error <> '' names from runs where id = $1 for no key update`, run, codes)
 	if err != nil {
 		return 0, wrap("run", err)
 	}

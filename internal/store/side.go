@@ -96,7 +96,7 @@ type sideRow struct {
 	Text, Kind, Title, Leaf, Outline string
 	Frames                           []string
 	Allocated                        *int64
-	Own                              *leaks.Judged
+	Own                              *leaks.Rating
 	Regressed                        bool
 	figureRow
 	leaks.Record

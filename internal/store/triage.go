@@ -94,7 +94,7 @@ func changeTriage(ctx context.Context, tx pgx.Tx, project, signature string, cha
 }
 
 // changeWord stores the team's new word, who said it, and what follows from it.
-func changeWord(ctx context.Context, tx pgx.Tx, at located, actor string, before, after leaks.Word) error {
+func changeWord(ctx context.Context, tx pgx.Tx, at signatureIDs, actor string, before, after leaks.Word) error {
 	if _, err := say(ctx, tx, at.Root, after); err != nil {
 		return err
 	}

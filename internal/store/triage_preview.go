@@ -94,7 +94,7 @@ func (v View) gatedCases(ctx context.Context, project, signature string) (c gate
 
 // gatedRuns are the runs whose gates are the gates of builds, as leaks.Cell chooses them: of the project's newest build, and of the newest one in which
 // a signature was bad; the newest build first.
-func (v View) gatedRuns(ctx context.Context, at located) ([]Run, error) {
+func (v View) gatedRuns(ctx context.Context, at signatureIDs) ([]Run, error) {
 	newest, err := buildsWithResults(ctx, v.q, at.Project, 1)
 	if err != nil || len(newest) == 0 {
 		return nil, wrap("newest build", err)

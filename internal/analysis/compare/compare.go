@@ -57,7 +57,7 @@ type Side struct {
 	Power    *analysis.Power   // the best of the runs
 	// Findings are those that leak or grow, here or elsewhere; others are of no interest but for what was Seen.
 	Findings []Finding
-	Seen     []Seen // by run
+	Seen     []FrameCounts // by run
 }
 
 // A Change says what became of a signature from one side to the other.

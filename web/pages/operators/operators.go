@@ -45,7 +45,7 @@ type view struct {
 	onDisk   bool // free is known
 	queue    []store.QueueFigure
 	stuck    int64
-	nodes    []store.SeenNode
+	nodes    []store.NodeRecord
 	projects []store.ProjectFigure
 	places   []store.PlaceAnswer
 	failed   []store.FailedJob
@@ -92,7 +92,7 @@ func (v *view) read(ctx context.Context, now store.View) (err error) {
 const silent = 20 * time.Second
 
 // state says how a node is.
-func (v *view) state(n *store.SeenNode) string {
+func (v *view) state(n *store.NodeRecord) string {
 	switch {
 	case v.now.Sub(n.SeenAt) > silent:
 		return fmt.Sprintf("silent for %v", v.now.Sub(n.SeenAt).Round(time.Second))
@@ -105,7 +105,7 @@ func (v *view) state(n *store.SeenNode) string {
 }
 
 // isBad reports whether somebody should look at a node.
-func (v *view) isBad(n *store.SeenNode) bool { return v.now.Sub(n.SeenAt) > silent || n.Says != "" }
+func (v *view) isBad(n *store.NodeRecord) bool { return v.now.Sub(n.SeenAt) > silent || n.Says != "" }
 
 // age is a time in seconds for people.
 func age(seconds float64) string {
