@@ -54,7 +54,7 @@ func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
 }
 
 // reportOn reports on the process that was chosen for the run.
-func reportOn(ctx context.Context, in store.Input, list []loaded, names *capture.Names) (*analysis.Report, error) {
+func reportOn(ctx context.Context, in store.Input, list []evidenceCaptures, names *capture.Names) (*analysis.Report, error) {
 	opt, err := optionsOf(in, names)
 	if err != nil {
 		return nil, err
@@ -101,21 +101,21 @@ func warnOfNames(r *analysis.Report, in store.Input) {
 	}
 }
 
-// A loaded is the captures that hang on one piece of evidence.
-type loaded struct {
+// evidenceCaptures groups the captures that were read from one uploaded file.
+type evidenceCaptures struct {
 	analysis.Input
 	taken *time.Time // the first of them; nil where it has no clock
 	table store.Table
 }
 
 // isTimeless reports whether nothing in it says when it was, and nothing depends on that.
-func (in *loaded) isTimeless() bool {
+func (in *evidenceCaptures) isTimeless() bool {
 	return in.taken == nil && !slices.ContainsFunc(in.Captures, func(c *capture.Capture) bool { return c.Shape != capture.ShapeFacts })
 }
 
 // load reads the captures' artifacts and puts the evidence in the order of time.
-func load(ctx context.Context, blobs blob.Store, refs []store.CaptureRef, progress func(percent int)) ([]loaded, error) {
-	var list []loaded
+func load(ctx context.Context, blobs blob.Store, refs []store.CaptureRef, progress func(percent int)) ([]evidenceCaptures, error) {
+	var list []evidenceCaptures
 	for i, ref := range refs {
 		progress(100 * i / len(refs))
 		c, err := loadCapture(ctx, blobs, ref)
@@ -123,7 +123,7 @@ func load(ctx context.Context, blobs blob.Store, refs []store.CaptureRef, progre
 			return nil, err
 		}
 		if i == 0 || refs[i-1].Evidence != ref.Evidence {
-			in := loaded{taken: ref.TakenAt, table: ref.Table}
+			in := evidenceCaptures{taken: ref.TakenAt, table: ref.Table}
 			if c.Trace != nil {
 				in.taken = &c.Trace.Start
 			}
@@ -141,8 +141,8 @@ func load(ctx context.Context, blobs blob.Store, refs []store.CaptureRef, progre
 	}
 	// Files arrive in any order. Their clock decides where all have one; it may be as coarse as a minute, so the
 	// number in the name decides the rest. What says nothing of sites and has no clock comes last.
-	clock := !slices.ContainsFunc(list, func(in loaded) bool { return in.taken == nil && !in.isTimeless() })
-	slices.SortStableFunc(list, func(a, b loaded) int {
+	clock := !slices.ContainsFunc(list, func(in evidenceCaptures) bool { return in.taken == nil && !in.isTimeless() })
+	slices.SortStableFunc(list, func(a, b evidenceCaptures) int {
 		if x, y := a.isTimeless(), b.isTimeless(); x != y {
 			if x {
 				return 1
@@ -159,7 +159,7 @@ func load(ctx context.Context, blobs blob.Store, refs []store.CaptureRef, progre
 	return list, nil
 }
 
-func inputsOf(list []loaded) []analysis.Input {
+func inputsOf(list []evidenceCaptures) []analysis.Input {
 	inputs := make([]analysis.Input, len(list))
 	for i := range list {
 		inputs[i] = list[i].Input
@@ -168,7 +168,7 @@ func inputsOf(list []loaded) []analysis.Input {
 }
 
 // tableOf is the allocation table that a report's sites have rows in; none where it is of snapshots.
-func tableOf(r *analysis.Report, list []loaded) store.Table {
+func tableOf(r *analysis.Report, list []evidenceCaptures) store.Table {
 	if r.Trace == nil {
 		return store.Table{}
 	}
