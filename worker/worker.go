@@ -1,4 +1,7 @@
-// Package worker is the pipeline: one handler per kind of job, one file each.
+// Package worker is the pipeline. In come jobs of package queue; out go captures, reports, findings and symbol indexes,
+// which the handlers write to the store and the blob store. Each kind of job has one handler in one file. The error of
+// a handler is a *queue.Error with a stable code, which says whether another attempt is of use, or any other error,
+// which is tried again.
 package worker
 
 import (

@@ -1,5 +1,7 @@
-// Package analysis turns captures into a report: it merges the snapshots of a process into a series, matches
-// stacks across them, says what grew and what may be concluded. It knows captures only, no file format.
+// Package analysis turns captures into a report. In come the captures of one run, in the order of time; out goes a
+// Report about one process: its sites, its findings and a verdict. To make it, the package merges the snapshots of the
+// process into a series, matches stacks across them and judges what grew. Captures that cannot be analysed give an
+// *Error. The package knows no file format.
 package analysis
 
 import (

@@ -1,5 +1,6 @@
-// Package apart does work in a process of its own: this program once more, without the network, without the environment of its
-// parent, and with bounds of processor time and memory. What goes wrong there, a panic or a bomb, costs that piece of work alone.
+// Package apart does work in a child process: this program once more, without the network, without the environment of
+// its parent, and with limits of processor time and memory. In comes a Task and its input; out go its answers and
+// files, or a *ProcessError. A panic or a decompression bomb in the child fails that task alone.
 //
 // The two processes talk over a pair of sockets. The parent sends a task; the child asks for what it needs and hands over what it
 // makes, mostly as open files; its last message says how the task ended.

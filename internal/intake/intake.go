@@ -1,5 +1,6 @@
-// Package intake takes evidence and symbol files in: it stores the bytes, looks whether they are what they are sent as,
-// and records them with the jobs that will read them. What is refused leaves nothing behind.
+// Package intake takes in evidence and symbol files. In come a target and the bytes of a file; the package stores the
+// bytes, checks that they have the format that they are sent as, and records them with the jobs that will read them.
+// Out goes the stored record, or an error that says why the file is refused; a refused file leaves nothing behind.
 package intake
 
 import (

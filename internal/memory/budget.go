@@ -1,5 +1,6 @@
-// Package memory keeps a program within a budget of memory: work that needs more ends with a sentence, before the system ends
-// the program without one.
+// Package memory keeps a program within a budget of memory. In comes work as a function; its context ends when the
+// budget is used up, and out goes a *LimitError with a sentence for the user, before the system ends the program
+// without one.
 package memory
 
 import (

@@ -1,5 +1,7 @@
-// Package operators serves the page for those who run the installation: the queue, servers and workers, what takes room, what symbol
-// servers answer, and what failed last.
+// Package operators serves the page for the people who run the installation.
+//
+// In come figures of the store. Out goes one page: the queue, servers and workers, what takes up disk space, the
+// answers of symbol servers, and the last failures.
 package operators
 
 import (
