@@ -8,7 +8,8 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// changedRate is how sure it must be that a leak became faster or slower for its older builds to be another leak.
+// changedRate is the least certainty that a leak became faster or slower from which on its older builds count as
+// another leak.
 const changedRate = 0.99
 
 // A Rating is the class and score of a signature in a run, given by that run alone or by several runs together.
@@ -18,8 +19,8 @@ type Rating struct {
 	Certain bool           `json:"certain"`
 }
 
-// IsUnconfirmedBy reports whether a run by itself takes for a certain leak what together with other runs is none, or none for certain. Of nil, the run
-// stands for itself.
+// IsUnconfirmedBy reports whether one run alone shows a certain leak that the runs together do not confirm as a certain
+// leak. A nil Rating means that the run is judged alone.
 func (j *Rating) IsUnconfirmedBy(f *Figure) bool {
 	return j != nil && j.Class == analysis.ClassLeak && j.Certain && (f.Class != analysis.ClassLeak || !f.Certain)
 }
@@ -31,30 +32,31 @@ type RunRating struct {
 	Rate     *score.Rate     // nil where it does not grow
 }
 
-// leastOdds are the log odds up to which what one run does not suspect counts in a pool as what cannot be a leak: that differs little, and is nearly all
-// that a run shows.
+// leastOdds are the log odds up to which a finding that one run does not suspect counts in a pool as one that cannot be
+// a leak. The difference is small, and nearly all findings of a run are of this kind.
 const leastOdds = -6
 
-// CountsInPools reports whether what the judgement of a run rests on, nil for nothing, is worth keeping for pools. Where no model was asked, it has no
-// log odds.
+// CountsInPools reports whether the evidence of a run's judgement, nil for none, is worth keeping for pools. Evidence
+// that no model judged has no log odds.
 func CountsInPools(class analysis.Class, e *score.Evidence) bool {
 	return e != nil && !math.IsInf(e.LogOdds, 0) && !math.IsNaN(e.LogOdds) && (class.IsSuspect() || e.LogOdds > leastOdds)
 }
 
-// isSuspect reports whether it leaks or grows.
+// isSuspect reports whether the signature leaks or grows in the run.
 func (s *RunRating) isSuspect() bool { return s.Class.IsSuspect() }
 
-// tells reports whether it can be judged together with what other runs say. One block that is resized is judged by its bytes, what no pointer reaches by that, and what could not be
-// judged by its counts says neither that it leaks nor that it does not.
+// tells reports whether the rating can be pooled with those of other runs. It cannot where one resized block is judged
+// by its bytes, where blocks are judged by the pointers to them, or where the counts did not suffice for a judgement.
 func (s *RunRating) tells() bool {
 	return s.Class != analysis.ClassUnknown && s.Class != analysis.ClassGrowingBlock && s.Class != analysis.ClassUnreferenced && (s.Evidence != nil || !s.isSuspect())
 }
 
-// leansToLeak reports whether several runs may convict what one run by itself does not suspect: by the model it leaks rather than not.
+// leansToLeak reports whether several runs together may find a leak that this run alone does not suspect: the model
+// gives a leak at least even odds.
 func (s *RunRating) leansToLeak() bool { return s.odds() >= 0 }
 
-// Speaker returns which of several findings of one leak in one run speaks for the run: what leaks or grows before what does not, what can be judged
-// together before what cannot, then the one that rather leaks.
+// Speaker returns which of two findings of one leak in one run stands for the run: a suspect one before others, then
+// one that can be pooled, then the one with the higher odds of a leak.
 func Speaker(a, b *RunRating) *RunRating {
 	if cmp.Or(compareBools(b.isSuspect(), a.isSuspect()), compareBools(b.tells(), a.tells()), cmp.Compare(b.odds(), a.odds()), cmp.Compare(b.Class.Gravity(), a.Class.Gravity())) > 0 {
 		return b
@@ -62,7 +64,7 @@ func Speaker(a, b *RunRating) *RunRating {
 	return a
 }
 
-// odds are the log odds that it leaks, below all others where they are not known.
+// odds are the log odds of a leak, less than all others where they are not known.
 func (s *RunRating) odds() float64 {
 	if s.Evidence == nil {
 		return math.Inf(-1)
@@ -74,7 +76,7 @@ func (s *RunRating) odds() float64 {
 type Pool struct {
 	Runs  PoolRuns
 	Shown []*RunRating // by run; nil where it does not show the leak
-	// Absent are the builds of which no run shows the leak though its callers ran.
+	// Absent are the builds in which no run shows the leak although its callers ran.
 	Absent map[string]bool
 	// Fixed is the build that has the fix, by the team's word; nil for none.
 	Fixed Place
@@ -86,17 +88,19 @@ type Pool struct {
 type PooledRating struct {
 	score.PooledResult          // zero where one run stands for itself
 	Builds             []string `json:"builds"` // that the leak did not change over, oldest first
-	// Of the runs, by themselves: so many leak, grow, and do neither.
+	// Leaking, Growing and Clean count the runs by their own ratings.
 	Leaking int `json:"leaking,omitempty"`
 	Growing int `json:"growing,omitempty"`
 	Clean   int `json:"clean,omitempty"`
-	// Before is how many builds right before those show it and neither leak nor grow; Levelled says that it filled up in each of them.
+	// Before is how many builds directly before those show the signature and neither leak nor grow; Levelled says that
+	// its memory reached a level in each of them.
 	Before   int  `json:"before,omitempty"`
 	Levelled bool `json:"levelled,omitempty"`
 }
 
-// Of judges what the run at an index says of the leak together with the runs that its build may be pooled with. own is the finding that is judged: of
-// several in that run each is. The result is own's judgement and nil where other runs have nothing to say to it.
+// Of judges the leak in the run at an index together with the runs that its build may be pooled with. own is the
+// finding to judge; each finding of a run is judged by itself. Where other runs add nothing, the result is own's rating
+// and nil.
 func (p *Pool) Of(at int, own *RunRating) (Rating, *PooledRating) {
 	if !own.tells() || !own.isSuspect() && !own.leansToLeak() {
 		return own.Rating, nil
@@ -120,8 +124,8 @@ func (p *Pool) Of(at int, own *RunRating) (Rating, *PooledRating) {
 	}
 }
 
-// gather returns what the runs of the pool say, the oldest first: those of the run's own build, and of older ones for as long as the leak did not
-// change. It counts in pooled what they are.
+// gather returns the evidence of the pool's runs, the oldest first: the runs of the run's own build, and of older
+// builds for as long as the leak did not change. It counts them in pooled.
 func (p *Pool) gather(at int, own *RunRating, pooled *PooledRating) []*score.Evidence {
 	place := p.Runs[at].Place
 	first, to := p.Runs.Window(place)
@@ -181,7 +185,8 @@ func (p *PooledRating) count(s *RunRating, build string) {
 	}
 }
 
-// cleanBefore counts the builds before one, and not before the first of the window, that show the leak and neither leak nor grow.
+// cleanBefore counts the builds before a given one, back to the first of the window, that show the signature and
+// neither leak nor grow.
 func (p *Pool) cleanBefore(first, before int) (builds int, levelled bool) {
 	levelled = true
 	for before > first {
@@ -202,7 +207,7 @@ func (p *Pool) cleanBefore(first, before int) (builds int, levelled bool) {
 	return builds, levelled && builds > 0
 }
 
-// isTold reports whether a run of a build says what the leak was in it.
+// isTold reports whether a run of a build tells whether the leak was in that build.
 func isTold(runs []*RunRating) bool {
 	for _, s := range runs {
 		if s != nil && s.Class != analysis.ClassUnknown {
@@ -212,7 +217,7 @@ func isTold(runs []*RunRating) bool {
 	return false
 }
 
-// isSuspect reports whether it leaks or grows in a run of a build.
+// isSuspect reports whether the signature leaks or grows in a run of a build.
 func isSuspect(runs []*RunRating) bool {
 	for _, s := range runs {
 		if s != nil && s.isSuspect() {
@@ -236,7 +241,7 @@ func isAnotherRate(rate *score.Rate, runs []*RunRating) bool {
 	return false
 }
 
-// exposureOf is a rate as comparisons of builds have it.
+// exposureOf converts a rate to the form that comparisons of builds use.
 func exposureOf(r *score.Rate) score.Exposure {
 	return score.Exposure{Count: r.Count * r.Over, Over: r.Over, Dispersion: r.Dispersion}
 }

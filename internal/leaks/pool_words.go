@@ -12,7 +12,8 @@ import (
 // rulePooled names the clauses that say what other runs add.
 const rulePooled = "pooled"
 
-// Clauses say what other runs add to the judgement of one, which is own: the line of those that are judged together, and that of the builds before.
+// Clauses say what other runs add to the judgement of one run, own: one line on the runs that are judged together, one
+// on the builds before them.
 func (p *PooledRating) Clauses(own Rating) []score.Clause {
 	var list []score.Clause
 	if p.Runs > 1 {
@@ -24,7 +25,7 @@ func (p *PooledRating) Clauses(own Rating) []score.Clause {
 	return list
 }
 
-// says tells what the runs are judged to be together.
+// says gives the judgement on the runs together.
 func (p *PooledRating) says(own Rating) string {
 	if own.Class == analysis.ClassLeak && !p.Leaks {
 		if p.Runs == 2 {
@@ -57,7 +58,7 @@ func (p *PooledRating) where() string {
 	}
 }
 
-// each counts what the runs say by themselves.
+// each counts the runs by their own ratings.
 func (p *PooledRating) each() string {
 	var words []string
 	for _, c := range []struct {
@@ -74,7 +75,7 @@ func (p *PooledRating) each() string {
 	return strings.Join(words, ", ") + " by itself"
 }
 
-// saysBefore tells what was there before the leak began.
+// saysBefore describes the builds before the leak began.
 func (p *PooledRating) saysBefore(own Rating) string {
 	what := "clean"
 	if p.Levelled {

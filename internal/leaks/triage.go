@@ -14,7 +14,7 @@ type Triage struct {
 	Assignee string
 	Ticket   string // text, or a URL
 	NotLeak  bool   // the team says that it is not a leak: it counts as known
-	// NotLeakWhy is why it does; "" where nobody gave a reason.
+	// NotLeakWhy is the reason why it is not; "" where nobody gave one.
 	NotLeakWhy string
 	Owner      string // by the project's rules
 	Comments   int    // how many
@@ -29,7 +29,7 @@ type Toleration struct {
 	Rule       bool // the project's rule file says so
 }
 
-// Responsible is who looks after the signature: who took it, else whom the rules name.
+// Responsible is the owner of the signature: the person who took it, else the owner whom the rules name.
 func (t *Triage) Responsible() string { return cmp.Or(t.Assignee, t.Owner) }
 
 // Record is what is stored of a signature's triage.
@@ -49,7 +49,7 @@ func (r *Record) isOver(now time.Time) bool {
 	return r.UntilOver || r.Until != nil && !r.Until.After(now)
 }
 
-// Shown is the state at an instant: what the runs show, but for what is tolerated then.
+// Shown is the state at an instant: the state that the runs show, unless the signature is tolerated then.
 func (r *Record) Shown(now time.Time) State {
 	switch {
 	case r.Course == StateNone:
@@ -62,7 +62,8 @@ func (r *Record) Shown(now time.Time) State {
 	return r.Course
 }
 
-// Tolerance is why the signature is tolerated at an instant; "" where it is not, or where nobody gave a reason.
+// Tolerance is the reason why the signature is tolerated at an instant; "" where it is not tolerated, or where nobody
+// gave a reason.
 func (r *Record) Tolerance(now time.Time) string {
 	if r.Mark == MarkKnown && !r.isOver(now) {
 		return r.Reason

@@ -40,7 +40,8 @@ type RunResult struct {
 	Unreadable string
 }
 
-// IsJudged reports whether the run has a report that says all that its evidence does: only then do head and comparison count.
+// IsJudged reports whether the run has a report that covers all of its evidence: only then do head and comparison
+// count.
 func (r *RunResult) IsJudged() bool { return r.Pending == 0 && !r.Failed && r.Analysed }
 
 // Judge says whether a run passes its gate. c is nil where the run is not judged.
