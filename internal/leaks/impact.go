@@ -175,7 +175,8 @@ func (m *Impact) Says() string {
 			passes++
 		}
 	}
-	return fmt.Sprintf("%s silenced, %d heard again; of %d recent runs %d turn, %d of them to passed", plural(len(m.Silenced), "leak is", "leaks are"), len(m.Heard), m.Runs, len(m.Turned), passes)
+	return fmt.Sprintf("%s silenced, %s again; the gates of %d of %d recent runs change, %d of them to passed",
+		plural(len(m.Silenced), "leak is", "leaks are"), plural(len(m.Heard), "leak counts", "leaks count"), len(m.Turned), m.Runs, passes)
 }
 
 func plural(n int, one, many string) string {

@@ -122,7 +122,7 @@ func ParsePolicies(text []byte) (Policies, error) {
 	err := decoder.Decode(&p)
 	if err == nil {
 		if _, more := decoder.Token(); !errors.Is(more, io.EOF) {
-			err = errors.New("something stands behind the object")
+			err = errors.New("text follows the JSON object")
 		}
 	}
 	if err != nil {
@@ -242,7 +242,7 @@ func (b *Budget) check(at string) error {
 	case b.Of != BudgetTotal && b.Of != BudgetProcess && b.Of != BudgetSignature:
 		return wrongField(at, "of: %q is none of %s, %s and %s", string(b.Of), BudgetTotal, BudgetProcess, BudgetSignature)
 	case b.Of == BudgetTotal && b.Name != "":
-		return wrongField(at, "name: a budget of all signatures has none")
+		return wrongField(at, "name: a budget of all signatures takes no name")
 	case b.Of == BudgetProcess && b.Name == "":
 		return wrongField(at, "name: is missing: say which process, as in app.exe")
 	case !IsLine(b.Name) || len(b.Name) > MaxReason:
