@@ -26,7 +26,7 @@ type frames struct {
 	scratch  scratch
 }
 
-// calls are the rows that a return address stands for, innermost first: one, and more where functions were inlined.
+// calls are the rows that a return address stands for, innermost first: several where functions are inlined, else one.
 type calls struct {
 	first uint32
 	count uint32 // 0 where they are not made yet
@@ -119,7 +119,7 @@ func (f *frames) expect(stacks int) {
 	f.table.list = slices.Grow(f.table.list, min(stacks, c.Count())*depthLimit)
 }
 
-// rowsOf are the rows of a return address, which is made unless it is there. Their layers are not known yet.
+// rowsOf returns the rows of a return address, and makes them at the first call. Their layers are not known yet.
 func (f *frames) rowsOf(id capture.FrameID) calls {
 	c := f.calls[id]
 	if c.count == 0 {
@@ -195,8 +195,9 @@ func (f *frames) add(r *frameRow, place int32, class blame.Class) {
 	t.rows, t.classes, t.modules = append(t.rows, *r), append(t.classes, class), append(t.modules, place)
 }
 
-// addExpanded adds the frames of a place that evidence names by itself, as a difference does: with the calls that were inlined
-// there, so that it has the signature of evidence that has addresses. It adds none where nothing is known of such.
+// addExpanded adds the frames of a place that evidence names by itself, as a difference does: with the calls that were
+// inlined there, so that it has the signature of evidence that has addresses. It adds none where no inlined calls are
+// known.
 func (f *frames) addExpanded(text *capture.Text, address uint64) bool {
 	if text == nil || text.Function == "" || text.Inline {
 		return false
@@ -240,7 +241,7 @@ func (f *frames) prepare(id capture.StackID) {
 	}
 }
 
-// gather puts the rows of a stack, which are made unless they are there, into s.rows and what is known of them into s.classes.
+// gather puts the rows of a stack into s.rows, and their classes into s.classes. It makes the rows at the first call.
 func (f *frames) gather(s *scratch, id capture.StackID) {
 	s.rows, s.classes = s.rows[:0], s.classes[:0]
 	for _, at := range f.keys.capture.Stacks.Stack(id) {
@@ -262,7 +263,7 @@ func (f *frames) place(s *scratch, id capture.StackID) blame.MarkedStack {
 	return p
 }
 
-// sign gives a stack, whose rows are there, the signature that it has for a kind of memory, and says which frame is to blame.
+// sign gives a stack whose rows exist the signature that it has for a kind of memory, and says which frame is to blame.
 func (f *frames) sign(s *scratch, id capture.StackID, kind capture.SiteKind) {
 	at := &f.placed[id]
 	p := f.place(s, id)

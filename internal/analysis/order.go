@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A ranking is what a list is ordered by: numbers, the largest first, each of which counts where those before it are equal, and then what
-// only a look at the things themselves tells.
+// A ranking is the order of a list: by numbers, the largest first, each of which counts where those before it are
+// equal, and at last by a comparison of the items themselves.
 type ranking[T any] struct {
 	numbers []func(T) int64
 	rest    func(equals []T) // sorts what all numbers are equal of

@@ -52,8 +52,8 @@ func IsSeen(seen []CaptureProcess, process string) bool {
 	return false
 }
 
-// Choices are the processes among those seen, in the order of the evidence, that hold most, at most limit of them, and how
-// many processes there are. A process is left out where no word chooses it alone.
+// Choices returns at most limit of the processes, given in the order of the evidence: those that hold most. It also
+// returns how many processes there are. A process is left out where no word chooses it alone.
 func Choices(seen []CaptureProcess, limit int) (list []Choice, all int) {
 	lives := livesOf(seen)
 	traced := map[string]bool{} // programs: their snapshots are left out of reports
@@ -128,8 +128,8 @@ func ownersOf(seen []CaptureProcess) []string {
 	return owners
 }
 
-// A choiceKey tells apart what reports may be about: one life of a process id in traces, a program in snapshots. The zero
-// one is that of captures which reports leave out.
+// A choiceKey identifies a possible subject of a report: one life of a process id in traces, a program in snapshots.
+// Captures that reports leave out have the zero key.
 type choiceKey struct {
 	used    bool
 	trace   bool
@@ -149,7 +149,7 @@ func keyOf(s *CaptureProcess, nth int) choiceKey {
 	return choiceKey{used: true, program: program}
 }
 
-// wordsFor are the words for a process, the best to read first.
+// wordsFor are the words that choose a process, the most readable first.
 func wordsFor(s *CaptureProcess, nth int) []string {
 	pid := strconv.FormatUint(uint64(s.PID), 10)
 	words := []string{s.Name, pid, fmt.Sprintf("%s#%d", pid, nth)}
@@ -173,7 +173,7 @@ func choosesOnly(seen []CaptureProcess, lives []int, keys []choiceKey, word stri
 	return found
 }
 
-// livesOf are the numbers n of pid#n: the how manieth process of its pid each is in its evidence, as choose counts.
+// livesOf are the numbers n of pid#n: each process is the n-th of its pid in its evidence, as choose counts.
 func livesOf(seen []CaptureProcess) []int {
 	type id struct {
 		evidence int64

@@ -225,8 +225,8 @@ func (s *series) resolveIDs() []map[uint64]origin {
 	return lives
 }
 
-// isSameStack reports whether an id has the same addresses in two parts, of which the later shows another module at one of them:
-// the id was given before.
+// isSameStack reports whether an id has the same addresses in two parts. The later part may show another module at one
+// of them, which was loaded after the id was given.
 func (s *series) isSameStack(a, b origin) bool {
 	if len(a.site.Aliases) > 0 || len(b.site.Aliases) > 0 {
 		return false

@@ -12,7 +12,8 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// A judgedSite is a site of a series with what it is judged by, as numbers: its text is made once it has its place in the report.
+// A judgedSite is a site of a series with the numbers that it is judged by. Its text is made once its place in the
+// report is known.
 type judgedSite struct {
 	*mergedSite
 	Amounts
@@ -173,7 +174,7 @@ func (s *series) fill(site *judgedSite, m *mergedSite, f *frames) {
 	}
 }
 
-// figures are what a site counts for, without text.
+// figures are the numbers of a site, without text.
 func (s *judgedSite) figures() Site {
 	out := Site{Signature: s.signature, Kind: s.key.kind.String(), Amounts: s.Amounts, Unreachable: s.unreachable, Verdict: s.verdict, Stack: s.placed.ref, Rows: s.rows}
 	if s.result.Class != ClassUnknown {

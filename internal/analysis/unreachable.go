@@ -24,7 +24,7 @@ type Unreached struct {
 	Outstanding Amount `json:"outstanding"`
 }
 
-// MostUnreached is how many findings a report lists so, those with most.
+// MostUnreached is how many such findings a report lists: those with most bytes.
 const MostUnreached = 100
 
 // unreached lists the findings with most bytes that nothing points to.
@@ -68,7 +68,8 @@ func pointerless(parts []part) []unreachableBlock {
 	return slices.CompactFunc(list, func(a, b unreachableBlock) bool { return a.address == b.address && a.size == b.size })
 }
 
-// lastOfKinds leaves of parts the last of each kind that looked for pointers: what earlier ones found may be freed by then.
+// lastOfKinds keeps, of each kind of evidence that looks for pointers, the last part: blocks that earlier parts found
+// may have been freed since.
 func lastOfKinds(parts []part) (list []part) {
 	for i, p := range parts {
 		if looked(p) && !slices.ContainsFunc(parts[i+1:], func(q part) bool { return q.Kind == p.Kind && looked(q) }) {
