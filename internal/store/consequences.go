@@ -30,7 +30,7 @@ type resultEffects struct {
 	seen                compare.FrameCounts
 }
 
-// A placedSite is what of a site stays when its run is analysed again.
+// A placedSite is the part of a site that stays the same when its run is analysed again.
 type placedSite struct {
 	stack analysis.Key
 	kind  string
@@ -110,8 +110,8 @@ func (c *resultEffects) draw(ctx context.Context, old *oldSites, named *interned
 	return followHistory(ctx, c.tx, c.project, slices.Concat(roots, joined, absent, pooled), "")
 }
 
-// pool judges anew what runs say together: around this one, and of signatures that became part of others, or are no longer, all. It returns the roots
-// of which a judgement changed.
+// pool judges runs together anew: the runs around this one, and all runs for signatures that became part of others or
+// ceased to be. It returns the roots whose judgement changed.
 func (c *resultEffects) pool(ctx context.Context, others []int64) ([]int64, error) {
 	changed, err := poolAround(ctx, c.tx, c.run)
 	if err != nil || len(others) == 0 {
@@ -125,7 +125,8 @@ func (c *resultEffects) pool(ctx context.Context, others []int64) ([]int64, erro
 	return append(changed, more...), err
 }
 
-// roots returns those of the touched signatures' roots of which something leaks or grows in this run, or did in any.
+// roots returns the roots of the touched signatures, as far as one of their signatures leaks or grows in this run or
+// did so in another.
 func (c *resultEffects) roots(ctx context.Context, touched []int64) ([]int64, error) {
 	return values[int64](ctx, c.tx, `
 		with known as materialized ( -- each by its key, and few: the root of all others is that signature itself, which is not bad
@@ -136,7 +137,8 @@ func (c *resultEffects) roots(ctx context.Context, touched []int64) ([]int64, er
 		order by 1`, c.run, touched)
 }
 
-// describe writes what the newest build says of signatures that leak or grow, or did; of others what came last.
+// describe stores, for signatures that leak or grow or did so, what the newest build says of them; for other
+// signatures, what the last result says.
 func (c *resultEffects) describe(ctx context.Context, named *internedFindings) error {
 	// Nearly all say what is stored already.
 	n := len(named.findings)

@@ -7,9 +7,9 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// fold makes those of the signatures that no up-to-date result has any more parts of those that most of their bytes went
-// to. Results that are to be made again do not count: what they still have may have moved as well, and what has not comes
-// back. It returns all signatures whose history changed.
+// fold makes those of the signatures that no up-to-date result has any more parts of those that most of their bytes
+// went to. Results that are to be made again do not count: signatures that they still have may have moved as well, and
+// those that have not moved return with the new result. It returns all signatures whose history changed.
 func (c *resultEffects) fold(ctx context.Context, left []int64) ([]int64, error) {
 	if len(left) == 0 {
 		return nil, nil
@@ -76,7 +76,8 @@ func (c *resultEffects) leavings(ctx context.Context, left []int64) ([]leaks.Rep
 	return list, err
 }
 
-// foldPlain makes signatures of which nothing is said parts of others, all at once: rules that change may move thousands.
+// foldPlain makes signatures without a word of the team parts of others, all at once, because a change of rules may
+// move thousands.
 func (c *resultEffects) foldPlain(ctx context.Context, from, into []int64) error {
 	_, err := c.tx.Exec(ctx, `
 		with pairs as (

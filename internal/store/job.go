@@ -38,7 +38,7 @@ func queueJob(ctx context.Context, tx pgx.Tx, kind string, run int64) error {
 	return err
 }
 
-// again is the state of a job that is given back. Where the same is queued for its run already, that one does it.
+// again is the state of a job that is given back. It is not queued where the same work is queued for its run already.
 const again = `case when kind <> 'read' and exists (select from jobs other where other.run_id = jobs.run_id and other.kind = jobs.kind and other.state = 'queued')
 	then 'done' else 'queued' end`
 
@@ -54,11 +54,11 @@ type DueJob struct {
 // heavyBytes is how much evidence makes a job heavy: a read's own, else that of its run.
 const heavyBytes = 256 << 20
 
-// A Window is how many jobs may lie with the broker. What lies there keeps its place, so it is few: what comes later and is to go
-// first overtakes only what does not.
+// A Window is how many jobs may lie with the broker. Jobs that lie with the broker keep their order, so the window is
+// small: a later job of higher priority overtakes only jobs outside of it.
 type Window struct{ Light, Heavy int }
 
-// unbounded takes all there is, as far as one look goes.
+// unbounded takes all due jobs that one query returns.
 var unbounded = Window{500, 500}
 
 // DueJobs is NextJobs without a window.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Node is a server or a worker as it says of itself.
+// A Node is a server or a worker, as it describes itself.
 type Node struct {
 	ID      string // of the process
 	Role    string // serve, work, up
@@ -24,7 +24,7 @@ type NodeRecord struct {
 	SeenAt    time.Time
 }
 
-// forgetNodes is when a node that says nothing is forgotten.
+// forgetNodes is the time without a sign of life after which a node is forgotten.
 const forgetNodes = time.Hour
 
 // SeeNode notes that a node is there, and forgets those that are long gone.
@@ -72,7 +72,7 @@ func (s *Store) NotePlaces(ctx context.Context, answers []PlaceAnswer) error {
 	return nil
 }
 
-// Places are what was answered by places that were asked for symbol files.
+// Places are the answers of the places that were asked for symbol files.
 func (v View) Places(ctx context.Context) ([]PlaceAnswer, error) {
 	list, err := all[PlaceAnswer](ctx, v.q, `select place, result, count, last_at from symbol_places order by place, count desc, result limit 200`)
 	return list, wrap("places", err)

@@ -49,7 +49,7 @@ func (c *resultEffects) outlines(ctx context.Context, roots []int64) (changed []
 	return changed, nil
 }
 
-// leave makes a namesake a leak of its own again, and returns what changed by it.
+// leave makes a namesake a leak of its own again, and returns the signatures whose history changed by it.
 func (c *resultEffects) leave(ctx context.Context, n *leaks.Namesake) (changed []int64, err error) {
 	from, err := value[string](ctx, c.tx, `select other.text from signatures s join signatures other on other.id = s.alias_of where s.id = $1`, n.ID)
 	if err != nil {
@@ -62,8 +62,8 @@ func (c *resultEffects) leave(ctx context.Context, n *leaks.Namesake) (changed [
 	return []int64{n.ID, root}, audit(ctx, c.tx, n.ID, "", "outline", map[string]any{"into": from}, map[string]any{"run": c.run})
 }
 
-// turn makes a leak part of what was part of it as its outline: no evidence knows inlined calls of it any more. What the
-// team said of both stays.
+// turn makes a leak part of the signature that was part of it as its outline, because no evidence with inlined calls
+// shows it any more. What the team said of both stays.
 func (c *resultEffects) turn(ctx context.Context, id, outline int64) (bool, error) {
 	said, err := wordOf(ctx, c.tx, id)
 	if err != nil {

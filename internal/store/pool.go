@@ -99,7 +99,7 @@ func (p *poolers) judge(ctx context.Context, roots []int64) ([]int64, error) {
 	for _, r := range p.runs {
 		p.ids = append(p.ids, r.Run)
 	}
-	// What leans to no leak in any of the runs is judged by none: nearly all.
+	// A signature that leans to a leak in none of the runs needs no judgement: nearly all are of this kind.
 	list, err := values[int64](ctx, p.tx, `
 		select distinct own.root_id from findings f join signatures own on own.id = f.signature_id
 		where f.run_id = any($1) and (f.pooled is not null or f.evidence is not null and (f.class`+suspect+` or (f.evidence->>'log_odds')::double precision >= 0))
@@ -129,7 +129,7 @@ type poolRow struct {
 	Pooled                     *leaks.PooledRating
 }
 
-// alone is what the run says of it by itself.
+// alone is the rating of the finding by its run alone.
 func (r *poolRow) alone() *leaks.RunRating {
 	s := &leaks.RunRating{Rating: r.Rating, Evidence: r.Evidence, Rate: r.Rate}
 	if r.Own != nil {

@@ -24,7 +24,7 @@ type poolChanges struct {
 	err              error
 }
 
-// take notes what a finding is judged to be, where that is another judgement than what is stored.
+// take notes the judgement on a finding where it differs from the stored one.
 func (c *poolChanges) take(r *poolRow, judged leaks.Rating, pooled *leaks.PooledRating) {
 	sameClass := reflect.DeepEqual(r.Rating, judged)
 	if sameClass && reflect.DeepEqual(r.Pooled, pooled) {

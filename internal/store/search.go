@@ -9,7 +9,7 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// A SearchQuery asks for what has a text in its name, in any case. Empty fields do not narrow.
+// A SearchQuery asks for items with a text in their names, in any case. Empty fields do not narrow the search.
 type SearchQuery struct {
 	Text  string
 	Owner string // of leaks: by rule, or assignee

@@ -90,7 +90,7 @@ func readRuns(ctx context.Context, q querier, side *compare.Side, which string, 
 	return nil
 }
 
-// sideRow is a finding as a comparison wants to know it.
+// sideRow is the part of a finding that a comparison needs.
 type sideRow struct {
 	RunID, LeakID                    int64
 	Text, Kind, Title, Leaf, Outline string

@@ -40,7 +40,8 @@ func (s *Store) ChangeTriage(ctx context.Context, project, signature string, cha
 	return after, err
 }
 
-// A Pick is a signature as somebody picked it from a list: Version is that of the team's word which stood there, negative for any.
+// A Pick is a signature as somebody picked it from a list: Version is the version of the team's word that the list
+// showed, negative for any.
 type Pick struct {
 	Signature string
 	Version   int64

@@ -92,7 +92,7 @@ type stackRow struct {
 	AtExitCount, AtExitBytes           *int64 // of traces only
 }
 
-// seen is what the stack held, and by how much it grew, before the process ended.
+// seen returns what the stack held, and how much it grew, before the process ended.
 func (r *stackRow) seen(frames []*analysis.Frame) leaks.StackSighting {
 	a := analysis.Amounts{Outstanding: analysis.Amount{Count: r.OutstandingCount, Bytes: r.OutstandingBytes}}
 	if r.AtExitCount != nil && r.AtExitBytes != nil {
