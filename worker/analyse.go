@@ -63,7 +63,7 @@ func reportOn(ctx context.Context, in store.Input, list []evidenceCaptures, name
 	return analyzeChosen(ctx, inputsOf(list), opt)
 }
 
-// optionsOf is what the run's project says of its own.
+// optionsOf are the options that the run's project sets.
 func optionsOf(in store.Input, names *capture.Names) (analysis.Options, error) {
 	opt := analysis.Options{Names: names, WorkUnit: in.WorkUnit, Own: map[string]bool{}}
 	for _, name := range in.OwnModules {
@@ -76,8 +76,8 @@ func optionsOf(in store.Input, names *capture.Names) (analysis.Options, error) {
 	return opt, nil
 }
 
-// analyzeChosen reports on the process that was chosen, or by itself where evidence has been replaced by such as does not
-// show that one.
+// analyzeChosen reports on the chosen process. Where the evidence has been replaced and no longer shows that process,
+// the analysis chooses one itself.
 func analyzeChosen(ctx context.Context, inputs []analysis.Input, opt analysis.Options) (*analysis.Report, error) {
 	report, err := analysis.Analyze(ctx, inputs, opt)
 	var refused *analysis.Error
@@ -94,7 +94,7 @@ func analyzeChosen(ctx context.Context, inputs []analysis.Input, opt analysis.Op
 	return report, nil
 }
 
-// warnOfNames says why there may be fewer names than there could be.
+// warnOfNames warns, with the reason, where frames may lack names that another search would find.
 func warnOfNames(r *analysis.Report, in store.Input) {
 	if in.NamesError != "" {
 		r.Warnings = append(r.Warnings, analysis.Warning{Code: capture.NoSymbols, Message: "the last search for symbols failed: " + in.NamesError, Count: 1})
@@ -108,7 +108,7 @@ type evidenceCaptures struct {
 	table store.Table
 }
 
-// isTimeless reports whether nothing in it says when it was, and nothing depends on that.
+// isTimeless reports whether the evidence has no clock and nothing depends on its time.
 func (in *evidenceCaptures) isTimeless() bool {
 	return in.taken == nil && !slices.ContainsFunc(in.Captures, func(c *capture.Capture) bool { return c.Shape != capture.ShapeFacts })
 }
@@ -140,7 +140,7 @@ func load(ctx context.Context, blobs blob.Store, refs []store.CaptureRef, progre
 		last.Captures = append(last.Captures, c)
 	}
 	// Files arrive in any order. Their clock decides where all have one; it may be as coarse as a minute, so the
-	// number in the name decides the rest. What says nothing of sites and has no clock comes last.
+	// number in the name decides the rest. Evidence without sites and without a clock comes last.
 	clock := !slices.ContainsFunc(list, func(in evidenceCaptures) bool { return in.taken == nil && !in.isTimeless() })
 	slices.SortStableFunc(list, func(a, b evidenceCaptures) int {
 		if x, y := a.isTimeless(), b.isTimeless(); x != y {

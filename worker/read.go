@@ -102,7 +102,7 @@ func (w *Worker) openEvidence(ctx context.Context, e store.Evidence) (blob.Conte
 	return r, nil
 }
 
-// refusal is the error of files that reading them again does not make better.
+// refusal is the error of files that another attempt would not read either.
 func refusal(err error) error {
 	if refused := evidence.Refusal(err); refused != nil {
 		return &queue.Error{Code: refused.Code, Message: refused.Error(), Final: true}
