@@ -108,7 +108,8 @@ func (n *symbolSum) add(f symbolCandidate, o symbolOutcome) {
 	fmt.Fprintf(n.out, "%-8s %s  %s\n", o.state, f.path, o.text)
 }
 
-// print prints the counts and returns the exit code. What was refused in a directory is no failure: nobody asked for it.
+// print prints the counts and returns the exit code. A refused file of a directory is no failure, because nobody named
+// it.
 func (n *symbolSum) print() (int, error) {
 	if _, err := fmt.Fprintf(n.out, "%d added, %d known, %d refused, %d failed\n", n.added, n.known, n.refused, n.failed); err != nil {
 		return exitInput, fmt.Errorf("write: %w", err)

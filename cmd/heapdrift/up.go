@@ -16,7 +16,7 @@ import (
 	"heapdrift/internal/store"
 )
 
-// up runs everything on this machine. What the environment names is used; the rest is started here.
+// up runs everything on this machine. It uses the services that the environment names, and starts the others.
 func up(ctx context.Context, args []string, s streams) (int, error) {
 	flags := flag.NewFlagSet("up", flag.ContinueOnError)
 	withDemo := flags.Bool("demo", false, "load a demo project and print the address of its report")

@@ -7,7 +7,7 @@ import (
 	"heapdrift/internal/memory"
 )
 
-// A fault is an error on its way between the processes: what is said of evidence and of memory stays what it is.
+// A fault is an error on its way between the processes. Errors of evidence and of memory keep their types.
 type fault struct {
 	Text     string   `json:"text"`
 	Refused  *refusal `json:"refused,omitempty"`

@@ -30,7 +30,7 @@ type symbolUpload struct {
 	MaxBytes int64  `json:"max_bytes"` // that it may unpack to; 0 for no limit
 }
 
-// Apart are the tasks of the door as processes of their own know them: to look at what somebody has packed.
+// Apart are the tasks of intake that run in processes of their own: the inspection of packed files and of symbols.
 func Apart() map[string]apart.Task {
 	return map[string]apart.Task{taskInspect: inspectApart, taskSort: sortApart}
 }
@@ -105,7 +105,7 @@ func (in *Intake) inspectPacked(ctx context.Context, content blob.Reader, name s
 	return kind, ended(err, name)
 }
 
-// opens hands content over, which whoever opened it closes.
+// opens hands content over, which the function that opened it closes.
 func opens(content blob.Reader) apart.Answer {
 	return func(ctx context.Context, _ json.RawMessage, _ *os.File) (any, *apart.File, error) {
 		if here, ok := content.(blob.LocalFile); ok {
@@ -124,7 +124,7 @@ type openContent struct{ blob.Reader }
 
 func (openContent) Close() error { return nil }
 
-// ended refuses a file whose process ended before it was through: the door takes nothing that it could not look at.
+// ended refuses a file whose process ended before the inspection did: intake takes no file that it could not inspect.
 func ended(err error, name string) error {
 	var e *apart.ProcessError
 	if errors.As(err, &e) {

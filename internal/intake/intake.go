@@ -74,7 +74,7 @@ func (in *Intake) Accept(ctx context.Context, t leaks.Target, name string, body 
 		body = &limitedReader{r: body, left: in.MaxBytes}
 	}
 	body = in.meter(ctx, body)
-	// Looked at under a key of its own: what is refused must not touch a blob that others rely on.
+	// The file is inspected under a key of its own: a refused file must not touch a blob that others rely on.
 	key := blob.IncomingKey()
 	digest, err := blob.PutDigest(ctx, in.Blobs, key, body)
 	if err != nil {

@@ -51,7 +51,8 @@ func (s *sorting) sort(ctx context.Context) error {
 	return err
 }
 
-// member looks at a file of the upload, or at the upload itself where it is not packed. What cannot be symbols is not even unpacked.
+// member looks at a file of the upload, or at the upload itself where it is not packed. Files that cannot be symbols
+// are not even unpacked.
 func (s *sorting) member(ctx context.Context, m ingest.Member) error {
 	if err := recognised(m); err != nil {
 		return err

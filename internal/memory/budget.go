@@ -72,10 +72,10 @@ func (b *Budget) SetLimit(limit Size) {
 // Limit is how much the budget is.
 func (b *Budget) Limit() Size { return Size(b.limit.Load()) }
 
-// Do does work whose context ends when the budget is used up and no younger work is running. If others are running then, the work is
-// done once more when they are through, and none begins meanwhile: whose memory it was nobody knows, and others may hold theirs
-// for longer than any number of attempts takes. The error is a *LimitError where the work alone needs more than the budget. It must not
-// call Do. Without a budget the work is just done.
+// Do does work whose context ends when the budget is used up and no younger work is running. If others are running
+// then, the work is done once more when they are through, and none begins meanwhile: it is not known which work took
+// the memory, and others may hold theirs for longer than any number of attempts takes. The error is a *LimitError where
+// the work alone needs more than the budget. It must not call Do. Without a budget the work is just done.
 func (b *Budget) Do(ctx context.Context, do func(context.Context) error) error {
 	if b == nil {
 		return do(ctx)
@@ -135,7 +135,7 @@ func (b *Budget) take(size Size) {
 	b.parts += size
 }
 
-// own is what this process may take itself. Some is left however many processes there are.
+// own is how much memory this process may take itself. It is above 0 however many child processes there are.
 func (b *Budget) own() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
