@@ -11,8 +11,8 @@ import (
 	"heapdrift/ingest/evidence"
 )
 
-// A leftOut is a file of an archive that is no evidence.
-type leftOut struct {
+// A skippedFile is a file of an archive that is no evidence.
+type skippedFile struct {
 	name    string
 	why     *evidence.Error
 	symbols bool // it is a PDB or an image
@@ -20,7 +20,7 @@ type leftOut struct {
 
 // eachEvidence visits every piece of evidence in a source. In an archive of several files those that are no evidence are
 // passed over and returned; at least one must be evidence.
-func eachEvidence(ctx context.Context, src Source, progress func(done, total int64), visit func(Member, *format) error) (left []leftOut, err error) {
+func eachEvidence(ctx context.Context, src Source, progress func(done, total int64), visit func(Member, *format) error) (left []skippedFile, err error) {
 	found := 0
 	w := walker{progress: progress}
 	var symbols bool // of the member that was visited last
@@ -41,7 +41,7 @@ func eachEvidence(ctx context.Context, src Source, progress func(done, total int
 		if !isNoEvidence(e.Code) {
 			return false
 		}
-		left = append(left, leftOut{name, e, symbols})
+		left = append(left, skippedFile{name, e, symbols})
 		symbols = false // the next may not even be opened
 		return true
 	}
@@ -79,7 +79,7 @@ func isNoEvidence(code string) bool {
 func isOfArchive(code string) bool { return code == evidence.CodeBomb || code == evidence.CodeDamaged }
 
 // leftOutOf says that files of an archive of logs are no evidence.
-func leftOutOf(archive string, left []leftOut) []capture.Warning {
+func leftOutOf(archive string, left []skippedFile) []capture.Warning {
 	if len(left) == 0 {
 		return nil
 	}
@@ -89,8 +89,8 @@ func leftOutOf(archive string, left []leftOut) []capture.Warning {
 
 // leftBeside says what lies beside traces in an archive, as far as somebody may miss it: tools pack their own logs and
 // descriptions with a trace, and nobody expects those in a report.
-func leftBeside(archive string, left []leftOut) (list []capture.Warning) {
-	var symbols, missed []leftOut
+func leftBeside(archive string, left []skippedFile) (list []capture.Warning) {
+	var symbols, missed []skippedFile
 	for _, l := range left {
 		switch {
 		case l.symbols:
@@ -107,7 +107,7 @@ func leftBeside(archive string, left []leftOut) (list []capture.Warning) {
 }
 
 // shortList names the first few.
-func shortList(files []leftOut) string {
+func shortList(files []skippedFile) string {
 	var names []string
 	for _, f := range files {
 		if len(names) == 5 {

@@ -1,4 +1,6 @@
-// Package ingest recognises evidence, takes it out of what it is packed in, and hands it to the reader of its format.
+// Package ingest recognises evidence, unpacks it, and hands it to the reader of its format. In come Sources: files and
+// archives as people upload them. Out goes a Reading: captures, the allocation table of a trace, and which files of an
+// archive were refused or skipped. A file that cannot be read gives an *evidence.Error.
 //
 // Logs and reports are read as they stream out of an archive. Traces and dumps need random access: one that is a file of its own
 // is read where it lies, one that is packed is unpacked to a temporary file that no folder lists and that goes with the read.

@@ -77,13 +77,13 @@ func (m *meter) failure() error {
 	return m.failed
 }
 
-// cancellable ends with the context.
-type cancellable struct {
+// cancellableReader fails as soon as its context has ended.
+type cancellableReader struct {
 	ctx context.Context //nolint:containedctx // an io.Reader has no other way to be told
 	r   io.Reader
 }
 
-func (c *cancellable) Read(p []byte) (int, error) {
+func (c *cancellableReader) Read(p []byte) (int, error) {
 	if c.ctx.Err() != nil {
 		return 0, context.Cause(c.ctx)
 	}

@@ -13,7 +13,7 @@ func TestLimits(t *testing.T) {
 	for _, free := range []int64{freeRatio, Formats().Of("etl").Free} {
 		w := walker{in: &meter{}, free: free}
 		w.in.done.Store(100_000)
-		n, err := io.Copy(io.Discard, &unpacking{w: &w, r: nothing{}, name: "a"})
+		n, err := io.Copy(io.Discard, &unpacking{w: &w, r: emptySource{}, name: "a"})
 		var refused *evidence.Error
 		if !errors.As(err, &refused) || refused.Code != evidence.CodeBomb || n < max(free, 100_000*maxRatio) || n > free+100_000*maxRatio {
 			t.Errorf("free %d: %v after %d bytes", free, err, n)
@@ -21,6 +21,6 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-type nothing struct{}
+type emptySource struct{}
 
-func (nothing) Read(p []byte) (int, error) { return len(p), nil }
+func (emptySource) Read(p []byte) (int, error) { return len(p), nil }

@@ -67,7 +67,7 @@ func (w *walker) open7zFile(archive string, f *sevenzip.File, more bool) (whole 
 		return true, err
 	}
 	// The library would pass over what was not read without counting it.
-	if _, rest := io.Copy(io.Discard, &cancellable{w.ctx, counted}); rest != nil {
+	if _, rest := io.Copy(io.Discard, &cancellableReader{w.ctx, counted}); rest != nil {
 		if err == nil || isRefused(rest, evidence.CodeBomb) || w.ctx.Err() != nil {
 			err = rest
 		}

@@ -114,22 +114,22 @@ func open7zWith(src io.ReaderAt, size int64, header []byte) (files []*sevenzip.F
 	le.PutUint32(start[0x1C:], crc32.ChecksumIEEE(header))
 	le.PutUint32(start[8:], crc32.ChecksumIEEE(start[0xC:]))
 	defer func() { err = notPanic(recover(), err) }()
-	z, err := sevenzip.NewReader(&spliced{start, src, size, header}, size+int64(len(header)))
+	z, err := sevenzip.NewReader(&splicedSource{start, src, size, header}, size+int64(len(header)))
 	if err != nil {
 		return nil, err
 	}
 	return z.File, nil
 }
 
-// spliced is a source with another beginning and something behind it.
-type spliced struct {
+// splicedSource is a source whose beginning is replaced and to whose end a tail is added.
+type splicedSource struct {
 	start []byte
 	src   io.ReaderAt
 	size  int64
 	tail  []byte
 }
 
-func (s *spliced) ReadAt(p []byte, off int64) (n int, err error) {
+func (s *splicedSource) ReadAt(p []byte, off int64) (n int, err error) {
 	if off < 0 {
 		return 0, errHeaderClaims
 	}

@@ -182,14 +182,14 @@ func TestRefusedTraces(t *testing.T) {
 	}
 }
 
-// stopping is a reader that cancels after so many bytes.
-type stopping struct {
+// stoppingReader is a reader that cancels after so many bytes.
+type stoppingReader struct {
 	*bytes.Reader
 	left   int
 	cancel func()
 }
 
-func (s *stopping) ReadAt(p []byte, off int64) (int, error) {
+func (s *stoppingReader) ReadAt(p []byte, off int64) (int, error) {
 	if s.left -= len(p); s.left < 0 {
 		s.cancel()
 	}
@@ -202,7 +202,7 @@ func TestCancelledTraces(t *testing.T) {
 	for name, data := range map[string][]byte{"a.etl": trace(), "a.zip": zipped(file{"kernel.etl", kernel}, file{"heap.etl", heap}), "a.7z": sevenZipped(file{"kernel.etl", kernel}, file{"heap.etl", heap})} {
 		for left := 0; left < len(data); left += 10000 {
 			ctx, cancel := context.WithCancel(t.Context())
-			src := ingest.Source{Name: name, ReaderAt: &stopping{bytes.NewReader(data), left, cancel}, Size: int64(len(data))}
+			src := ingest.Source{Name: name, ReaderAt: &stoppingReader{bytes.NewReader(data), left, cancel}, Size: int64(len(data))}
 			r, err := ingest.Read(ctx, src, ingest.Options{})
 			if cancel(); err != nil && !errors.Is(err, context.Canceled) {
 				t.Errorf("%s after %d bytes: %v", name, left, err)

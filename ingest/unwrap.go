@@ -63,7 +63,7 @@ func (w *walker) walk(ctx context.Context, src Source) error {
 
 // open recognises what r begins with and takes it apart.
 func (w *walker) open(name string, r io.Reader, depth int) error {
-	buffered := bufio.NewReaderSize(&cancellable{w.ctx, r}, HeadBytes)
+	buffered := bufio.NewReaderSize(&cancellableReader{w.ctx, r}, HeadBytes)
 	head, err := buffered.Peek(HeadBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return w.damaged(name, err)

@@ -96,10 +96,10 @@ func TestUnpackCancelled(t *testing.T) {
 	}
 }
 
-// failing is a source that cannot be read behind its beginning.
-type failing struct{ *bytes.Reader }
+// failingSource is a source that cannot be read behind its beginning.
+type failingSource struct{ *bytes.Reader }
 
-func (f failing) ReadAt(p []byte, off int64) (int, error) {
+func (f failingSource) ReadAt(p []byte, off int64) (int, error) {
 	if off+int64(len(p)) > 100 {
 		return 0, errStore
 	}
@@ -114,7 +114,7 @@ func TestUnreadableSource(t *testing.T) {
 		"a.txt": log(8), "a.gz": gz(log(8)), "a.zst": zst(log(8)), "a.zip": zipped(file{"a.txt", log(8)}),
 		"a.7z": sevenZipped(file{"a.txt", log(8)}), "a.etl": trace(), "a.etl.gz": gz(trace()),
 	} {
-		_, err := ingest.Read(t.Context(), ingest.Source{Name: name, ReaderAt: failing{bytes.NewReader(data)}, Size: int64(len(data))}, ingest.Options{})
+		_, err := ingest.Read(t.Context(), ingest.Source{Name: name, ReaderAt: failingSource{bytes.NewReader(data)}, Size: int64(len(data))}, ingest.Options{})
 		var refused *evidence.Error
 		if !errors.Is(err, errStore) || errors.As(err, &refused) {
 			t.Errorf("%s: %v", name, err)

@@ -1,4 +1,5 @@
-// Package migrations holds the database schema as goose migrations.
+// Package migrations holds the database schema as goose migrations: SQL files, embedded, which package store applies in
+// order.
 package migrations
 
 import "embed"

@@ -1,5 +1,6 @@
-// Package web serves the pages and the HTTP API. It joins what its children answer to one server: addresses of
-// clients, request ids and the access log, security headers, errors, health.
+// Package web is the HTTP server. In come requests; packages web/pages and web/api answer them. This package adds what
+// all answers have in common: the client's address, request ids, the access log, security headers, error answers and
+// the health endpoints.
 package web
 
 import (

@@ -193,13 +193,13 @@ func TestInternalErrors(t *testing.T) {
 	}
 }
 
-type panicking struct{ blob.Store }
+type panickingStore struct{ blob.Store }
 
-func (panicking) Put(context.Context, string, io.Reader) (int64, error) { panic("out of luck") }
+func (panickingStore) Put(context.Context, string, io.Reader) (int64, error) { panic("out of luck") }
 
 func TestPanic(t *testing.T) {
 	opt, log := options(t)
-	opt.Blobs = panicking{opt.Blobs}
+	opt.Blobs = panickingStore{opt.Blobs}
 	opt.Intake.Blobs = opt.Blobs
 	w := ask(newServer(t, opt).Handler(), "PUT", "/api/v1/evidence?project=p&build=1&name=a")
 	if w.Code != 500 || strings.Contains(w.Body.String(), "luck") || !strings.Contains(log.text(), "out of luck") {

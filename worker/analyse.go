@@ -54,7 +54,7 @@ func (w *Worker) analyse(ctx context.Context, job *queue.Job) error {
 }
 
 // reportOn reports on the process that was chosen for the run.
-func reportOn(ctx context.Context, in store.Input, list []loaded, names *capture.Names) (*analysis.Report, error) {
+func reportOn(ctx context.Context, in store.Input, list []evidenceCaptures, names *capture.Names) (*analysis.Report, error) {
 	opt, err := optionsOf(in, names)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func reportOn(ctx context.Context, in store.Input, list []loaded, names *capture
 	return analyzeChosen(ctx, inputsOf(list), opt)
 }
 
-// optionsOf is what the run's project says of its own.
+// optionsOf are the options that the run's project sets.
 func optionsOf(in store.Input, names *capture.Names) (analysis.Options, error) {
 	opt := analysis.Options{Names: names, WorkUnit: in.WorkUnit, Own: map[string]bool{}}
 	for _, name := range in.OwnModules {
@@ -76,8 +76,8 @@ func optionsOf(in store.Input, names *capture.Names) (analysis.Options, error) {
 	return opt, nil
 }
 
-// analyzeChosen reports on the process that was chosen, or by itself where evidence has been replaced by such as does not
-// show that one.
+// analyzeChosen reports on the chosen process. Where the evidence has been replaced and no longer shows that process,
+// the analysis chooses one itself.
 func analyzeChosen(ctx context.Context, inputs []analysis.Input, opt analysis.Options) (*analysis.Report, error) {
 	report, err := analysis.Analyze(ctx, inputs, opt)
 	var refused *analysis.Error
@@ -94,28 +94,28 @@ func analyzeChosen(ctx context.Context, inputs []analysis.Input, opt analysis.Op
 	return report, nil
 }
 
-// warnOfNames says why there may be fewer names than there could be.
+// warnOfNames warns, with the reason, where frames may lack names that another search would find.
 func warnOfNames(r *analysis.Report, in store.Input) {
 	if in.NamesError != "" {
 		r.Warnings = append(r.Warnings, analysis.Warning{Code: capture.NoSymbols, Message: "the last search for symbols failed: " + in.NamesError, Count: 1})
 	}
 }
 
-// A loaded is the captures that hang on one piece of evidence.
-type loaded struct {
+// evidenceCaptures groups the captures that were read from one uploaded file.
+type evidenceCaptures struct {
 	analysis.Input
 	taken *time.Time // the first of them; nil where it has no clock
 	table store.Table
 }
 
-// isTimeless reports whether nothing in it says when it was, and nothing depends on that.
-func (in *loaded) isTimeless() bool {
+// isTimeless reports whether the evidence has no clock and nothing depends on its time.
+func (in *evidenceCaptures) isTimeless() bool {
 	return in.taken == nil && !slices.ContainsFunc(in.Captures, func(c *capture.Capture) bool { return c.Shape != capture.ShapeFacts })
 }
 
 // load reads the captures' artifacts and puts the evidence in the order of time.
-func load(ctx context.Context, blobs blob.Store, refs []store.CaptureRef, progress func(percent int)) ([]loaded, error) {
-	var list []loaded
+func load(ctx context.Context, blobs blob.Store, refs []store.CaptureRef, progress func(percent int)) ([]evidenceCaptures, error) {
+	var list []evidenceCaptures
 	for i, ref := range refs {
 		progress(100 * i / len(refs))
 		c, err := loadCapture(ctx, blobs, ref)
@@ -123,7 +123,7 @@ func load(ctx context.Context, blobs blob.Store, refs []store.CaptureRef, progre
 			return nil, err
 		}
 		if i == 0 || refs[i-1].Evidence != ref.Evidence {
-			in := loaded{taken: ref.TakenAt, table: ref.Table}
+			in := evidenceCaptures{taken: ref.TakenAt, table: ref.Table}
 			if c.Trace != nil {
 				in.taken = &c.Trace.Start
 			}
@@ -140,9 +140,9 @@ func load(ctx context.Context, blobs blob.Store, refs []store.CaptureRef, progre
 		last.Captures = append(last.Captures, c)
 	}
 	// Files arrive in any order. Their clock decides where all have one; it may be as coarse as a minute, so the
-	// number in the name decides the rest. What says nothing of sites and has no clock comes last.
-	clock := !slices.ContainsFunc(list, func(in loaded) bool { return in.taken == nil && !in.isTimeless() })
-	slices.SortStableFunc(list, func(a, b loaded) int {
+	// number in the name decides the rest. Evidence without sites and without a clock comes last.
+	clock := !slices.ContainsFunc(list, func(in evidenceCaptures) bool { return in.taken == nil && !in.isTimeless() })
+	slices.SortStableFunc(list, func(a, b evidenceCaptures) int {
 		if x, y := a.isTimeless(), b.isTimeless(); x != y {
 			if x {
 				return 1
@@ -159,7 +159,7 @@ func load(ctx context.Context, blobs blob.Store, refs []store.CaptureRef, progre
 	return list, nil
 }
 
-func inputsOf(list []loaded) []analysis.Input {
+func inputsOf(list []evidenceCaptures) []analysis.Input {
 	inputs := make([]analysis.Input, len(list))
 	for i := range list {
 		inputs[i] = list[i].Input
@@ -168,7 +168,7 @@ func inputsOf(list []loaded) []analysis.Input {
 }
 
 // tableOf is the allocation table that a report's sites have rows in; none where it is of snapshots.
-func tableOf(r *analysis.Report, list []loaded) store.Table {
+func tableOf(r *analysis.Report, list []evidenceCaptures) store.Table {
 	if r.Trace == nil {
 		return store.Table{}
 	}

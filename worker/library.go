@@ -19,8 +19,8 @@ import (
 // teamStore is what attempts call the files that were uploaded or fetched before.
 const teamStore = "team store"
 
-// A teamLibrary has the team's own files, and behind them those of a symbol path. What only the path has is kept: the
-// next run finds it in the team store.
+// A teamLibrary has the team's own files, and behind them those of a symbol path. Files that only the path has are
+// kept: the next run finds them in the team store.
 type teamLibrary struct {
 	store *store.Store
 	blobs blob.Store

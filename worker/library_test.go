@@ -17,24 +17,24 @@ import (
 	"heapdrift/internal/testdb"
 )
 
-// inMemory is a file in memory as symbols.Content.
-type inMemory struct{ *strings.Reader }
+// memoryContent is a file in memory as symbols.Content.
+type memoryContent struct{ *strings.Reader }
 
-func (inMemory) Close() error { return nil }
+func (memoryContent) Close() error { return nil }
 
-// onePath is a symbol path that has one file. It counts how often it is asked.
-type onePath struct {
+// singleFilePath is a symbol path that has one file. It counts how often it is asked.
+type singleFilePath struct {
 	symbols.File
 	asked int
 }
 
-func newPath(id symbols.Identity, content string) *onePath {
-	return &onePath{File: symbols.File{Identity: id, Place: "path", Group: "folder", Open: func(context.Context) (symbols.Content, error) {
-		return inMemory{strings.NewReader(content)}, nil
+func newPath(id symbols.Identity, content string) *singleFilePath {
+	return &singleFilePath{File: symbols.File{Identity: id, Place: "path", Group: "folder", Open: func(context.Context) (symbols.Content, error) {
+		return memoryContent{strings.NewReader(content)}, nil
 	}}}
 }
 
-func (p *onePath) Find(_ context.Context, want symbols.Want) (*symbols.File, []capture.Attempt, error) {
+func (p *singleFilePath) Find(_ context.Context, want symbols.Want) (*symbols.File, []capture.Attempt, error) {
 	p.asked++
 	if want.Name != p.Name || want.DebugID != p.DebugID {
 		return nil, []capture.Attempt{{Place: "path", Result: "not-found"}}, nil
@@ -42,7 +42,7 @@ func (p *onePath) Find(_ context.Context, want symbols.Want) (*symbols.File, []c
 	return &p.File, []capture.Attempt{{Place: "path", Result: "found"}}, nil
 }
 
-func (p *onePath) Named(context.Context, []string) ([]*symbols.File, []capture.Attempt, error) {
+func (p *singleFilePath) Named(context.Context, []string) ([]*symbols.File, []capture.Attempt, error) {
 	return []*symbols.File{&p.File}, nil, nil
 }
 

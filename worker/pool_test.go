@@ -47,7 +47,7 @@ func TestLogsOfThreeRunsAddUp(t *testing.T) {
 			evidence = append(evidence, alone.Evidence)
 		}
 		want, _ := score.Pool(evidence)
-		if f.Class != analysis.ClassLeak || !want.Leaks || f.Pooled == nil || f.Pooled.Pooled != want || !slices.Equal(f.Pooled.Builds, builds[:n+1]) || *f.Score != want.Score {
+		if f.Class != analysis.ClassLeak || !want.Leaks || f.Pooled == nil || f.Pooled.PooledResult != want || !slices.Equal(f.Pooled.Builds, builds[:n+1]) || *f.Score != want.Score {
 			t.Errorf("build %s: %+v, want %+v", build, f, want)
 		}
 		if f.Alone == nil || f.Alone.Class != alone.Verdict || *f.Alone.Score != *alone.Score || f.Alone.Certain != alone.Certain {

@@ -102,12 +102,12 @@ func (w *Worker) openEvidence(ctx context.Context, e store.Evidence) (blob.Conte
 	return r, nil
 }
 
-// refusal is the error of files that reading them again does not make better.
+// refusal is the error of files that another attempt would not read either.
 func refusal(err error) error {
 	if refused := evidence.Refusal(err); refused != nil {
 		return &queue.Error{Code: refused.Code, Message: refused.Error(), Final: true}
 	}
-	if ended := (*apart.Ended)(nil); errors.As(err, &ended) {
+	if ended := (*apart.ProcessError)(nil); errors.As(err, &ended) {
 		return &queue.Error{Code: ended.Code, Message: ended.Message, Final: !ended.Again}
 	}
 	return err

@@ -11,8 +11,8 @@ import (
 	"heapdrift/internal/store"
 )
 
-// A Keeper deletes uploaded files that are old, of which what was read, reports and findings stay, and what only runs and files referred to that
-// are deleted.
+// A Keeper deletes old uploaded files, whose captures, reports and findings stay, and blobs that only deleted runs and
+// files referred to.
 type Keeper struct {
 	Store *store.Store
 	Blobs blob.Store
@@ -46,7 +46,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 	}
 }
 
-// tell does a part of a round and logs what came of it.
+// tell does a part of a round and logs the result.
 func (k *Keeper) tell(ctx context.Context, what string, part func(context.Context) (int, error)) {
 	files, err := part(ctx)
 	if files > 0 {
@@ -57,7 +57,8 @@ func (k *Keeper) tell(ctx context.Context, what string, part func(context.Contex
 	}
 }
 
-// Sweep deletes blobs that only deleted runs and files referred to, and says how many. What a job may be about to refer to waits for an hour.
+// Sweep deletes blobs that only deleted runs and files referred to, and says how many. A blob that a job may be about
+// to refer to stays for another hour.
 func (k *Keeper) Sweep(ctx context.Context) (files int, err error) {
 	for {
 		n, err := k.Store.DropUnwanted(ctx, keeperBatch, func(key string, idle bool) (bool, error) {

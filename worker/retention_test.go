@@ -80,13 +80,13 @@ func TestKeeperSweepsWhatIsDeleted(t *testing.T) {
 	sweep(false)
 }
 
-// older is a blob store whose content seems to be so much older than it is.
-type older struct {
+// agedStore is a blob store whose content seems to be so much older than it is.
+type agedStore struct {
 	blob.Store
 	by time.Duration
 }
 
-func (o older) Stat(ctx context.Context, key string) (blob.Info, error) {
+func (o agedStore) Stat(ctx context.Context, key string) (blob.Info, error) {
 	info, err := o.Store.Stat(ctx, key)
 	info.Modified = info.Modified.Add(-o.by)
 	return info, err
@@ -134,7 +134,7 @@ func TestKeeperWaitsForJobs(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := (&worker.Keeper{Store: s, Blobs: older{blobs, test.age}, Log: slog.New(slog.DiscardHandler)}).Sweep(t.Context()); err != nil {
+		if _, err := (&worker.Keeper{Store: s, Blobs: agedStore{blobs, test.age}, Log: slog.New(slog.DiscardHandler)}).Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := blobs.Stat(t.Context(), blob.ContentKey(deleted.SHA256)); (err == nil) != test.kept {

@@ -51,7 +51,8 @@ func (c *tableCache) keep(bytes int64) {
 	}
 }
 
-// enter returns an open table, or lets load open it; who asks meanwhile waits for that. leave must be called after.
+// enter returns an open table, or lets load open it; other callers for the same table wait meanwhile. leave must be
+// called after.
 func (c *tableCache) enter(ctx context.Context, key tableKey, load func() (*openTable, error)) (*openTable, error) {
 	for {
 		t, wait := c.find(key)

@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// counted is a blob that must be closed once, and not while it is used.
-type counted struct {
+// countedBlob is a blob that must be closed once, and not while it is used.
+type countedBlob struct {
 	users  atomic.Int32
 	closed atomic.Int32
 	t      *testing.T
 }
 
-func (c *counted) Close() error {
+func (c *countedBlob) Close() error {
 	if c.closed.Add(1) > 1 || c.users.Load() > 0 {
 		c.t.Errorf("closed %d times, %d users", c.closed.Load(), c.users.Load())
 	}
@@ -27,7 +27,7 @@ func (c *counted) Close() error {
 func TestTablesStayOpenWhileTheyAreUsed(t *testing.T) {
 	w := &Windows{}
 	var mu sync.Mutex
-	var blobs []*counted
+	var blobs []*countedBlob
 	var wait sync.WaitGroup
 	for i := range 8 {
 		wait.Go(func() {
@@ -38,7 +38,7 @@ func TestTablesStayOpenWhileTheyAreUsed(t *testing.T) {
 					if rng.IntN(10) == 0 {
 						return nil, errors.ErrUnsupported
 					}
-					blob := &counted{t: t}
+					blob := &countedBlob{t: t}
 					mu.Lock()
 					defer mu.Unlock()
 					blobs = append(blobs, blob)
@@ -51,7 +51,7 @@ func TestTablesStayOpenWhileTheyAreUsed(t *testing.T) {
 					t.Error(table, err)
 					return
 				}
-				blob := table.blob.(*counted)
+				blob := table.blob.(*countedBlob)
 				blob.users.Add(1)
 				if blob.closed.Load() > 0 {
 					t.Error("a closed table is used")
@@ -83,7 +83,7 @@ func TestWaitingForATableEndsWithTheContext(t *testing.T) {
 		_, err := c.enter(t.Context(), tableKey{}, func() (*openTable, error) {
 			close(opening)
 			<-leave
-			return &openTable{blob: &counted{t: t}}, nil
+			return &openTable{blob: &countedBlob{t: t}}, nil
 		})
 		if err != nil {
 			t.Error(err)

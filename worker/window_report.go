@@ -44,7 +44,7 @@ func (w *Windows) Report(ctx context.Context, head *analysis.Report, in store.In
 }
 
 // narrow leaves of all captures only that of the report's process, with the numbers of the window.
-func (w *Windows) narrow(ctx context.Context, list []loaded, head *analysis.Report, window capture.Window) error {
+func (w *Windows) narrow(ctx context.Context, list []evidenceCaptures, head *analysis.Report, window capture.Window) error {
 	used := tableOf(head, list)
 	if used.Key == "" {
 		return readAgain()

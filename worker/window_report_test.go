@@ -13,17 +13,17 @@ import (
 	"heapdrift/internal/store"
 )
 
-type noRows struct{}
+type emptyTable struct{}
 
-func (noRows) Len() int64                                                    { return 0 }
-func (noRows) Scan(context.Context, int64, int64, ...allocations.Sink) error { return nil }
+func (emptyTable) Len() int64                                                    { return 0 }
+func (emptyTable) Scan(context.Context, int64, int64, ...allocations.Sink) error { return nil }
 
 // Between the reading of another file of a trace and the report on it, the captures may be of a process that the report
 // knows by another name, or of other files: that is no failure of the server, and no run without a trace.
 func TestWindowOfATraceThatWasReadAgain(t *testing.T) {
 	blobs := newBlobs(t)
 	var content bytes.Buffer
-	if err := allocations.Write(t.Context(), &content, noRows{}, nil); err != nil {
+	if err := allocations.Write(t.Context(), &content, emptyTable{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	digest, err := blob.PutContent(t.Context(), blobs, &content)
@@ -38,7 +38,7 @@ func TestWindowOfATraceThatWasReadAgain(t *testing.T) {
 	}
 	narrow := func(file, process string) error {
 		c := &capture.Capture{Process: capture.Process{Name: process, PID: 7}, Trace: &capture.Trace{To: 9, Began: allocations.BeforeTrace}}
-		list := []loaded{{table: store.Table{Key: blob.ContentKey(digest.SHA256)}, Input: analysis.Input{Files: []analysis.File{{SHA256: file}}, Captures: []*capture.Capture{c}}}}
+		list := []evidenceCaptures{{table: store.Table{Key: blob.ContentKey(digest.SHA256)}, Input: analysis.Input{Files: []analysis.File{{SHA256: file}}, Captures: []*capture.Capture{c}}}}
 		return w.narrow(t.Context(), list, head, capture.Window{To: 9})
 	}
 	if err := narrow("heap", "Process 7"); err != nil {

@@ -46,9 +46,9 @@ func (t *turns) take(ctx context.Context) (func(), error) {
 	}
 }
 
-// Prepare does what a window of a run has to wait for: it opens the table, which may have to be fetched, and waits for a turn. It is
-// called before the View in which the window is computed, since a snapshot is not to be held while waiting, and returns what ends the
-// use of both. What is wrong with the run is left for Window to say.
+// Prepare does what a window of a run has to wait for: it opens the table, which may have to be fetched, and waits for
+// a turn. It is called before the View in which the window is computed, since a snapshot is not to be held while
+// waiting, and returns what ends the use of both. Errors of the run are left to Window.
 func (w *Windows) Prepare(ctx context.Context, run int64) (done func(), err error) {
 	_, done, err = w.prepare(ctx, run)
 	return done, err

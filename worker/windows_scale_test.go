@@ -148,10 +148,10 @@ func (l *largeTrace) table(t testing.TB, rows, sites int, meta *allocations.Meta
 	return store.Table{Key: blob.ContentKey(digest.SHA256), Bytes: digest.Bytes, Sites: sites}
 }
 
-// elsewhere is a store that does not lie on a disk of this machine.
-type elsewhere struct{ blob.Store }
+// remoteStore is a store that does not lie on a disk of this machine.
+type remoteStore struct{ blob.Store }
 
-func (e elsewhere) Open(ctx context.Context, key string) (blob.Reader, error) {
+func (e remoteStore) Open(ctx context.Context, key string) (blob.Reader, error) {
 	r, err := e.Store.Open(ctx, key)
 	return struct{ blob.Reader }{r}, err
 }
@@ -176,7 +176,7 @@ func TestWindowsOfManyRows(t *testing.T) {
 	for _, test := range []struct {
 		blobs   blob.Store
 		columns int64
-	}{{l.blobs, 0}, {l.blobs, 4 << 20 /* for one of two groups */}, {elsewhere{l.blobs}, 256 << 20}} {
+	}{{l.blobs, 0}, {l.blobs, 4 << 20 /* for one of two groups */}, {remoteStore{l.blobs}, 256 << 20}} {
 		windows := &worker.Windows{Store: l.store, Blobs: test.blobs, Columns: test.columns}
 		for range 3 {
 			w := capture.Window{From: rng.Int64N(hour)}

@@ -1,4 +1,7 @@
-// Package worker is the pipeline: one handler per kind of job, one file each.
+// Package worker is the pipeline. In come jobs of package queue; out go captures, reports, findings and symbol indexes,
+// which the handlers write to the store and the blob store. Each kind of job has one handler in one file. The error of
+// a handler is a *queue.Error with a stable code, which says whether another attempt is of use, or any other error,
+// which is tried again.
 package worker
 
 import (
@@ -21,11 +24,11 @@ type Worker struct {
 	Symbols symbols.Library
 	// Searched is called with every place that was asked for a symbol file, and what it answered; nil for nobody.
 	Searched func(place, result string)
-	// Apart does what reads files that nobody vouches for in processes of their own; nil does it in this one.
+	// Apart runs the tasks that read untrusted files in processes of their own; nil runs them in this one.
 	Apart *apart.Runner
 }
 
-// Handlers maps each kind of job to what does it.
+// Handlers maps each kind of job to its handler.
 func (w *Worker) Handlers() map[string]queue.Handler {
 	return map[string]queue.Handler{store.JobRead: w.read, store.JobSymbolise: w.symbolise, store.JobAnalyse: w.analyse}
 }

@@ -18,14 +18,14 @@ import (
 	"heapdrift/web/pages/account"
 )
 
-// listening is what a server does once it listens.
-type listening struct {
+// serverAddress is the address that a server listens on and the access that it grants.
+type serverAddress struct {
 	address string
 	access  guard.Access
 }
 
-// access is whether a server on an address asks who somebody is. At home it does not while nobody has an account, unless others reach it through a
-// proxy: those name it, or trust the addresses that it forwards.
+// access decides whether a server on an address asks for a login. A server on loopback does not while there is no
+// account, unless others reach it through a proxy, which HEAPDRIFT_HOSTS or HEAPDRIFT_TRUST_PROXY tell.
 func (c *config) access(r role, address net.Addr) guard.Access {
 	at, ok := address.(*net.TCPAddr)
 	switch {
@@ -86,7 +86,8 @@ func newSetupLink(ctx context.Context, s *store.Store, url string) (string, erro
 	return strings.TrimSuffix(url, "/") + account.SetupPath(link.Text), nil
 }
 
-// setupLink prints a link that opens the account of an admin. Whoever may use the database may have one: also who has lost the password.
+// setupLink prints a link that opens the account of an admin. Everybody who may use the database may have one, also an
+// admin who has lost the password.
 func setupLink(ctx context.Context, args []string, s streams) (int, error) {
 	flags := flag.NewFlagSet("setup-link", flag.ContinueOnError)
 	url := flags.String("url", "", "address of the server as browsers reach it; HEAPDRIFT_URL, or HEAPDRIFT_LISTEN, when not given")

@@ -203,7 +203,7 @@ func writeOutput(path string, out io.Writer, write func(io.Writer) error) error 
 	return nil
 }
 
-// writeThrough writes to what a name stands for.
+// writeThrough writes to the device or pipe that a name stands for.
 func writeThrough(path string, write func(io.Writer) error) error {
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {

@@ -47,8 +47,8 @@ func readEvidence(ctx context.Context, paths []string, opt ingest.Options, s str
 // at most as a rule.
 const largeEvidence, room = 16 << 20, 4
 
-// roomFor is how much memory the evidence takes in the order of magnitude; 0 where that is little. A file that is not there is found out
-// where it is opened.
+// roomFor is the order of magnitude of the memory that the evidence takes; 0 where that is little. A missing file is
+// reported where it is opened.
 func roomFor(paths []string) memory.Size {
 	total := int64(0)
 	for _, path := range paths {
@@ -62,7 +62,8 @@ func roomFor(paths []string) memory.Size {
 	return memory.Size(min(total, math.MaxInt64/room) * room)
 }
 
-// filesAtOnce is how many files of a series are read at once: what one does behind its last byte, the other needs not wait for.
+// filesAtOnce is how many files of a series are read at once: the next file need not wait for the work that follows the
+// last byte of the previous one.
 const filesAtOnce = 2
 
 // readAll reads the files; their digests may not be there yet.
@@ -217,7 +218,7 @@ func (e *evidenceFiles) table(ctx context.Context) (func(io.Writer) error, error
 	return nil, &usageError{"--format parquet is the allocation table of a trace; this is none"}
 }
 
-// close gives temporary disk back.
+// close frees temporary disk space.
 func (e *evidenceFiles) close() {
 	for _, f := range e.files {
 		_ = f.content.Close() // read only

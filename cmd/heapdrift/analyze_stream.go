@@ -13,8 +13,8 @@ import (
 // standardInput is the name that stands for the standard input.
 const standardInput = "-"
 
-// openFile opens what a name stands for as a file that may be read at any place: the standard input, pipes and devices are copied to a
-// temporary one, which is in no folder any more.
+// openFile opens the file that a name stands for, for reading at any offset. It copies the standard input, pipes and
+// devices to a temporary file that no folder lists.
 func openFile(ctx context.Context, path string, in io.Reader) (*os.File, error) {
 	if path == standardInput {
 		return spool(ctx, func() (io.ReadCloser, error) { return io.NopCloser(in), nil })
@@ -31,8 +31,8 @@ func openFile(ctx context.Context, path string, in io.Reader) (*os.File, error) 
 	return spool(ctx, func() (io.ReadCloser, error) { return os.Open(path) })
 }
 
-// spool copies a stream to a temporary file. To open a pipe and to read it may take for ever, and the context ends both: what is left
-// behind ends with the process.
+// spool copies a stream to a temporary file. Opening a pipe and reading it may block for ever. The context ends the
+// waiting; the blocked goroutine ends with the process.
 func spool(ctx context.Context, open func() (io.ReadCloser, error)) (*os.File, error) {
 	file, err := os.CreateTemp("", "heapdrift-evidence-*")
 	if err != nil {

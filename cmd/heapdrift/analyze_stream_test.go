@@ -75,11 +75,11 @@ func TestAnalyzeWhatIsNoFile(t *testing.T) {
 		t.Errorf("nothing: %d %s", code, stderr)
 	}
 	broken := fmt.Errorf("the pipe broke")
-	if code := run(t.Context(), []string{"analyze", "-"}, streams{in: io.MultiReader(strings.NewReader("x"), failing{broken}), out: io.Discard, err: io.Discard}); code != exitInput {
+	if code := run(t.Context(), []string{"analyze", "-"}, streams{in: io.MultiReader(strings.NewReader("x"), failingWriter{broken}), out: io.Discard, err: io.Discard}); code != exitInput {
 		t.Errorf("a stream that breaks: %d", code)
 	}
 }
 
-type failing struct{ err error }
+type failingWriter struct{ err error }
 
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
+func (f failingWriter) Read([]byte) (int, error) { return 0, f.err }

@@ -60,7 +60,7 @@ func installation(t *testing.T, database, blobs string, r role) (address string,
 	ctx, cancel := context.WithCancel(context.Background())
 	listens, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
-		ended <- p.run(ctx, r, func(_ context.Context, at listening) error { listens <- at.address; return nil })
+		ended <- p.run(ctx, r, func(_ context.Context, at serverAddress) error { listens <- at.address; return nil })
 	}()
 	select {
 	case address = <-listens:

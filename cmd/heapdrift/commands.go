@@ -27,7 +27,7 @@ type streams struct {
 	in  io.Reader
 	out io.Writer
 	err io.Writer
-	// budget is what the command may take of memory.
+	// budget is how much memory the command may take.
 	budget *memory.Budget
 }
 
@@ -70,7 +70,7 @@ func nameWords(first string) int {
 	return 1
 }
 
-// usageError is an error of the command line's words.
+// usageError is an error in the command line.
 type usageError struct{ message string }
 
 func (e *usageError) Error() string { return e.message }

@@ -31,7 +31,7 @@ type config struct {
 	MinFree      int64  `env:"HEAPDRIFT_MIN_FREE" envDefault:"1073741824" help:"bytes of the disk that uploads leave free, where blobs lie on a disk; 0 looks not"`
 	TokenQuota   int64  `env:"HEAPDRIFT_TOKEN_QUOTA" help:"bytes that may come with one token in a day, in UTC; 0 for no limit"`
 	KeepEvidence int    `env:"HEAPDRIFT_KEEP_EVIDENCE_DAYS" help:"after how many days uploaded files are deleted; reports and findings stay; 0 keeps them"`
-	// Of symbol paths; what the path itself is, Windows' own variables say.
+	// These are about symbol paths; the path itself is in Windows' own variables.
 	SymbolServers string        `env:"HEAPDRIFT_SYMBOL_SERVERS" help:"symbol servers that may be asked, as host or *.domain with commas between; none when empty; known ones may send to where they keep their files; only what is named here may be in a private network"`
 	SymbolWait    time.Duration `env:"HEAPDRIFT_SYMBOL_WAIT" envDefault:"1m" help:"how long a run waits for one symbol server, all files together, where that is slow; the report says what is missing then"`
 	SymbolMap     string        `env:"HEAPDRIFT_SYMBOL_MAP" help:"where Windows directories of symbol paths lie here, as C:\\Symbols=/mnt/symbols with semicolons between"`
@@ -69,7 +69,7 @@ func loadConfig() (config, error) {
 	return c, nil
 }
 
-// need checks that the variables which a part cannot do without are set.
+// need checks that the variables which a part requires are set.
 func (c config) need() error {
 	for _, v := range []struct{ name, value string }{
 		{"HEAPDRIFT_DATABASE_URL", c.DatabaseURL}, {"HEAPDRIFT_REDIS_URL", c.RedisURL}, {"HEAPDRIFT_BLOB_URL", c.BlobURL},

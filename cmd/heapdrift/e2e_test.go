@@ -55,7 +55,7 @@ func startServerAs(t *testing.T, open string) (address string, db *store.Store) 
 	ctx, cancel := context.WithCancel(context.Background())
 	listens, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
-		ended <- p.run(ctx, r, func(_ context.Context, at listening) error { listens <- at.address; return nil })
+		ended <- p.run(ctx, r, func(_ context.Context, at serverAddress) error { listens <- at.address; return nil })
 	}()
 	t.Cleanup(func() {
 		cancel()

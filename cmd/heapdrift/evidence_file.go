@@ -15,8 +15,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// evidenceFile is a file given, with the digest of its content. Who reads the file from its beginning on computes the digest by that; from
-// where a reader leaves something out, the digest is computed beside it.
+// evidenceFile is a file given, with the digest of its content. Reading the file in order computes the digest on the
+// way; from the first byte that a reader skips on, the digest is computed separately, at the same time.
 type evidenceFile struct {
 	analysis.File
 	ctx     context.Context //nolint:containedctx // lives as long as one command

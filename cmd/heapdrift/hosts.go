@@ -8,8 +8,9 @@ import (
 // loopback are the names of this machine for itself.
 var loopback = []string{"localhost", "127.0.0.1", "::1"}
 
-// hostsFor are the hosts that a server on an address answers for; named is HEAPDRIFT_HOSTS. Nobody but this machine reaches a loopback
-// address, whatever name a site of others gives it; behind a proxy the name must be said.
+// hostsFor are the hosts that a server on an address answers for; named is HEAPDRIFT_HOSTS. Only this machine reaches a
+// loopback address, so that any other host name is one that a foreign site has given it; behind a proxy the name must
+// be configured.
 func hostsFor(address net.Addr, named string) []string {
 	var hosts []string
 	for name := range strings.SplitSeq(named, ",") {

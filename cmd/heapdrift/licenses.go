@@ -12,7 +12,7 @@ import (
 	"heapdrift/internal/licenses"
 )
 
-// printLicenses prints the licences of what is in this program: not of what others of its platforms hold.
+// printLicenses prints the licences of the parts of this program, not those of parts that only other platforms have.
 func printLicenses(_ context.Context, args []string, s streams) (int, error) {
 	if len(args) > 0 {
 		return exitUsage, &usageError{fmt.Sprintf("takes no %q", args[0])}

@@ -1,4 +1,7 @@
-// Heapdrift finds native memory leaks in what the Windows tools recorded, and remembers them.
+// Heapdrift finds native memory leaks in what Windows tools recorded, and remembers them.
+//
+// In come a subcommand with its flags, variables of the environment that begin with HEAPDRIFT_, and files. Out go a
+// server, a worker, or text and files; the exit status tells scripts how it ended. One file holds one subcommand.
 package main
 
 import (

@@ -30,11 +30,11 @@ type parts struct {
 	blobs  blob.Store
 	node   *queue.Node
 	budget *memory.Budget
-	// metrics are told of what happens.
+	// metrics count the events of the process.
 	metrics *metrics.Metrics
 }
 
-// role says what a process does.
+// A role says what a process does.
 type role struct {
 	web         bool // serves pages and the API
 	work        bool // runs jobs
@@ -42,7 +42,7 @@ type role struct {
 	atHome      bool // everything runs on this machine
 }
 
-// name is the command that the role is of.
+// name is the command with this role.
 func (r role) name() string {
 	switch {
 	case r.web && r.work:
@@ -86,8 +86,8 @@ func openParts(ctx context.Context, c config, r role, budget *memory.Budget, log
 	return p, nil
 }
 
-// apart is what runs the readers of a worker in processes of their own; nil where the system has no such. Beside the light jobs one
-// heavy one may run.
+// apart runs the readers of a worker in processes of their own; nil where the system does not support it. Beside the
+// light jobs one heavy one may run.
 func (c *config) apart(log *slog.Logger) *apart.Runner {
 	if !apart.Supported {
 		return nil
@@ -95,10 +95,11 @@ func (c *config) apart(log *slog.Logger) *apart.Runner {
 	return &apart.Runner{Parts: c.Concurrency + 1, Log: log}
 }
 
-// doorMemory is what looking at one upload may take: the largest windows that archives need, and room.
+// doorMemory is how much memory the inspection of one upload may take: the largest windows that archives need, and a
+// reserve.
 const doorMemory = 768 << 20
 
-// doorApart is what looks at uploads; nil as apart.
+// doorApart runs the inspection of uploads in processes of their own; nil as apart.
 func (c *config) doorApart(log *slog.Logger) *apart.Runner {
 	if !apart.Supported {
 		return nil
@@ -106,19 +107,19 @@ func (c *config) doorApart(log *slog.Logger) *apart.Runner {
 	return &apart.Runner{Memory: doorMemory, AtOnce: max(2, runtime.NumCPU()), Log: log}
 }
 
-// searched counts what places answer that are asked for symbol files.
+// searched counts the answers of the places that are asked for symbol files.
 func (p *parts) searched(place, result string) {
 	p.metrics.Searched(place, result)
 	p.node.Searched(place, result)
 }
 
-// withinBudget ends jobs that use a worker's memory up.
+// withinBudget ends jobs that exceed a worker's memory.
 func withinBudget(budget *memory.Budget, handlers map[string]queue.Handler) map[string]queue.Handler {
 	bounded := make(map[string]queue.Handler, len(handlers))
 	for kind, handler := range handlers {
 		bounded[kind] = func(ctx context.Context, job *queue.Job) error {
 			err := budget.Do(ctx, func(ctx context.Context) error { return handler(ctx, job) })
-			var exceeded *memory.Exceeded
+			var exceeded *memory.LimitError
 			if errors.As(err, &exceeded) {
 				return &queue.Error{Code: memory.Code, Message: exceeded.Error(), Final: true}
 			}
@@ -133,7 +134,7 @@ func (p *parts) intake() *intake.Intake {
 }
 
 // run works until ctx is done: the queue's node, and the web server where the role has one. ready is called once the server listens.
-func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context, at listening) error) error {
+func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context, at serverAddress) error) error {
 	if r.work {
 		n, err := p.store.RetryInternal(ctx, buildVersion())
 		if err != nil {
@@ -175,7 +176,7 @@ func (p *parts) run(ctx context.Context, r role, ready func(ctx context.Context,
 		}
 		group.Go(func() error { return server.Serve(ctx, listener) })
 		group.Go(func() error {
-			return ready(ctx, listening{listener.Addr().String(), p.config.access(r, listener.Addr())})
+			return ready(ctx, serverAddress{listener.Addr().String(), p.config.access(r, listener.Addr())})
 		})
 	}
 	return group.Wait()
@@ -204,7 +205,7 @@ func runRole(ctx context.Context, args []string, s streams, r role) (int, error)
 		return exitInput, err
 	}
 	defer p.store.Close()
-	return exitOK, p.run(ctx, r, func(ctx context.Context, at listening) error {
+	return exitOK, p.run(ctx, r, func(ctx context.Context, at serverAddress) error {
 		p.log.Info("listening", "address", at.address)
 		return p.logAccess(ctx, at.access)
 	})

@@ -26,7 +26,7 @@ type pushFlags struct {
 	dryRun, quiet                                                       bool
 }
 
-// verdictFormat is the form of the verdict as the server gives it, with what is known of its leaks.
+// verdictFormat is the JSON form of the verdict as the server gives it, with the known facts about its leaks.
 const verdictFormat = "json"
 
 func (f *pushFlags) set() *flag.FlagSet {
@@ -80,7 +80,7 @@ func pushEvidence(ctx context.Context, args []string, s streams) (int, error) {
 	if f.dryRun {
 		return exitOK, f.describe(s.out, plan, job)
 	}
-	// What an earlier job left behind must not be taken for the outcome of this one.
+	// Output files of an earlier job must not be taken for the outcome of this one.
 	if err := f.removeOutputs(); err != nil {
 		return exitInput, err
 	}
@@ -142,8 +142,8 @@ func (f *pushFlags) judge(ctx context.Context, client *push.Client, id int64, v 
 	return o, nil
 }
 
-// exitOfOutcome is the exit code of a gate. A leak is a leak whatever else went wrong; where none is found, a file that could not be read is one that
-// nothing is known of. A verdict that is not there yet decides nothing.
+// exitOfOutcome is the exit code of a gate. A leak fails whatever else went wrong. Without a leak, an unreadable file
+// counts, because it may hold one. A verdict that is not there yet decides nothing.
 func exitOfOutcome(o *outcome.Outcome) int {
 	switch {
 	case o.Gate == outcome.GateFailed:
@@ -158,7 +158,7 @@ func exitOfOutcome(o *outcome.Outcome) int {
 	return exitInput
 }
 
-// describe prints what would be sent, and where it belongs.
+// describe prints the files that would be sent, and their target.
 func (f *pushFlags) describe(out io.Writer, p *push.Plan, job *ciJob) error {
 	line := func(name, value string) {
 		if value != "" {

@@ -46,7 +46,7 @@ func (j *ciJob) root() string {
 	return dir
 }
 
-// failed tells the system that nothing came of the push, and returns why.
+// failed tells the system that the push failed, and returns the reason.
 func (j *ciJob) failed(out io.Writer, err error) error {
 	err = fmt.Errorf("push: %w; there is no verdict", err)
 	note := ci.Note{Level: ci.LevelError, Code: "push-failed", Identity: "heapdrift-push", Title: "heapdrift push", Text: err.Error()}
@@ -78,7 +78,7 @@ func (j *ciJob) tell(out io.Writer, o *outcome.Outcome, v *push.Verdict, quiet b
 	return err
 }
 
-// list prints the leaks: those that fail the gate in the open, others folded where the system folds.
+// list prints the leaks: those that fail the gate unfolded, others folded where the system can fold text.
 func (j *ciJob) list(out io.Writer, o *outcome.Outcome, v *push.Verdict) {
 	var rest []*outcome.Leak
 	for i := range o.Leaks {
@@ -137,7 +137,8 @@ func leakLine(l *outcome.Leak) string {
 	return ci.Plain(line)
 }
 
-// notesOf are what the system shows beside the job and the sources: an error for each leak that fails the gate, a warning where nothing is decided.
+// notesOf are the annotations that the system shows beside the job and the sources: an error for each leak that fails
+// the gate, a warning where the evidence does not decide.
 func notesOf(o *outcome.Outcome) (notes []ci.Note) {
 	for i := range o.Leaks {
 		l := &o.Leaks[i]

@@ -84,7 +84,7 @@ func (f *pushFlags) plan(ctx context.Context, patterns []string) (*push.Plan, er
 	return p, p.Stat()
 }
 
-// addWork says of each file how much had been done by then.
+// addWork notes, for each file, how much work the process had done by then.
 func (f *pushFlags) addWork(p *push.Plan) error {
 	if f.work == "" {
 		if f.unit != "" {

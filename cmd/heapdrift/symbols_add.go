@@ -52,7 +52,7 @@ func (c config) serverURL() string {
 }
 
 // sendAll sends files, a few at once, and reports what became of each in their order.
-func (s *symbolServer) sendAll(ctx context.Context, files []foundSymbols, report func(foundSymbols, symbolOutcome)) error {
+func (s *symbolServer) sendAll(ctx context.Context, files []symbolCandidate, report func(symbolCandidate, symbolOutcome)) error {
 	outcomes := make([]chan symbolOutcome, len(files))
 	for i := range outcomes {
 		outcomes[i] = make(chan symbolOutcome, 1)
@@ -93,7 +93,7 @@ type symbolSum struct {
 	wrong                         bool // a file that was asked for by its name was refused
 }
 
-func (n *symbolSum) add(f foundSymbols, o symbolOutcome) {
+func (n *symbolSum) add(f symbolCandidate, o symbolOutcome) {
 	switch o.state {
 	case "added":
 		n.added++
@@ -108,7 +108,8 @@ func (n *symbolSum) add(f foundSymbols, o symbolOutcome) {
 	fmt.Fprintf(n.out, "%-8s %s  %s\n", o.state, f.path, o.text)
 }
 
-// print prints the counts and returns the exit code. What was refused in a directory is no failure: nobody asked for it.
+// print prints the counts and returns the exit code. A refused file of a directory is no failure, because nobody named
+// it.
 func (n *symbolSum) print() (int, error) {
 	if _, err := fmt.Fprintf(n.out, "%d added, %d known, %d refused, %d failed\n", n.added, n.known, n.refused, n.failed); err != nil {
 		return exitInput, fmt.Errorf("write: %w", err)

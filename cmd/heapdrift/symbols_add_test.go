@@ -233,7 +233,7 @@ func TestSymbolsAddAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.pause = 0
-	if o := s.send(t.Context(), foundSymbols{path: path}); o.state != "added" || o.text != "K, export, runs named anew: 2" || puts.Load() != 2 {
+	if o := s.send(t.Context(), symbolCandidate{path: path}); o.state != "added" || o.text != "K, export, runs named anew: 2" || puts.Load() != 2 {
 		t.Errorf("%+v after %d", o, puts.Load())
 	}
 }

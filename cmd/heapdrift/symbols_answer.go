@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// symbolAnswer is what a server says to symbols that it has taken.
+// symbolAnswer is a server's answer to symbols that it has taken.
 type symbolAnswer struct {
 	Modules []struct {
 		Name, Key, Symbols, Note string
@@ -47,7 +47,7 @@ func (a symbolAnswer) outcome() symbolOutcome {
 	return symbolOutcome{state, strings.Join(words, ", ")}
 }
 
-// refusal is what a server says to what it does not take.
+// refusal is a server's answer to a file that it refuses.
 func refusal(response *http.Response, text []byte) symbolOutcome {
 	var problem struct{ Code, Detail, Title string }
 	if err := json.Unmarshal(text, &problem); err != nil || problem.Code == "" {

@@ -12,23 +12,23 @@ import (
 	"strings"
 )
 
-// foundSymbols is a file that may be sent as symbols.
-type foundSymbols struct {
+// symbolCandidate is a file that may be sent as symbols.
+type symbolCandidate struct {
 	path  string
 	named bool // on the command line, not found in a directory
 }
 
 // findSymbols lists the files that are given, and those of directories that begin as a PDB, an image, or a compressed one
 // of a symbol store does.
-func findSymbols(ctx context.Context, paths []string) ([]foundSymbols, error) {
-	var files []foundSymbols
+func findSymbols(ctx context.Context, paths []string) ([]symbolCandidate, error) {
+	var files []symbolCandidate
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
 			return nil, err
 		}
 		if !info.IsDir() {
-			files = append(files, foundSymbols{path, true})
+			files = append(files, symbolCandidate{path, true})
 			continue
 		}
 		err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
@@ -46,7 +46,7 @@ func findSymbols(ctx context.Context, paths []string) ([]foundSymbols, error) {
 				return err
 			}
 			if form == identifiable || form == compressed && strings.HasSuffix(file, "_") {
-				files = append(files, foundSymbols{path: file})
+				files = append(files, symbolCandidate{path: file})
 			}
 			return nil
 		})

@@ -40,7 +40,7 @@ func newSymbolServer(address, group string) (*symbolServer, error) {
 }
 
 // send sends one file unless the server has it.
-func (s *symbolServer) send(ctx context.Context, f foundSymbols) symbolOutcome {
+func (s *symbolServer) send(ctx context.Context, f symbolCandidate) symbolOutcome {
 	file, err := os.Open(f.path)
 	if err != nil {
 		return symbolOutcome{"failed", err.Error()}
@@ -71,8 +71,8 @@ func (s *symbolServer) send(ctx context.Context, f foundSymbols) symbolOutcome {
 	return s.put(ctx, file, name, info.Size())
 }
 
-// has reports whether the server has a file of that id and size. Where it does not say, the file is sent: the server
-// takes it as often as it comes.
+// has reports whether the server has a file of that id and size. Where the server does not tell, the file is sent: the
+// server accepts a file any number of times.
 func (s *symbolServer) has(ctx context.Context, id symbols.Identity, size int64) bool {
 	name := url.PathEscape(id.Name)
 	response, err := s.do(ctx, http.MethodHead, "/symbols/"+name+"/"+id.Key()+"/"+name, func() (io.Reader, int64) { return http.NoBody, 0 })

@@ -16,7 +16,7 @@ import (
 	"heapdrift/internal/store"
 )
 
-// up runs everything on this machine. What the environment names is used; the rest is started here.
+// up runs everything on this machine. It uses the services that the environment names, and starts the others.
 func up(ctx context.Context, args []string, s streams) (int, error) {
 	flags := flag.NewFlagSet("up", flag.ContinueOnError)
 	withDemo := flags.Bool("demo", false, "load a demo project and print the address of its report")
@@ -47,7 +47,7 @@ func up(ctx context.Context, args []string, s streams) (int, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go own.watch(ctx, cancel)
-	err = p.run(ctx, r, func(ctx context.Context, at listening) error {
+	err = p.run(ctx, r, func(ctx context.Context, at serverAddress) error {
 		url := "http://" + browsable(at.address)
 		if !*withDemo {
 			fmt.Fprintf(s.out, "heapdrift is up: %s\n", url)
@@ -68,21 +68,21 @@ func up(ctx context.Context, args []string, s streams) (int, error) {
 
 var errPostgresDied = errors.New("the private PostgreSQL ended; its log in the state directory says why")
 
-// own are the services that this process started for itself.
-type own struct {
+// ownServices are the services that this process started for itself.
+type ownServices struct {
 	postgres *embedded.Postgres
 	redis    *embedded.Redis
 }
 
 // startOwn starts what the environment does not name and enters it into the configuration.
-func startOwn(ctx context.Context, c *config, log *slog.Logger) (*own, error) {
+func startOwn(ctx context.Context, c *config, log *slog.Logger) (*ownServices, error) {
 	if c.StateDir == "" {
 		c.StateDir = embedded.DefaultStateDir()
 	}
 	if err := os.MkdirAll(c.StateDir, 0o755); err != nil {
 		return nil, fmt.Errorf("state directory: %w; set HEAPDRIFT_STATE_DIR to one that can be written", err)
 	}
-	o := &own{}
+	o := &ownServices{}
 	if c.DatabaseURL == "" {
 		postgres, err := embedded.StartPostgres(ctx, embedded.PostgresOptions{Dir: filepath.Join(c.StateDir, "postgres"), Log: log})
 		if err != nil {
@@ -110,7 +110,7 @@ func startOwn(ctx context.Context, c *config, log *slog.Logger) (*own, error) {
 }
 
 // watch cancels everything when the private database ends by itself.
-func (o *own) watch(ctx context.Context, cancel context.CancelCauseFunc) {
+func (o *ownServices) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 	if o.postgres == nil {
 		return
 	}
@@ -122,7 +122,7 @@ func (o *own) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 }
 
 // stop ends what was started, the database last.
-func (o *own) stop(log *slog.Logger) {
+func (o *ownServices) stop(log *slog.Logger) {
 	if o.redis != nil {
 		o.redis.Stop()
 	}

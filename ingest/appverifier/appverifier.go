@@ -9,8 +9,9 @@
 //	      <avrf:stackTrace>
 //	        <avrf:trace>app!Cache::Fill+1f (c:\src\cache.cpp @ 12)</avrf:trace>
 //
-// The stops of the layer Leak become samples, each with the stack that allocated; all others become notes. A leak stop is the
-// tool's own conclusion: a module was unloaded that had not given back what it holds.
+// Each session with stops becomes a Capture, and a log without stops gives an *evidence.Error. Stops of the layer Leak
+// become samples, each with the stack that allocated; all other stops become notes. A leak stop is the tool's own
+// conclusion: a module was unloaded before it had freed its memory.
 package appverifier
 
 import (

@@ -120,14 +120,14 @@ func TestReadKeepsTheReadersError(t *testing.T) {
 }
 
 func TestWriteReportsFailure(t *testing.T) {
-	if err := sample().Write(failing{}); err == nil {
+	if err := sample().Write(failingWriter{}); err == nil {
 		t.Error("a writer that fails was not noticed")
 	}
 }
 
-type failing struct{}
+type failingWriter struct{}
 
-func (failing) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+func (failingWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 func FuzzRead(f *testing.F) {
 	f.Add(artifact(f, sample()))

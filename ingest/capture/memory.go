@@ -53,8 +53,8 @@ type Space struct {
 	Types       []Share `json:"types,omitempty"`
 	Protections []Share `json:"protections,omitempty"`
 	// Largest are the largest reservations that are no image, heap or stack, and Repeated the sizes that many of them have.
-	Largest  []Reservation `json:"largest,omitempty"`
-	Repeated []Repeated    `json:"repeated,omitempty"`
+	Largest  []Reservation          `json:"largest,omitempty"`
+	Repeated []RepeatedReservations `json:"repeated,omitempty"`
 	// LargestFree is the largest hole; 0 where the evidence does not tell.
 	LargestFree   int64   `json:"largest_free,omitempty"`
 	LargestFreeAt Address `json:"largest_free_at,omitempty"`
@@ -125,8 +125,8 @@ type Reservation struct {
 	Note      string  `json:"note,omitempty"`    // what its content looks like, or whose it seems to be
 }
 
-// Repeated are reservations of one size.
-type Repeated struct {
+// RepeatedReservations are reservations of one size.
+type RepeatedReservations struct {
 	Reserved  int64   `json:"reserved"` // of each
 	Count     int64   `json:"count"`
 	Committed int64   `json:"committed"` // of all

@@ -52,7 +52,7 @@ func InWindow(ctx context.Context, captures []*Capture, rows allocations.Scanner
 		return nil, err
 	}
 	out := make([]*Capture, len(captures))
-	next := answered{question: &q, answer: a, beyond: int64(beyond)}
+	next := windowAnswer{question: &q, answer: a, beyond: int64(beyond)}
 	for i, c := range captures {
 		out[i] = next.capture(c, w)
 	}
@@ -70,7 +70,7 @@ func (t *Trace) shows(w Window) bool {
 // captures, or −1.
 type groupings struct {
 	sites, kinds, heaps []int32
-	n                   answered
+	n                   windowAnswer
 }
 
 func (g *groupings) add(c *Capture) {
@@ -88,20 +88,20 @@ func (g *groupings) add(c *Capture) {
 	g.n.pass(c)
 }
 
-// answered counts the groups of the captures that are done, and holds the answer.
-type answered struct {
+// windowAnswer holds the answer to a question about a window, and counts the groups of the captures that are done.
+type windowAnswer struct {
 	question            *allocations.Question
 	answer              *allocations.Answer
 	beyond              int64
 	sites, kinds, heaps int
 }
 
-func (n *answered) pass(c *Capture) {
+func (n *windowAnswer) pass(c *Capture) {
 	n.sites, n.kinds, n.heaps = n.sites+len(c.Sites), n.kinds+int(KindHeapVirtual)+1, n.heaps+len(c.Heaps)
 }
 
 // peak is that of a group; a group without rows has none.
-func (n *answered) peak(grouping, group int) allocations.Peak {
+func (n *windowAnswer) peak(grouping, group int) allocations.Peak {
 	if peaks := n.answer.Peaks[grouping]; group < len(peaks) {
 		return peaks[group]
 	}
@@ -109,7 +109,7 @@ func (n *answered) peak(grouping, group int) allocations.Peak {
 }
 
 // capture is c with the numbers of the answer.
-func (n *answered) capture(c *Capture, w Window) *Capture {
+func (n *windowAnswer) capture(c *Capture, w Window) *Capture {
 	out, trace := *c, *c.Trace
 	out.Trace, trace.Window, trace.SurvivalsBeyond = &trace, w, n.beyond
 	samples := n.answer.Samples

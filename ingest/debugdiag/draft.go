@@ -32,11 +32,11 @@ type draft struct {
 	leakTrack string // version of LeakTrack.dll
 	tracked   string // duration, as printed
 	total     totals
-	managers  map[string]*managed
+	managers  map[string]*managedMemory
 
 	modules   []module
 	functions []function
-	open      opened
+	open      factTarget
 	frames    int64               // of samples, in all
 	known     map[[2]string]frame // by name and source, as printed
 	dropped   int64               // samples and frames beyond the bounds
@@ -74,8 +74,8 @@ type namedSize struct {
 	span
 }
 
-// managed is what a memory manager gave.
-type managed struct {
+// managedMemory is the memory that a memory manager gave.
+type managedMemory struct {
 	count int64 // −1 unknown
 	size  span
 	at    int // order of the report
@@ -84,8 +84,8 @@ type managed struct {
 func newDraft(dump string) *draft {
 	return &draft{
 		c: &capture.Capture{Kind: Kind}, memory: &capture.Memory{}, name: parseDumpName(dump), openHeap: -1,
-		heapAt: map[capture.Address]int{}, heapGroups: map[heapSize]*capture.Group{}, managers: map[string]*managed{}, spaceUses: map[capture.UseName]span{}, known: map[[2]string]frame{},
-		total: totals{count: -1, handles: -1, byModule: -1, byHandles: -1, byType: -1}, open: opened{module: -1},
+		heapAt: map[capture.Address]int{}, heapGroups: map[heapSize]*capture.Group{}, managers: map[string]*managedMemory{}, spaceUses: map[capture.UseName]span{}, known: map[[2]string]frame{},
+		total: totals{count: -1, handles: -1, byModule: -1, byHandles: -1, byType: -1}, open: factTarget{module: -1},
 	}
 }
 

@@ -17,22 +17,22 @@ func decodeText(in *bufio.Reader) io.Reader {
 	case bytes.HasPrefix(head, []byte("\xEF\xBB\xBF")):
 		_, _ = in.Discard(3) // they were just seen
 	case bytes.HasPrefix(head, []byte("\xFF\xFE")), bytes.HasPrefix(head, []byte("<\x00")):
-		return &wide{in: in, order: binary.LittleEndian}
+		return &utf16Decoder{in: in, order: binary.LittleEndian}
 	case bytes.HasPrefix(head, []byte("\xFE\xFF")), bytes.HasPrefix(head, []byte("\x00<")):
-		return &wide{in: in, order: binary.BigEndian}
+		return &utf16Decoder{in: in, order: binary.BigEndian}
 	}
 	return in
 }
 
-// wide reads UTF-16 as UTF-8.
-type wide struct {
+// utf16Decoder reads UTF-16 as UTF-8.
+type utf16Decoder struct {
 	in    *bufio.Reader
 	order binary.ByteOrder
 	out   []byte
 	err   error
 }
 
-func (w *wide) Read(p []byte) (int, error) {
+func (w *utf16Decoder) Read(p []byte) (int, error) {
 	for len(w.out) == 0 {
 		if w.err != nil {
 			return 0, w.err
@@ -45,7 +45,7 @@ func (w *wide) Read(p []byte) (int, error) {
 }
 
 // fill takes what is buffered, at least one unit.
-func (w *wide) fill() {
+func (w *utf16Decoder) fill() {
 	w.out = w.out[:0]
 	for range sourceBlock / 4 {
 		unit, err := w.in.Peek(2)

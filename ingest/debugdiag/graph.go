@@ -63,7 +63,7 @@ func (d *draft) manager(name, value string) {
 			d.dropped++
 			return
 		}
-		m = &managed{count: -1, at: len(d.managers)}
+		m = &managedMemory{count: -1, at: len(d.managers)}
 		d.managers[name] = m
 	}
 	if size, ok := parseSize(value); ok {

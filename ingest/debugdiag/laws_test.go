@@ -89,10 +89,10 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// failing fails behind some text.
-type failing struct{ io.Reader }
+// failingReader fails behind some text.
+type failingReader struct{ io.Reader }
 
-func (f failing) Read(p []byte) (int, error) {
+func (f failingReader) Read(p []byte) (int, error) {
 	n, err := f.Reader.Read(p)
 	if errors.Is(err, io.EOF) {
 		err = io.ErrClosedPipe
@@ -116,7 +116,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	captures, err := debugdiag.Read(t.Context(), failing{bytes.NewReader(report[:len(report)/2])})
+	captures, err := debugdiag.Read(t.Context(), failingReader{bytes.NewReader(report[:len(report)/2])})
 	var coded *evidence.Error
 	if !errors.As(err, &coded) || coded.Code != debugdiag.CodeReadFailed || !errors.Is(err, io.ErrClosedPipe) || len(captures) != 1 {
 		t.Errorf("%d captures, %v", len(captures), err)
@@ -124,7 +124,7 @@ func TestErrors(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := errors.New("enough")
 	reader := io.MultiReader(bytes.NewReader(report[:len(report)/2]), iotest.ErrReader(nil), bytes.NewReader(report[len(report)/2:]))
-	if _, err := debugdiag.Read(ctx, &cancelling{reader, func() { cancel(stop) }, 2}); !errors.Is(err, stop) {
+	if _, err := debugdiag.Read(ctx, &cancellingReader{reader, func() { cancel(stop) }, 2}); !errors.Is(err, stop) {
 		t.Errorf("stopped in the middle: %v", err)
 	}
 	if _, err := debugdiag.Read(ctx, bytes.NewReader(report)); !errors.Is(err, stop) {
@@ -132,14 +132,14 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// cancelling ends the context at the n-th read.
-type cancelling struct {
+// cancellingReader ends the context at the n-th read.
+type cancellingReader struct {
 	io.Reader
 	cancel func()
 	n      int
 }
 
-func (c *cancelling) Read(p []byte) (int, error) {
+func (c *cancellingReader) Read(p []byte) (int, error) {
 	if c.n--; c.n == 0 {
 		c.cancel()
 	}

@@ -53,8 +53,8 @@ type sample struct {
 	frames  []frame
 }
 
-// opened is where facts go.
-type opened struct {
+// factTarget is the module, function or sample that the facts read next belong to.
+type factTarget struct {
 	module   int
 	function bool // the last one is open for facts
 	facts    bool // the module is

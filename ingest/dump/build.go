@@ -19,7 +19,7 @@ type builder struct {
 	opt    *Options
 	c      *capture.Capture
 	found  []*ntheap.Heaps // by side
-	heaps  []*walked
+	heaps  []*heapWalk
 	marks  []mark // heaps, and then everything that is private and no VirtualAlloc
 	blocks *blocks
 	owners []owner

@@ -1,6 +1,8 @@
-// Package dump makes a capture of a Windows process from a full user dump: it joins the container, which ingest/minidump reads,
-// with the heaps in it, which ingest/ntheap walks.
+// Package dump makes a capture of a Windows process from a full user dump. In comes the dump file; out goes one
+// Capture, or an *evidence.Error where the file is no dump that tells about heaps. What cannot be read of a damaged dump is
+// recorded in the capture.
 //
-// What it adds of its own: the address space by use, busy blocks by size, by what their first word points to and by what they
-// begin with, and the blocks that nothing points to. Nothing here needs symbols.
+// Package ingest/minidump reads the file, package ingest/ntheap walks the heaps in its memory. This package itself
+// computes the address space by use, busy blocks by size, by what their first word points to and by what they begin
+// with, and the blocks that nothing points to. It needs no symbols.
 package dump

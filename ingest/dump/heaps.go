@@ -29,11 +29,11 @@ type owner struct {
 	usage capture.Usage
 }
 
-// A walked is what the walk of one heap gave.
-type walked struct {
+// A heapWalk is what the walk of one heap gave.
+type heapWalk struct {
 	heap   *ntheap.Heap
 	side   int32
-	out    *ntheap.Walked
+	out    *ntheap.WalkResult
 	owners []owner
 	blocks *blocks
 }
@@ -92,14 +92,14 @@ func isCode(protect minidump.Protection) bool {
 }
 
 // walkHeaps walks all heaps, some at the same time. A heap that both sides list is walked once.
-func walkHeaps(ctx context.Context, sides []*ntheap.Heaps) ([]*walked, error) {
-	var list []*walked
+func walkHeaps(ctx context.Context, sides []*ntheap.Heaps) ([]*heapWalk, error) {
+	var list []*heapWalk
 	seen := map[uint64]bool{}
 	for i, side := range sides {
 		for _, h := range side.List {
 			if !seen[h.Handle] {
 				seen[h.Handle] = true
-				list = append(list, &walked{heap: h, side: int32(i)})
+				list = append(list, &heapWalk{heap: h, side: int32(i)})
 			}
 		}
 	}
@@ -114,7 +114,7 @@ func walkHeaps(ctx context.Context, sides []*ntheap.Heaps) ([]*walked, error) {
 }
 
 // walk counts the blocks of a heap by owner, and keeps them as far as there is room.
-func (w *walked) walk(ctx context.Context, heap int32, room *budget) (err error) {
+func (w *heapWalk) walk(ctx context.Context, heap int32, room *budget) (err error) {
 	w.blocks = newBlocks()
 	w.blocks.room = room
 	byTrace := map[uint64]uint32{}
@@ -142,7 +142,7 @@ func (w *walked) walk(ctx context.Context, heap int32, room *budget) (err error)
 }
 
 // gather joins the blocks of all heaps. Where there were too many to keep, it keeps none: some would stand for all.
-func gather(ctx context.Context, list []*walked) (all *blocks, owners []owner, err error) {
+func gather(ctx context.Context, list []*heapWalk) (all *blocks, owners []owner, err error) {
 	all = newBlocks()
 	for _, w := range list {
 		all.take(w.blocks, uint32(len(owners)))

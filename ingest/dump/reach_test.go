@@ -130,7 +130,7 @@ func TestViewReadsWhatIsThere(t *testing.T) {
 // Damaged heaps may say that thousands of blocks hold the same memory: searching has an end all the same, and says so.
 func TestOverlappingBlocksHaveAnEnd(t *testing.T) {
 	const base, size = 0x1000_0000, 16 << 20
-	m, list := flat{base, make([]byte, size)}, newBlocks()
+	m, list := flatMemory{base, make([]byte, size)}, newBlocks()
 	for i := range uint64(5000) {
 		list.add(block{base + 8*i, 1 << 40, 0})
 		binary.LittleEndian.PutUint64(m.bytes[8*i:], base+8*i)
@@ -149,13 +149,13 @@ func TestOverlappingBlocksHaveAnEnd(t *testing.T) {
 	}
 }
 
-// flat is memory in one piece.
-type flat struct {
+// flatMemory is memory in one piece.
+type flatMemory struct {
 	base  uint64
 	bytes []byte
 }
 
-func (f flat) ReadMemory(p []byte, addr uint64) (int, error) {
+func (f flatMemory) ReadMemory(p []byte, addr uint64) (int, error) {
 	if addr-f.base >= uint64(len(f.bytes)) {
 		return 0, errors.New("not there")
 	}
@@ -177,7 +177,7 @@ func BenchmarkReach(b *testing.B) {
 		}
 		b.Run(name, func(b *testing.B) {
 			rng := rand.New(rand.NewPCG(1, 1))
-			m, list := flat{base, make([]byte, n*size)}, newBlocks()
+			m, list := flatMemory{base, make([]byte, n*size)}, newBlocks()
 			order := rng.Perm(n)
 			for i := range uint64(n) {
 				list.add(block{base + i*size, size, 0})

@@ -233,15 +233,15 @@ func sorted(shares map[string]capture.Share) []capture.Share {
 }
 
 // largest lists the reservations that commit most, and the sizes that many share.
-func largest(order []uint64, all map[uint64]*capture.Reservation) ([]capture.Reservation, []capture.Repeated) {
+func largest(order []uint64, all map[uint64]*capture.Reservation) ([]capture.Reservation, []capture.RepeatedReservations) {
 	list := make([]capture.Reservation, 0, len(order))
-	sizes := map[int64]*capture.Repeated{}
+	sizes := map[int64]*capture.RepeatedReservations{}
 	for _, base := range order {
 		r := all[base]
 		list = append(list, *r)
 		s := sizes[r.Reserved]
 		if s == nil {
-			s = &capture.Repeated{Reserved: r.Reserved, First: r.Address}
+			s = &capture.RepeatedReservations{Reserved: r.Reserved, First: r.Address}
 			sizes[r.Reserved] = s
 		}
 		s.Count++
@@ -250,13 +250,13 @@ func largest(order []uint64, all map[uint64]*capture.Reservation) ([]capture.Res
 	slices.SortStableFunc(list, func(a, b capture.Reservation) int {
 		return cmp.Or(cmp.Compare(b.Committed, a.Committed), cmp.Compare(b.Reserved, a.Reserved))
 	})
-	var repeated []capture.Repeated
+	var repeated []capture.RepeatedReservations
 	for _, s := range sizes {
 		if s.Count >= leastRepeated {
 			repeated = append(repeated, *s)
 		}
 	}
-	slices.SortFunc(repeated, func(a, b capture.Repeated) int {
+	slices.SortFunc(repeated, func(a, b capture.RepeatedReservations) int {
 		return cmp.Or(cmp.Compare(b.Committed, a.Committed), cmp.Compare(b.Count, a.Count), cmp.Compare(a.First, b.First))
 	})
 	return list[:min(len(list), listedReservations)], repeated[:min(len(repeated), listedReservations)]

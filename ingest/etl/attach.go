@@ -32,7 +32,7 @@ func (j *joiner) attachKey(ctx context.Context, target StackTarget, k stackKey) 
 }
 
 // claim returns the operation that a stack belongs to, nil for none.
-func (j *joiner) claim(t StackTarget) *waiting {
+func (j *joiner) claim(t StackTarget) *pendingOperation {
 	j.out.StackEvents++
 	w := j.queue.find(t, j.stacked)
 	if w == nil {
@@ -42,7 +42,7 @@ func (j *joiner) claim(t StackTarget) *waiting {
 }
 
 // take gives an operation a part of its stack.
-func (w *waiting) take(stack StackID, kernel bool) {
+func (w *pendingOperation) take(stack StackID, kernel bool) {
 	if kernel {
 		w.kernel = stack
 		w.ready = w.ready || w.pid <= systemPID // such threads have no other part
@@ -55,7 +55,7 @@ func (w *waiting) take(stack StackID, kernel bool) {
 const systemPID = 4
 
 // push makes room for an operation.
-func (j *joiner) push() (*waiting, error) {
+func (j *joiner) push() (*pendingOperation, error) {
 	w, full := j.queue.push()
 	for full {
 		if err := j.release(); err != nil {

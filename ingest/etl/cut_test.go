@@ -23,7 +23,7 @@ type mark struct {
 type reading struct {
 	marks  []mark
 	ops    []etl.Operation
-	joined *etl.Joined
+	joined *etl.JoinResult
 	losses etl.Losses
 }
 

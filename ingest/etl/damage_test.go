@@ -13,7 +13,7 @@ import (
 
 // session is a small trace of three buffers on two CPUs, with stacks by key.
 func session(mode uint32) []byte {
-	t := newTiny(func(t *tiny) { t.mode = mode })
+	t := newTiny(func(t *tinyTrace) { t.mode = mode })
 	t.add(0, 1, alloc(2000, 0xA0), alloc(2002, 0xA1), key(2010, 2000, 1), key(2012, 2002, 2), define(2020, 1, 0x77001, 0x77002))
 	t.add(1, 2, alloc(2001, 0xB0), stack(2011, 2001, 0x77003), alloc(2030, 0xB1), key(2031, 2030, 1))
 	t.add(0, 3, define(2040, 1, 0x77004), define(2041, 2, 0x77005), alloc(2050, 0xA2))

@@ -72,7 +72,7 @@ func TestEnvelopes(t *testing.T) {
 
 // TestShared checks traces whose CPUs share buffers: events lie out of order inside buffers and across them.
 func TestShared(t *testing.T) {
-	file := newTiny(func(t *tiny) { t.mode = 0x10000000 }).
+	file := newTiny(func(t *tinyTrace) { t.mode = 0x10000000 }).
 		add(0, 1, alloc(2000, 1), alloc(2002, 3), alloc(2001, 2), alloc(2005, 6)).
 		add(0, 2, alloc(2004, 5), alloc(2003, 4), alloc(2006, 7)).file
 	trace := open(t, file)
@@ -108,7 +108,7 @@ func TestClocks(t *testing.T) {
 		{2, 0, 100_000},
 		{3, 0, 333}, // 3 GHz
 	} {
-		trace := open(t, newTiny(func(t *tiny) { t.clock, t.frequency = test.clock, test.frequency }).add(0, 1, alloc(2000, 1)).file)
+		trace := open(t, newTiny(func(t *tinyTrace) { t.clock, t.frequency = test.clock, test.frequency }).add(0, 1, alloc(2000, 1)).file)
 		var got int64
 		if err := trace.Events(t.Context(), func(e *etl.Event) error { got = e.Time; return nil }); err != nil {
 			t.Fatal(err)
@@ -123,7 +123,7 @@ func TestClocks(t *testing.T) {
 // buffer, or else of the buffer before.
 func TestSilentMessages(t *testing.T) {
 	many := slices.Repeat([][]byte{{8, 0, 0, 0x90, 7, 0, 0, 0}}, 100_000)
-	large := newTiny(func(t *tiny) { t.bufferSize = 0x100000 })
+	large := newTiny(func(t *tinyTrace) { t.bufferSize = 0x100000 })
 	trace := open(t, large.add(0, 1, append(slices.Clone(many), alloc(5000, 1))...).add(0, 2, many...).file)
 	at := map[int64]int{}
 	if err := trace.Events(t.Context(), func(e *etl.Event) error {

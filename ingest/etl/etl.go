@@ -131,7 +131,7 @@ func (t *Trace) EventsOf(ctx context.Context, kinds KindSet, fn func(*Event) err
 // events is a pass over the events of some kinds, which are prepared; m says where they go.
 func (t *Trace) events(ctx context.Context, kinds KindSet, prepare preparer, p *pass, m merge) error {
 	p.begin(len(t.sources))
-	a := newAhead(ctx, t, kinds, prepare)
+	a := newPrefetcher(ctx, t, kinds, prepare)
 	defer a.close()
 	m.trace, m.pass, m.ahead, m.last = t, p, a, math.MinInt64
 	for i := range t.info.Files {

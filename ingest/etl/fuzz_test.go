@@ -51,7 +51,7 @@ func FuzzPayload(f *testing.F) {
 		if len(payload) > 0x300 {
 			return
 		}
-		large := newTiny(func(t *tiny) { t.bufferSize = 0x800 })
+		large := newTiny(func(t *tinyTrace) { t.bufferSize = 0x800 })
 		trace := open(t, large.add(0, 1, system(group, op, version, 2000, 7, 42, payload), perfInfo(group, op, version, 2001, payload)).file)
 		if err := trace.Events(t.Context(), func(e *etl.Event) error {
 			decodeAll(e)

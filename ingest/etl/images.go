@@ -139,7 +139,7 @@ func (image *Image) Identified() bool { return image.identified }
 
 // ImageAt returns the image of a process, or of the kernel, that held an address at a time, or nil. It is valid once
 // the pass has ended.
-func (j *Joined) ImageAt(process uint32, address uint64, at int64) *Image {
+func (j *JoinResult) ImageAt(process uint32, address uint64, at int64) *Image {
 	if int(process) >= len(j.Processes) {
 		return nil
 	}
@@ -155,7 +155,7 @@ func (j *Joined) ImageAt(process uint32, address uint64, at int64) *Image {
 }
 
 // Kernel are the processes, by index, whose images are the kernel's.
-func (j *Joined) Kernel() []uint32 { return j.kernel }
+func (j *JoinResult) Kernel() []uint32 { return j.kernel }
 
 // imageAt looks through images by base. Of several that held the address at different times, one of another time is
 // better than none: stacks are kept once, whenever they occurred.

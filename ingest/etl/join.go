@@ -11,8 +11,8 @@ type JoinOptions struct {
 	Also KindSet
 }
 
-// Joined is what a pass over the operations has shown besides them.
-type Joined struct {
+// JoinResult is what a pass over the operations has shown besides them.
+type JoinResult struct {
 	Processes []Process
 	Stacks    *Stacks
 	Volumes   []Volume
@@ -38,7 +38,7 @@ func (u *StackUse) add(with int64) {
 
 // A joiner gives operations their processes and stacks.
 type joiner struct {
-	out       *Joined
+	out       *JoinResult
 	processes processes
 	shelf     shelf
 	queue     *queue
@@ -63,7 +63,7 @@ const stackWindow = 5
 //
 // What is returned is complete as far as the pass came, beside an error too, which may be a little further than fn did.
 // What the trace says of itself, as Info and Warnings, is for after the pass, not for fn.
-func (t *Trace) Operations(ctx context.Context, opt JoinOptions, fn func(*Operation) error) (*Joined, error) {
+func (t *Trace) Operations(ctx context.Context, opt JoinOptions, fn func(*Operation) error) (*JoinResult, error) {
 	return t.OperationBatches(ctx, opt, func(batch []Operation) error {
 		for i := range batch {
 			if err := fn(&batch[i]); err != nil {
@@ -75,11 +75,11 @@ func (t *Trace) Operations(ctx context.Context, opt JoinOptions, fn func(*Operat
 }
 
 // OperationBatches is Operations, a few hundred at a time. The slice is re-used. Joining goes on while fn runs.
-func (t *Trace) OperationBatches(ctx context.Context, opt JoinOptions, fn func([]Operation) error) (*Joined, error) {
+func (t *Trace) OperationBatches(ctx context.Context, opt JoinOptions, fn func([]Operation) error) (*JoinResult, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	j := joiner{
-		out:       &Joined{Stacks: newStacks()},
+		out:       &JoinResult{Stacks: newStacks()},
 		processes: processes{current: map[uint32]uint32{}},
 		shelf:     shelf{open: map[imageKey]int{}, identities: map[imageKey][]identity{}},
 		queue:     newQueue(stackWindow * int64(t.clock.frequency)),
@@ -201,7 +201,7 @@ func (j *joiner) memory(e *Event) error {
 }
 
 // own gives an operation its process.
-func (j *joiner) own(w *waiting, pid uint32, pointer uint8) error {
+func (j *joiner) own(w *pendingOperation, pid uint32, pointer uint8) error {
 	w.pid = pid
 	switch w.Kind {
 	case KindHeapCreate, KindHeapAlloc, KindHeapReAlloc, KindVirtualAlloc:

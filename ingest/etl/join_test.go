@@ -46,7 +46,7 @@ func TestRealStacks(t *testing.T) {
 
 // replay renders the operations of a trace with everything that joining gives them, without what differs between
 // recordings of the same run: ids and threads of the process itself.
-func replay(t *testing.T, files ...[]byte) (string, *etl.Joined) {
+func replay(t *testing.T, files ...[]byte) (string, *etl.JoinResult) {
 	t.Helper()
 	var ops []etl.Operation
 	joined, err := open(t, files...).Operations(t.Context(), etl.JoinOptions{}, func(o *etl.Operation) error {
@@ -191,7 +191,7 @@ func TestLab(t *testing.T) {
 }
 
 // checkModules compares the images of the run's process with its modules, where the trace has any.
-func checkModules(t *testing.T, run *labRun, joined *etl.Joined) {
+func checkModules(t *testing.T, run *labRun, joined *etl.JoinResult) {
 	t.Helper()
 	var process *etl.Process
 	for i := range joined.Processes {

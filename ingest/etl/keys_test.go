@@ -11,13 +11,13 @@ import (
 	"heapdrift/ingest/etl/etltest"
 )
 
-// counted counts the bytes that are read.
-type counted struct {
+// byteCounter counts the bytes that are read.
+type byteCounter struct {
 	io.ReaderAt
 	bytes atomic.Int64
 }
 
-func (c *counted) ReadAt(b []byte, at int64) (int, error) {
+func (c *byteCounter) ReadAt(b []byte, at int64) (int, error) {
 	n, err := c.ReaderAt.ReadAt(b, at)
 	c.bytes.Add(int64(n))
 	return n, err
@@ -40,7 +40,7 @@ func TestPassesOverKeys(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			source := &counted{ReaderAt: file}
+			source := &byteCounter{ReaderAt: file}
 			trace, err := etl.Open(t.Context(), []etl.Source{{Name: name, ReaderAt: source, Size: info.Size()}}, etl.Options{})
 			if err != nil {
 				t.Fatal(err)

@@ -12,7 +12,7 @@ const maxOpen = 256 << 20
 type merge struct {
 	trace *Trace
 	pass  *pass
-	ahead *ahead
+	ahead *prefetcher
 	next  int   // of the trace's refs, the first that is not open
 	open  []run // a heap by next event
 	held  int64 // memory of the open blocks

@@ -48,15 +48,15 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// failing is a file that cannot be read behind a point.
-type failing struct {
+// failingFile is a file that cannot be read behind a point.
+type failingFile struct {
 	io.ReaderAt
 	from int64
 }
 
 var errDisk = errors.New("disk")
 
-func (f failing) ReadAt(b []byte, at int64) (int, error) {
+func (f failingFile) ReadAt(b []byte, at int64) (int, error) {
 	if at+int64(len(b)) > f.from {
 		return 0, errDisk
 	}
@@ -67,7 +67,7 @@ func (f failing) ReadAt(b []byte, at int64) (int, error) {
 func TestReadFails(t *testing.T) {
 	file := session(0)
 	for from := int64(0); from <= 0x680; from += 0x80 { // nothing that is read lies behind
-		source := etl.Source{Name: "a.etl", ReaderAt: failing{bytes.NewReader(file), from}, Size: int64(len(file))}
+		source := etl.Source{Name: "a.etl", ReaderAt: failingFile{bytes.NewReader(file), from}, Size: int64(len(file))}
 		trace, err := etl.Open(t.Context(), []etl.Source{source}, etl.Options{})
 		if err == nil {
 			err = trace.Events(t.Context(), func(*etl.Event) error { return nil })

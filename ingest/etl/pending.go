@@ -10,8 +10,8 @@ const (
 	smallWait = 512 // parts of the window
 )
 
-// A waiting is an operation, and the parts of its stack that have come.
-type waiting struct {
+// A pendingOperation is an operation whose stack is not complete, and the parts of the stack that have come.
+type pendingOperation struct {
 	Operation
 	pid          uint32
 	kernel, user StackID
@@ -21,23 +21,25 @@ type waiting struct {
 // A queue holds operations in the order of time until their stacks have come. Stacks come behind their operations, as
 // soon as the thread leaves the kernel: mostly within 1 ms, by real traces within 0.5 s.
 type queue struct {
-	ring   []waiting // a power of two
-	head   int       // counts operations that left
-	tail   int       // counts operations that came
-	window int64     // how long an operation waits, in stamps
+	ring   []pendingOperation // a power of two
+	head   int                // counts operations that left
+	tail   int                // counts operations that came
+	window int64              // how long an operation waits, in stamps
 }
 
-func newQueue(window int64) *queue { return &queue{ring: make([]waiting, 1<<10), window: window} }
+func newQueue(window int64) *queue {
+	return &queue{ring: make([]pendingOperation, 1<<10), window: window}
+}
 
-func (q *queue) at(i int) *waiting { return &q.ring[i&(len(q.ring)-1)] }
+func (q *queue) at(i int) *pendingOperation { return &q.ring[i&(len(q.ring)-1)] }
 
 // push makes room for one operation more, which is to be filled in; full says that the oldest must be taken before.
-func (q *queue) push() (w *waiting, full bool) {
+func (q *queue) push() (w *pendingOperation, full bool) {
 	if q.tail-q.head == len(q.ring) {
 		if len(q.ring) >= maxPending {
 			return nil, true
 		}
-		larger := make([]waiting, 2*len(q.ring))
+		larger := make([]pendingOperation, 2*len(q.ring))
 		for i := q.head; i < q.tail; i++ {
 			larger[i&(len(larger)-1)] = *q.at(i)
 		}
@@ -56,7 +58,7 @@ func (q *queue) unpush() { q.tail-- }
 // its process. A coarse clock gives a free and the allocation behind it one time stamp: the one of a kind that has
 // stacks is taken, and of several the first that waits. Operations lie in the order of time, and the one that is looked
 // for mostly near the end.
-func (q *queue) find(t StackTarget, stacked KindSet) *waiting {
+func (q *queue) find(t StackTarget, stacked KindSet) *pendingOperation {
 	low, high := q.head, q.tail
 	for step := 16; high-step > low; step *= 2 { // gallop back
 		if q.at(high-step).Stamp < t.Stamp {
@@ -73,7 +75,7 @@ func (q *queue) find(t StackTarget, stacked KindSet) *waiting {
 			high = middle
 		}
 	}
-	var best *waiting
+	var best *pendingOperation
 	score := 0
 	for i := low; i < q.tail && q.at(i).Stamp == t.Stamp; i++ {
 		w := q.at(i)
@@ -85,7 +87,7 @@ func (q *queue) find(t StackTarget, stacked KindSet) *waiting {
 }
 
 // fits says how well the operation is the target of a stack, 0 for not at all.
-func (w *waiting) fits(t StackTarget, stacked KindSet) int {
+func (w *pendingOperation) fits(t StackTarget, stacked KindSet) int {
 	score := 0
 	switch {
 	case w.TID == t.TID:

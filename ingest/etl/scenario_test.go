@@ -70,7 +70,7 @@ func lines(s *etltest.Scenario, f etltest.Format) (all []string) {
 }
 
 // readLines renders what a reader finds in the same way.
-func readLines(t *testing.T, files ...[]byte) ([]string, *etl.Joined, *etl.Trace) {
+func readLines(t *testing.T, files ...[]byte) ([]string, *etl.JoinResult, *etl.Trace) {
 	t.Helper()
 	trace := open(t, files...)
 	var ops []etl.Operation
@@ -105,7 +105,7 @@ func readLines(t *testing.T, files ...[]byte) ([]string, *etl.Joined, *etl.Trace
 }
 
 // check compares what was read with what happened, and the processes with the lives there were.
-func check(t *testing.T, s *etltest.Scenario, f etltest.Format, got []string, joined *etl.Joined, trace *etl.Trace) {
+func check(t *testing.T, s *etltest.Scenario, f etltest.Format, got []string, joined *etl.JoinResult, trace *etl.Trace) {
 	t.Helper()
 	want := lines(s, f)
 	if !slices.Equal(got, want) {

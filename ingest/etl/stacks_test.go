@@ -8,7 +8,7 @@ import (
 )
 
 // stacksOf reads a trace and returns the stack of each block, by address.
-func stacksOf(t *testing.T, file []byte) (map[uint64][]uint64, *etl.Joined) {
+func stacksOf(t *testing.T, file []byte) (map[uint64][]uint64, *etl.JoinResult) {
 	t.Helper()
 	ids := map[uint64]etl.StackID{}
 	joined, err := open(t, file).Operations(t.Context(), etl.JoinOptions{}, func(o *etl.Operation) error {

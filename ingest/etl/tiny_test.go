@@ -9,8 +9,8 @@ import (
 
 var le = binary.LittleEndian
 
-// tiny writes traces of a few events, byte by byte.
-type tiny struct {
+// tinyTrace writes traces of a few events, byte by byte.
+type tinyTrace struct {
 	mode, clock uint32
 	frequency   uint64
 	start       uint64 // time stamp of the header
@@ -19,8 +19,8 @@ type tiny struct {
 }
 
 // newTiny begins a trace: header buffer with the log-file header event, 64 bits, 10 MHz, starting at stamp 1000.
-func newTiny(change func(*tiny)) *tiny {
-	t := &tiny{clock: 1, frequency: 10_000_000, start: 1000, bufferSize: 0x200}
+func newTiny(change func(*tinyTrace)) *tinyTrace {
+	t := &tinyTrace{clock: 1, frequency: 10_000_000, start: 1000, bufferSize: 0x200}
 	if change != nil {
 		change(t)
 	}
@@ -52,13 +52,13 @@ func text(s string) (b []byte) {
 }
 
 // add appends a buffer.
-func (t *tiny) add(cpu, sequence int, events ...[]byte) *tiny {
+func (t *tinyTrace) add(cpu, sequence int, events ...[]byte) *tinyTrace {
 	t.file = append(t.file, t.buffer(0, cpu, sequence, events...)...)
 	return t
 }
 
 // buffer is a buffer of the session's size, or a compressed one where the mode says so.
-func (t *tiny) buffer(kind, cpu, sequence int, events ...[]byte) []byte {
+func (t *tinyTrace) buffer(kind, cpu, sequence int, events ...[]byte) []byte {
 	b := make([]byte, 0x48, t.bufferSize)
 	for _, e := range events {
 		b = append(b, e...)

@@ -31,27 +31,27 @@ func (c *stackCache) number(f *frame, e *Event) {
 // A walker finds the stacks of events, those first that their decoders have given a number.
 type walker struct {
 	stacks   *Stacks
-	byNumber [maxWorkers][]walked
+	byNumber [maxWorkers][]cachedStack
 	wide     []byte
 }
 
-// A walked is a stack that was met before.
-type walked struct {
+// A cachedStack is a stack that was met before.
+type cachedStack struct {
 	id     StackID
 	kernel bool
 }
 
 // walk returns the stack that an event holds.
-func (w *walker) walk(e *Event) walked {
+func (w *walker) walk(e *Event) cachedStack {
 	list := w.byNumber[e.worker]
 	if int(e.stack) < len(list) && list[e.stack].id != NoStack {
 		return list[e.stack]
 	}
 	addresses := w.addresses(e)
-	found := walked{id: w.stacks.intern(addresses), kernel: inKernel(addresses, e.Pointer)}
+	found := cachedStack{id: w.stacks.intern(addresses), kernel: inKernel(addresses, e.Pointer)}
 	if e.stack != 0 {
 		for int(e.stack) >= len(list) {
-			list = append(list, walked{})
+			list = append(list, cachedStack{})
 		}
 		list[e.stack] = found
 		w.byNumber[e.worker] = list

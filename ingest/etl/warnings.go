@@ -75,7 +75,7 @@ var allocating = [...]struct {
 }{{KindHeapAlloc, "heap allocations"}, {KindHeapReAlloc, "heap reallocations"}, {KindVirtualAlloc, "virtual allocations"}}
 
 // Warnings says what joining could not find.
-func (j *Joined) Warnings() []capture.Warning {
+func (j *JoinResult) Warnings() []capture.Warning {
 	var uses stackUses
 	for i := range allocating {
 		uses[i] = j.Stacked[allocating[i].kind]
@@ -85,7 +85,7 @@ func (j *Joined) Warnings() []capture.Warning {
 
 // WarningsOf says what joining could not find that matters to one process: what other processes lack is no reason to
 // doubt it.
-func (j *Joined) WarningsOf(process uint32) []capture.Warning {
+func (j *JoinResult) WarningsOf(process uint32) []capture.Warning {
 	var uses stackUses
 	if stacked := j.Processes[process].stacked; stacked != nil {
 		uses = *stacked
@@ -93,7 +93,7 @@ func (j *Joined) WarningsOf(process uint32) []capture.Warning {
 	return j.warnings(uses, j.Processes[process:process+1])
 }
 
-func (j *Joined) warnings(uses stackUses, processes []Process) (list []capture.Warning) {
+func (j *JoinResult) warnings(uses stackUses, processes []Process) (list []capture.Warning) {
 	warn := func(code capture.Code, count int64, format string, args ...any) {
 		list = append(list, capture.Warning{Code: code, Count: count, Message: fmt.Sprintf(format, args...)})
 	}

@@ -1,5 +1,6 @@
-// Package markup reads XML that tools of Windows write, one token in memory at a time: it is not always well-formed, may be stored in
-// UTF-16 or a code page, and may be hostile.
+// Package markup reads the XML that Windows tools write, which is not always well-formed, may be stored in UTF-16 or a
+// code page, and may be hostile. In come bytes, out go XML tokens, one in memory at a time, or text in UTF-8; IsMarkup
+// tells an error of the markup from one of the source.
 package markup
 
 import (

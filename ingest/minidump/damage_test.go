@@ -276,7 +276,7 @@ func TestBadNames(t *testing.T) {
 
 // Names that are no UTF-16 are told as far as they are.
 func TestOddNames(t *testing.T) {
-	b := minidumptest.Dump{Unloaded: []minidumptest.Unloaded{{Name: "abcd"}}}.Bytes()
+	b := minidumptest.Dump{Unloaded: []minidumptest.UnloadedImage{{Name: "abcd"}}}.Bytes()
 	at := bytes.Index(b, []byte("a\x00b\x00c\x00d\x00"))
 	binary.LittleEndian.PutUint16(b[at+2:], 0xD800)
 	binary.LittleEndian.PutUint32(b[at-4:], 7)

@@ -64,7 +64,7 @@ func Problems(err error) []*Problem {
 	switch e := err.(type) { //nolint:errorlint // the shape of this package's own errors, not what they wrap
 	case *Problem:
 		return []*Problem{e}
-	case *several:
+	case *problemList:
 		return e.list
 	}
 	var first *Problem
@@ -74,10 +74,10 @@ func Problems(err error) []*Problem {
 	return nil
 }
 
-// several is more than one error of a stream.
-type several struct{ list []*Problem }
+// problemList is more than one error of a stream.
+type problemList struct{ list []*Problem }
 
-func (s *several) Error() string {
+func (s *problemList) Error() string {
 	text := s.list[0].Error()
 	for _, e := range s.list[1:] {
 		text += "; " + e.Error()
@@ -85,7 +85,7 @@ func (s *several) Error() string {
 	return text
 }
 
-func (s *several) Unwrap() []error {
+func (s *problemList) Unwrap() []error {
 	errs := make([]error, len(s.list))
 	for i, e := range s.list {
 		errs[i] = e
@@ -129,7 +129,7 @@ func (p *problems) err() error {
 	case 1:
 		return p.list[0]
 	}
-	return &several{p.list}
+	return &problemList{p.list}
 }
 
 // saturated adds numbers that are not negative without wrapping.

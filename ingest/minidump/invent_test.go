@@ -41,7 +41,7 @@ func everything() minidumptest.Dump {
 			{Path: `C:\app\ünï.dll`, Base: 0x7FF700000000, Size: 0x3000},
 			{Path: `C:\app\bare.dll`, Base: 0x7FF800000000, Size: 0x1000},
 		},
-		Unloaded: []minidumptest.Unloaded{{Name: "gone.dll", Base: 0x20000000, Size: 0x8000, Checksum: 1, Timestamp: 2}},
+		Unloaded: []minidumptest.UnloadedImage{{Name: "gone.dll", Base: 0x20000000, Size: 0x8000, Checksum: 1, Timestamp: 2}},
 		Threads: []minidumptest.Thread{
 			{ID: 0x100, Name: "main", TEB: 0x7EFDB000, Suspend: 1, PriorityClass: 0x20, Priority: -2, Stack: 0x8FF00, StackSize: 0x100,
 				Registers: &minidumptest.Registers{IP: 0x7FF600001234, SP: 0x8FF00, FP: 0x8FF80, General: []uint64{1, 2, 3, 4, 0, 0, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}},

@@ -114,15 +114,15 @@ func TestWithoutSystem(t *testing.T) {
 	}
 }
 
-// failing is a file that cannot be read from an offset on.
-type failing struct {
+// failingFile is a file that cannot be read from an offset on.
+type failingFile struct {
 	io.ReaderAt
 	from int64
 }
 
 var errDisk = errors.New("the disk is on fire")
 
-func (f failing) ReadAt(p []byte, at int64) (int, error) {
+func (f failingFile) ReadAt(p []byte, at int64) (int, error) {
 	if at+int64(len(p)) > f.from {
 		return 0, errDisk
 	}
@@ -134,7 +134,7 @@ func TestReadingFails(t *testing.T) {
 	b := everything().Bytes()
 	said := 0
 	for from := 0; from <= len(b); from += 13 {
-		d, err := minidump.Open(t.Context(), failing{bytes.NewReader(b), int64(from)}, int64(len(b)))
+		d, err := minidump.Open(t.Context(), failingFile{bytes.NewReader(b), int64(from)}, int64(len(b)))
 		if err != nil {
 			if !errors.Is(err, errDisk) || code(err) != minidump.CodeReadFailed {
 				t.Fatalf("from %d: %v", from, err)

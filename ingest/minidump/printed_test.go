@@ -12,27 +12,27 @@ import (
 	"heapdrift/internal/corpus"
 )
 
-// A printed is a section of what minidump_dump of Breakpad prints: "MDRawThread" and the like, with its fields.
-type printed struct {
+// A printedSection is a section of what minidump_dump of Breakpad prints: "MDRawThread" and the like, with its fields.
+type printedSection struct {
 	title  string
 	fields map[string]string
 }
 
 // parsePrinted reads the output of minidump_dump. Fields are indented, and titles are not.
-func parsePrinted(text string) (sections []printed) {
+func parsePrinted(text string) (sections []printedSection) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if name, value, ok := strings.Cut(line, " = "); ok && strings.HasPrefix(line, "  ") && len(sections) > 0 {
 			sections[len(sections)-1].fields[strings.TrimSpace(name)] = value
 		} else if line != "" && line[0] != ' ' && !strings.HasPrefix(line, "0x") {
-			sections = append(sections, printed{line, map[string]string{}})
+			sections = append(sections, printedSection{line, map[string]string{}})
 		}
 	}
 	return sections
 }
 
 // number is the first word of a field: decimal, or 0x and hex.
-func (p printed) number(t *testing.T, field string) uint64 {
+func (p printedSection) number(t *testing.T, field string) uint64 {
 	t.Helper()
 	value, ok := p.fields[field]
 	if !ok {
@@ -47,7 +47,7 @@ func (p printed) number(t *testing.T, field string) uint64 {
 }
 
 // text is a field without its quotes.
-func (p printed) text(field string) string { return strings.Trim(p.fields[field], `"`) }
+func (p printedSection) text(field string) string { return strings.Trim(p.fields[field], `"`) }
 
 func parseUint(t *testing.T, s string, base int) uint64 {
 	t.Helper()
@@ -75,7 +75,7 @@ func TestExpectedTextDump(t *testing.T) {
 		}
 	}
 	checked := map[string]int{}
-	var p printed
+	var p printedSection
 	equal := func(field string, got uint64) {
 		t.Helper()
 		if want := p.number(t, field); got != want {

@@ -23,7 +23,7 @@ type allocation struct {
 // the prefix of a virtual block counts itself among the unused bytes.
 func corrected(t *testing.T, m ntheap.Memory, blocks []allocation) ntheap.Memory {
 	t.Helper()
-	p := &patched{Memory: m}
+	p := &patchedMemory{Memory: m}
 	for _, a := range blocks {
 		at, change := a.Addr-0x30+15, byte(0x40)
 		switch a.Class {

@@ -16,7 +16,7 @@ import (
 type outcome struct {
 	heaps  *ntheap.Heaps
 	blocks []ntheaptest.Block
-	walks  []*ntheap.Walked
+	walks  []*ntheap.WalkResult
 }
 
 // read opens and walks what there is. It must end by itself.

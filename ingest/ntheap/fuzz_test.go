@@ -47,7 +47,7 @@ func FuzzWalk(f *testing.F) {
 		})
 		o := read(t, p)
 		for _, w := range o.walks {
-			sum := ntheap.Walked{}
+			sum := ntheap.WalkResult{}
 			for place, u := range w.Places {
 				sum.Places[place] = u
 				sum.Facts.Busy = sum.Facts.Busy.Add(u)

@@ -29,7 +29,7 @@ func choices(p *Process, build uint32) []*layout {
 		order = append(order, c.layout)
 	}
 	if p.Types != nil && len(order) > 0 {
-		own := &layout{name: "ntdll.pdb", bits: p.Bits, types: completed{p.Types, order[0].types}}
+		own := &layout{name: "ntdll.pdb", bits: p.Bits, types: completedTypes{p.Types, order[0].types}}
 		order = slices.Insert(order, 0, own)
 	}
 	return order
@@ -54,17 +54,17 @@ func (l *layout) nearest(build uint32) (Version, uint32) {
 	return near, distance(near)
 }
 
-// completed are the types of a PDB, and of those that it lacks the table's: PDBs that were stripped have some types only.
-type completed struct{ own, table Types }
+// completedTypes are the types of a PDB, completed from the table: a stripped PDB has only some types.
+type completedTypes struct{ own, table Types }
 
-func (c completed) Offset(typ, field string) (uint64, bool) {
+func (c completedTypes) Offset(typ, field string) (uint64, bool) {
 	if _, ok := c.own.Size(typ); ok {
 		return c.own.Offset(typ, field)
 	}
 	return c.table.Offset(typ, field)
 }
 
-func (c completed) Size(typ string) (uint64, bool) {
+func (c completedTypes) Size(typ string) (uint64, bool) {
 	if size, ok := c.own.Size(typ); ok {
 		return size, true
 	}

@@ -94,7 +94,7 @@ func TestTableAgainstPDBs(t *testing.T) {
 			own[typ] = structure{size, fields}
 		}
 		byTable, missing := newNTLayout(near, of.bits == 64)
-		byPDB, lacks := newNTLayout(&layout{name: near.name, types: completed{own, table}}, of.bits == 64)
+		byPDB, lacks := newNTLayout(&layout{name: near.name, types: completedTypes{own, table}}, of.bits == 64)
 		byTable.lfh.heapSize = byPDB.lfh.heapSize // the table lacks it for some
 		if missing != "" || lacks != "" || !reflect.DeepEqual(byTable, byPDB) {
 			t.Errorf("%s: the table makes %+v %+v, the PDB %+v %+v; they lack %q and %q", name, byTable, byTable.lfh, byPDB, byPDB.lfh, missing, lacks)

@@ -81,7 +81,7 @@ func told(made *ntheaptest.Process, notes []string) bool {
 	return len(notes) == 1 && strings.Contains(notes[0], "the PEB lists 1 of the ")
 }
 
-func compareHeap(t *testing.T, want *ntheaptest.Heap, walked *ntheap.Walked) {
+func compareHeap(t *testing.T, want *ntheaptest.Heap, walked *ntheap.WalkResult) {
 	t.Helper()
 	f := walked.Facts
 	if f.Reserved != int64(want.Reserved) || f.Committed != int64(want.Committed) || f.Walked != int64(want.Committed-want.Front+want.Decommitted) {
@@ -105,7 +105,7 @@ func compareHeap(t *testing.T, want *ntheaptest.Heap, walked *ntheap.Walked) {
 }
 
 // checkPlaces checks that every block lies in what the heap is said to take, and that all together are what it is said to hold.
-func checkPlaces(t *testing.T, blocks []ntheaptest.Block, walked *ntheap.Walked) {
+func checkPlaces(t *testing.T, blocks []ntheaptest.Block, walked *ntheap.WalkResult) {
 	t.Helper()
 	sum := int64(0)
 	for _, b := range blocks {

@@ -63,7 +63,7 @@ func TestPartOfHeapsListed(t *testing.T) {
 		}
 		p.Memory = written(made.Memory, made.PEB+0xe8, test.listed)
 		if test.spoilt {
-			p.Memory = &patched{p.Memory, []patch{{made.Heaps[2].Handle + 0x98, []byte{0}}}}
+			p.Memory = &patchedMemory{p.Memory, []patch{{made.Heaps[2].Handle + 0x98, []byte{0}}}}
 		}
 		heaps, err := ntheap.Open(t.Context(), p)
 		if err != nil || len(heaps.List) != test.heaps || strings.Join(heaps.Notes, " ") != test.note && !strings.HasPrefix(strings.Join(heaps.Notes, " "), test.note+";") || len(heaps.Gaps) < test.gaps || test.gaps == 0 && len(heaps.Gaps) > 0 {

@@ -25,7 +25,7 @@ func pageHeap(t *testing.T, v *ntheaptest.Windows) (*ntheaptest.Process, uint64)
 }
 
 // walkOne opens a process and walks one of its heaps.
-func walkOne(t *testing.T, p ntheap.Process, handle uint64) ([]ntheaptest.Block, *ntheap.Walked) {
+func walkOne(t *testing.T, p ntheap.Process, handle uint64) ([]ntheaptest.Block, *ntheap.WalkResult) {
 	t.Helper()
 	heaps, err := ntheap.Open(t.Context(), p)
 	if err != nil {

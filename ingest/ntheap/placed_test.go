@@ -9,9 +9,9 @@ import (
 
 // placed is a heap with neighbours, with gaps of every width up to one that takes several free blocks, with a virtual block, and
 // a heap without blocks.
-func placed(v *ntheaptest.Windows) ntheaptest.Placed {
+func placed(v *ntheaptest.Windows) ntheaptest.PlacedRecipe {
 	const first, second, apart = 0x1000_0000, 0x3000_0000, 0x5000_0000
-	r := ntheaptest.Placed{
+	r := ntheaptest.PlacedRecipe{
 		Windows: v, Seed: 3, Images: []ntheaptest.Image{{Name: "app.exe", Base: 0x7000_0000, Size: 0x20_0000}},
 		Stacks: [][]uint64{{0x7000_1000, 0x7000_2000, 0x7000_3000}, {0x7000_1000}},
 		Heaps:  []ntheaptest.PlacedHeap{{Handle: first, Reserved: 0x100_0000}, {Handle: second, Reserved: 0x2000}},

@@ -28,11 +28,11 @@ func damagedRecipes() map[string]ntheaptest.Recipe {
 
 // written is memory with other bytes at one address.
 func written(m ntheap.Memory, at uint64, b ...byte) ntheap.Memory {
-	return &patched{m, []patch{{at, b}}}
+	return &patchedMemory{m, []patch{{at, b}}}
 }
 
-// patched is memory with other bytes here and there; it copies nothing.
-type patched struct {
+// patchedMemory is memory with other bytes here and there; it copies nothing.
+type patchedMemory struct {
 	ntheap.Memory
 	patches []patch
 }
@@ -42,7 +42,7 @@ type patch struct {
 	bytes []byte
 }
 
-func (m *patched) ReadMemory(p []byte, addr uint64) (int, error) {
+func (m *patchedMemory) ReadMemory(p []byte, addr uint64) (int, error) {
 	n, err := m.Memory.ReadMemory(p, addr)
 	for _, c := range m.patches {
 		for i, v := range c.bytes {
@@ -180,7 +180,7 @@ func TestSegmentHeapBitFlips(t *testing.T) {
 			defer deadline.Stop()
 			for range 20 {
 				p := process(made)
-				m := &patched{Memory: made.Memory}
+				m := &patchedMemory{Memory: made.Memory}
 				for range 1 + random.IntN(20) {
 					at := pages[random.IntN(len(pages))] + uint64(random.IntN(0x1000))
 					b := make([]byte, 1)
@@ -256,7 +256,7 @@ func TestSegmentHeapKeys(t *testing.T) {
 	made := ntheaptest.Make(ntheaptest.Recipe{Windows: ntheaptest.Win10x64, Seed: 11, Segments: 3, Blocks: 8, SegmentHeaps: 1})
 	whole := read(t, process(made))
 	random := rand.New(rand.NewPCG(11, 10))
-	var signatures, offsets, chunks patched
+	var signatures, offsets, chunks patchedMemory
 	for i, s := range whole.walks[1].Segments {
 		if i%3 == 0 {
 			signatures.patches = append(signatures.patches, patch{s.Address + 0x10, []byte{byte(i), 2, 3, 4, 5, 6, 7, 8}})
@@ -279,7 +279,7 @@ func TestSegmentHeapKeys(t *testing.T) {
 			}
 		}
 	}
-	for name, m := range map[string]*patched{"signatures": &signatures, "offsets": &offsets, "chunks": &chunks} {
+	for name, m := range map[string]*patchedMemory{"signatures": &signatures, "offsets": &offsets, "chunks": &chunks} {
 		t.Run(name, func(t *testing.T) {
 			m.Memory = made.Memory
 			p := process(made)
@@ -350,7 +350,7 @@ func TestSegmentHeapLies(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := process(made)
-			m := &patched{made.Memory, []patch{{test.at, test.bytes}}}
+			m := &patchedMemory{made.Memory, []patch{{test.at, test.bytes}}}
 			if test.name == "too few pages" { // as many of them free would be too many
 				m.patches = append(m.patches, patch{made.Heaps[1].Handle + 0x90, make([]byte, 8)})
 			}
@@ -382,7 +382,7 @@ func TestSegmentHeapOfTerabytes(t *testing.T) {
 		node ^= handle + 0x48
 	}
 	p := process(made)
-	p.Memory = &patched{made.Memory, []patch{
+	p.Memory = &patchedMemory{made.Memory, []patch{
 		{handle + 0x80, binary.LittleEndian.AppendUint64(nil, 1<<35)},
 		{node + 0x18, binary.LittleEndian.AppendUint64(nil, 0x7000_0000_0000)},
 		{node + 0x20, binary.LittleEndian.AppendUint64(nil, 0x1_0000_0000<<12)},

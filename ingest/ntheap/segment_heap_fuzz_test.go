@@ -23,7 +23,7 @@ func FuzzSegmentHeap(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which uint8, edits []byte) {
 		made, pages := processes[int(which)%len(processes)], pages[int(which)%len(processes)]
-		m := &patched{Memory: made.Memory}
+		m := &patchedMemory{Memory: made.Memory}
 		for edit := range slices.Chunk(edits[:min(len(edits), 800)], 8) {
 			if len(edit) == 8 {
 				page, place := binary.LittleEndian.Uint16(edit), binary.LittleEndian.Uint16(edit[2:])

@@ -70,7 +70,7 @@ func TestSegmentHeapsWithoutPadding(t *testing.T) {
 	}
 }
 
-func compareSegmentHeap(t *testing.T, want *ntheaptest.Heap, w *ntheap.Walked) {
+func compareSegmentHeap(t *testing.T, want *ntheaptest.Heap, w *ntheap.WalkResult) {
 	t.Helper()
 	f := w.Facts
 	if len(w.Gaps)+len(w.Warnings) > 0 {

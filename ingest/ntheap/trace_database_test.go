@@ -36,7 +36,7 @@ func TestTraceDatabase(t *testing.T) {
 			{"its first stack is the last that can be", []patch{word(end-4, end-4)}, true},
 		} {
 			p := process(made)
-			p.Memory = &patched{made.Memory, test.patches}
+			p.Memory = &patchedMemory{made.Memory, test.patches}
 			compareNumbered(t, v.Name+", "+test.name, made, p, test.found)
 		}
 		p := process(made)

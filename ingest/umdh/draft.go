@@ -15,7 +15,7 @@ type draft struct {
 	c         *capture.Capture
 	raw       *snapshot
 	diff      *difference
-	gathering gathering
+	gathering stackCollector
 
 	header    bool // the line that begins a snapshot was seen
 	inModules bool

@@ -53,8 +53,8 @@ func detect(head []byte) (e encoding, mark int, guessed bool) {
 // transcodeBlock is how many bytes of UTF-16 are taken at once; it is a power of two.
 const transcodeBlock = 64 << 10
 
-// decoded reads a log as UTF-8, or as the ANSI bytes it has.
-type decoded struct {
+// textDecoder reads a log as UTF-8, or as the ANSI bytes it has.
+type textDecoder struct {
 	src     io.Reader
 	enc     encoding
 	guessed bool
@@ -68,9 +68,9 @@ type decoded struct {
 	outBlock []byte
 }
 
-// newDecoded looks at the beginning of the source. What failed there is given by Read.
-func newDecoded(src io.Reader) *decoded {
-	d := &decoded{src: src, raw: make([]byte, 2<<10)}
+// newTextDecoder looks at the beginning of the source. What failed there is given by Read.
+func newTextDecoder(src io.Reader) *textDecoder {
+	d := &textDecoder{src: src, raw: make([]byte, 2<<10)}
 	for d.err == nil {
 		if d.have == len(d.raw) {
 			if d.have == transcodeBlock {
@@ -85,7 +85,7 @@ func newDecoded(src io.Reader) *decoded {
 }
 
 // most bounds what is still to come as text, in bytes, where the source has ended already; else it is −1.
-func (d *decoded) most() int {
+func (d *textDecoder) most() int {
 	if d.err == nil {
 		return -1
 	}
@@ -93,7 +93,7 @@ func (d *decoded) most() int {
 }
 
 // fill reads once into the free part of raw.
-func (d *decoded) fill() {
+func (d *textDecoder) fill() {
 	for range 100 {
 		n, err := d.src.Read(d.raw[d.have:])
 		d.have += n
@@ -106,7 +106,7 @@ func (d *decoded) fill() {
 }
 
 // Read gives the next bytes of the text.
-func (d *decoded) Read(p []byte) (int, error) {
+func (d *textDecoder) Read(p []byte) (int, error) {
 	if d.enc == utf8Text {
 		if d.at < d.have {
 			n := copy(p, d.raw[d.at:d.have])
@@ -139,7 +139,7 @@ func (d *decoded) Read(p []byte) (int, error) {
 }
 
 // transcode turns what raw holds into out. A high surrogate at its end waits for what comes.
-func (d *decoded) transcode() {
+func (d *textDecoder) transcode() {
 	if d.outBlock == nil {
 		d.outBlock = make([]byte, 0, len(d.raw)/2*3)
 	}
@@ -177,7 +177,7 @@ func (d *decoded) transcode() {
 	d.out, d.outBlock = out, out
 }
 
-func (d *decoded) unit(b []byte) uint16 {
+func (d *textDecoder) unit(b []byte) uint16 {
 	if d.enc == utf16LE {
 		return binary.LittleEndian.Uint16(b)
 	}

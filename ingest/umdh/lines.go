@@ -14,7 +14,7 @@ const (
 
 // lines cuts a log into lines that end with LF, CR LF, CR CR LF or CR. It holds a few pieces and no more of the log.
 type lines struct {
-	src    *decoded
+	src    *textDecoder
 	pieces *pieces
 	piece  *piece // that buf is the text of, nil where it begins with the end of the one before
 	buf    []byte
@@ -27,7 +27,7 @@ type lines struct {
 }
 
 func newLines(ctx context.Context, r io.Reader, size int) *lines {
-	src := newDecoded(r)
+	src := newTextDecoder(r)
 	return &lines{src: src, pieces: newPieces(ctx, src, size)}
 }
 

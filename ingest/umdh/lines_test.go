@@ -52,7 +52,7 @@ func TestReaderFails(t *testing.T) {
 	if len(captures) != 1 || !captures[0].Snapshots[0].LowerBound || !strings.HasPrefix(codes(captures[0]), "truncated") || captures[0].Blocks.Len() == 0 {
 		t.Errorf("nothing was saved: %d captures", len(captures))
 	}
-	if _, err := umdh.Read(context.Background(), &stuck{}, umdh.Options{}); !errors.Is(err, io.ErrNoProgress) {
+	if _, err := umdh.Read(context.Background(), &stuckReader{}, umdh.Options{}); !errors.Is(err, io.ErrNoProgress) {
 		t.Errorf("a reader that gives nothing: %v", err)
 	}
 	if got, err := umdh.Read(context.Background(), iotest.DataErrReader(bytes.NewReader([]byte(log))), umdh.Options{}); err != nil || render(got[0]) != render(read(t, []byte(log), umdh.BaseAuto)[0]) {
@@ -60,6 +60,6 @@ func TestReaderFails(t *testing.T) {
 	}
 }
 
-type stuck struct{}
+type stuckReader struct{}
 
-func (*stuck) Read([]byte) (int, error) { return 0, nil }
+func (*stuckReader) Read([]byte) (int, error) { return 0, nil }

@@ -51,7 +51,7 @@ type listedStack struct {
 // them beside each other; who takes them gets them in the order of the log.
 type pieces struct {
 	ctx  context.Context //nolint:containedctx // lives as long as one call of Read
-	src  *decoded
+	src  *textDecoder
 	size int // of a piece in bytes
 
 	mu    sync.Mutex
@@ -67,7 +67,7 @@ type pieces struct {
 // mostWorkers bounds the goroutines that scan: who puts their pieces together keeps up with no more.
 const mostWorkers = 4
 
-func newPieces(ctx context.Context, src *decoded, size int) *pieces {
+func newPieces(ctx context.Context, src *textDecoder, size int) *pieces {
 	if most := src.most(); most >= 0 {
 		size = min(size, most+16) // never full, so that the end is seen
 	}

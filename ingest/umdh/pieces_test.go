@@ -138,7 +138,7 @@ func TestStopBeside(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	src := &stopping{log: bytes.NewReader(log.Bytes()), after: log.Len() / 2, stop: cancel}
+	src := &stoppingSource{log: bytes.NewReader(log.Bytes()), after: log.Len() / 2, stop: cancel}
 	r := &reader{ctx: ctx, in: newLines(ctx, src, 1000)}
 	r.draft = newDraft(r.in)
 	captures, err := r.read()
@@ -152,15 +152,15 @@ func TestStopBeside(t *testing.T) {
 	}
 }
 
-// stopping is a source that calls stop after so many bytes, and goes on.
-type stopping struct {
+// stoppingSource is a source that calls stop after so many bytes, and goes on.
+type stoppingSource struct {
 	log   *bytes.Reader
 	after int
 	stop  func()
 	reads int
 }
 
-func (s *stopping) Read(b []byte) (int, error) {
+func (s *stoppingSource) Read(b []byte) (int, error) {
 	s.reads++
 	n, err := s.log.Read(b[:min(len(b), 500)])
 	if s.after -= n; s.after < 0 {

@@ -14,7 +14,7 @@ const none = math.MaxUint32
 // A snapshot gathers the heaps of a raw log.
 type snapshot struct {
 	c         *capture.Capture
-	gathering *gathering
+	gathering *stackCollector
 	ids       table // BackTrace id → index into traces
 	traces    []trace
 	places    table // BackTrace id and heap → index into sites
@@ -47,7 +47,7 @@ type site struct {
 	heap  int32
 }
 
-func newSnapshot(c *capture.Capture, g *gathering) *snapshot {
+func newSnapshot(c *capture.Capture, g *stackCollector) *snapshot {
 	return &snapshot{c: c, gathering: g, heap: capture.NoHeap, last: none, ids: newTable(), places: newTable(), heaps: newTable()}
 }
 

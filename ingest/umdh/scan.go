@@ -53,7 +53,7 @@ func lineEndAt(p *[lineRoom]byte, at uint) uint {
 type scanner struct {
 	p    *piece
 	run  run
-	near near
+	near sharedDigits
 }
 
 // scan finds the runs of a piece.
@@ -61,7 +61,7 @@ func (p *piece) scan() {
 	p.runs, p.entries, p.stacks, p.frames = p.runs[:0], p.entries[:0], p.stacks[:0], p.frames[:0]
 	room := p.text[:len(p.text):cap(p.text)]
 	room = room[:min(cap(room), len(room)+lineRoom)] // what lies behind the text is behind a line end, and not read as a number
-	s := scanner{p: p, near: newNear()}
+	s := scanner{p: p, near: noDigits()}
 	for at := 0; at < len(p.text); {
 		s.run = run{from: at, entries: len(p.entries), stacks: len(p.stacks)}
 		if at = s.lines(room, at); s.run.lines > 0 {
@@ -192,18 +192,18 @@ func (s *scanner) entry(p *[lineRoom]byte, place int) uint {
 	return end
 }
 
-// A near is what the addresses of neighbours share: all digits but the last four.
-type near struct {
+// sharedDigits are the digits that the addresses of neighbours share: all but the last four.
+type sharedDigits struct {
 	mask   uint64 // of the characters that are shared
 	text   uint64 // these characters; 1, which they never are, where the last address has too few or too many
 	prefix uint   // how many
 	value  uint64 // of the address with zeros for the rest
 }
 
-func newNear() near { return near{text: 1} }
+func noDigits() sharedDigits { return sharedDigits{text: 1} }
 
-func (n *near) set(p *[lineRoom]byte, at, digits uint, address uint64) {
-	if *n = newNear(); digits > 4 && digits <= 12 {
+func (n *sharedDigits) set(p *[lineRoom]byte, at, digits uint, address uint64) {
+	if *n = noDigits(); digits > 4 && digits <= 12 {
 		n.prefix = digits - 4
 		n.mask = 1<<(8*n.prefix) - 1
 		n.text, n.value = binary.LittleEndian.Uint64(p[at:])&n.mask, address&^0xFFFF

@@ -64,7 +64,7 @@ func isDebugger(text []byte) bool {
 
 // sniffText gives the beginning of a file as text, unless it has bytes that text has not.
 func sniffText(head []byte) (text []byte, ok bool) {
-	d := newDecoded(bytes.NewReader(head))
+	d := newTextDecoder(bytes.NewReader(head))
 	text = make([]byte, 0, len(head))
 	for {
 		if len(text) == cap(text) {

@@ -10,8 +10,8 @@ import (
 // below one entry are not a stack.
 const maxDepth = 256
 
-// A gathering collects the stacks that are listed below one entry: its own, and behind each "Alias" line one more.
-type gathering struct {
+// A stackCollector collects the stacks that are listed below one entry: its own, and behind each "Alias" line one more.
+type stackCollector struct {
 	stacks *capture.Stacks
 	frames []capture.FrameID
 	// addresses come behind frames; they are interned together when the stack ends.
@@ -20,32 +20,32 @@ type gathering struct {
 }
 
 // room reports whether the stack may have one more frame.
-func (g *gathering) room() bool { return g.left() > 0 }
+func (g *stackCollector) room() bool { return g.left() > 0 }
 
 // left is how many frames more the stack may have.
-func (g *gathering) left() int { return maxDepth - len(g.frames) - len(g.addresses) }
+func (g *stackCollector) left() int { return maxDepth - len(g.frames) - len(g.addresses) }
 
 // empty reports whether the stack has no frame yet.
-func (g *gathering) empty() bool { return len(g.frames)|len(g.addresses) == 0 }
+func (g *stackCollector) empty() bool { return len(g.frames)|len(g.addresses) == 0 }
 
 // pending reports whether take would return any stack.
-func (g *gathering) pending() bool { return len(g.frames)|len(g.addresses)|len(g.ended) != 0 }
+func (g *stackCollector) pending() bool { return len(g.frames)|len(g.addresses)|len(g.ended) != 0 }
 
-func (g *gathering) add(f capture.FrameID) {
+func (g *stackCollector) add(f capture.FrameID) {
 	g.intern()
 	g.frames = append(g.frames, f)
 }
 
-func (g *gathering) intern() {
+func (g *stackCollector) intern() {
 	g.frames = g.stacks.AddAddresses(g.frames, g.addresses)
 	g.addresses = g.addresses[:0]
 }
 
 // address adds a frame of which only the return address is known.
-func (g *gathering) address(a uint64) { g.addresses = append(g.addresses, a) }
+func (g *stackCollector) address(a uint64) { g.addresses = append(g.addresses, a) }
 
 // alias ends a stack; what follows is another one for the same entry.
-func (g *gathering) alias() {
+func (g *stackCollector) alias() {
 	if g.empty() {
 		return
 	}
@@ -57,7 +57,7 @@ func (g *gathering) alias() {
 }
 
 // take ends the entry and returns its stacks, good until the next call.
-func (g *gathering) take() []capture.StackID {
+func (g *stackCollector) take() []capture.StackID {
 	g.alias()
 	taken := g.ended
 	g.ended = g.ended[:0]
@@ -65,7 +65,7 @@ func (g *gathering) take() []capture.StackID {
 }
 
 // drop forgets what was collected.
-func (g *gathering) drop() {
+func (g *stackCollector) drop() {
 	g.frames, g.addresses, g.ended = g.frames[:0], g.addresses[:0], g.ended[:0]
 }
 

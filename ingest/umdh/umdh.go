@@ -1,6 +1,6 @@
 // Package umdh reads what umdh.exe, the user-mode dump heap utility of Windows, writes: raw logs of a process's
-// heaps, and the symbolised differences of two logs, or of one against nothing. There is no specification; the
-// layouts are those of real logs from Windows 2000 to 11.
+// heaps, and the symbolised differences of two logs, or of one against nothing. Each log or difference in a file
+// becomes a Capture. There is no specification; the layouts are those of real logs from Windows 2000 to 11.
 //
 // A raw log lists every block whose allocation stack was recorded. All its numbers are hexadecimal:
 //

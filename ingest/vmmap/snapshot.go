@@ -24,7 +24,7 @@ type snapshot struct {
 	left    int64             // reservations that there was no room for in it
 	end     uint64            // of the highest region
 	heaps   map[int64]*capture.HeapFacts
-	repeat  map[int64]*capture.Repeated // by size
+	repeat  map[int64]*capture.RepeatedReservations // by size
 
 	regions   int64
 	malformed tally // elements that were not understood
@@ -58,7 +58,7 @@ const (
 )
 
 func newSnapshot(p process, room *int) *snapshot {
-	return &snapshot{process: p, room: room, uses: map[capture.UseName]*capture.Use{}, heaps: map[int64]*capture.HeapFacts{}, repeat: map[int64]*capture.Repeated{}}
+	return &snapshot{process: p, room: room, uses: map[capture.UseName]*capture.Use{}, heaps: map[int64]*capture.HeapFacts{}, repeat: map[int64]*capture.RepeatedReservations{}}
 }
 
 // element takes one region.
@@ -183,7 +183,7 @@ func (s *snapshot) large(use capture.UseName, r *region, own totals) {
 		if len(s.repeat) == maxSizes {
 			return
 		}
-		same = &capture.Repeated{Reserved: r.size, First: capture.Address(r.address)}
+		same = &capture.RepeatedReservations{Reserved: r.size, First: capture.Address(r.address)}
 		s.repeat[r.size] = same
 	}
 	same.Count++
@@ -262,8 +262,8 @@ func (s *snapshot) repeated() {
 			s.space.Repeated = append(s.space.Repeated, *same)
 		}
 	}
-	bytes := func(r capture.Repeated) float64 { return float64(r.Reserved) * float64(r.Count) }
-	slices.SortStableFunc(s.space.Repeated, func(a, b capture.Repeated) int { return cmp.Compare(bytes(b), bytes(a)) })
+	bytes := func(r capture.RepeatedReservations) float64 { return float64(r.Reserved) * float64(r.Count) }
+	slices.SortStableFunc(s.space.Repeated, func(a, b capture.RepeatedReservations) int { return cmp.Compare(bytes(b), bytes(a)) })
 	s.space.Repeated = s.space.Repeated[:min(len(s.space.Repeated), maxRepeated)]
 }
 

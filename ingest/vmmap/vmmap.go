@@ -1,5 +1,6 @@
-// Package vmmap reads the files that Sysinternals VMMap saves (.mmp): XML with the regions of one process, once for each snapshot.
-// There is no specification; the attributes are those that PerfView reads.
+// Package vmmap reads the files that Sysinternals VMMap saves (.mmp): XML with the regions of one process, once for
+// each snapshot. Each snapshot becomes a Capture, damage a warning of it, and a file without regions an
+// *evidence.Error. There is no specification; the attributes are those that PerfView reads.
 //
 //	<Snapshot>
 //	  <Region Address="65536" Size="1048576" Commit="69632" PrivateBytes="69632" PrivateWS="65536" ShareableWS="0" SharedWS="0"

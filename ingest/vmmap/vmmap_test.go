@@ -236,7 +236,7 @@ func TestManyOfEverything(t *testing.T) {
 	if first, last := m.Space.Largest[0].Reserved, m.Space.Largest[49].Reserved; first != 4096*200 || last != first {
 		t.Errorf("the largest are %d to %d", first, last)
 	}
-	if r := m.Space.Repeated[0]; r != (capture.Repeated{Reserved: 4096 * 200, Count: 50, Committed: 50 * 4096, First: capture.Address(19902 << 20)}) {
+	if r := m.Space.Repeated[0]; r != (capture.RepeatedReservations{Reserved: 4096 * 200, Count: 50, Committed: 50 * 4096, First: capture.Address(19902 << 20)}) {
 		t.Errorf("repeated first: %+v", r)
 	}
 }

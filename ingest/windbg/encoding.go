@@ -12,9 +12,9 @@ import (
 // decodeBlock is how many bytes are taken from the source at once.
 const decodeBlock = 64 << 10
 
-// decoded reads a log as UTF-8, or as the bytes of an ANSI code page that it has: all that the outputs consist of is ASCII.
+// textDecoder reads a log as UTF-8, or as the bytes of an ANSI code page that it has: all that the outputs consist of is ASCII.
 // WinDbg writes UTF-16 with .logopen /u, and PowerShell where a log was redirected.
-type decoded struct {
+type textDecoder struct {
 	src     io.Reader
 	order   binary.ByteOrder // of UTF-16; nil for bytes
 	guessed bool             // there is no byte order mark
@@ -25,9 +25,9 @@ type decoded struct {
 	block   []byte // what out lies in
 }
 
-// newDecoded looks at the beginning of the source. What failed there is given by Read.
-func newDecoded(src io.Reader) *decoded {
-	d := &decoded{src: src, raw: make([]byte, 0, decodeBlock)}
+// newTextDecoder looks at the beginning of the source. What failed there is given by Read.
+func newTextDecoder(src io.Reader) *textDecoder {
+	d := &textDecoder{src: src, raw: make([]byte, 0, decodeBlock)}
 	for len(d.raw) < 1<<10 && d.err == nil {
 		d.fill()
 	}
@@ -58,7 +58,7 @@ func zeros(b []byte, place int) (n int) {
 }
 
 // fill reads once behind what raw holds.
-func (d *decoded) fill() {
+func (d *textDecoder) fill() {
 	for range 100 {
 		n, err := d.src.Read(d.raw[len(d.raw):cap(d.raw)])
 		d.raw = d.raw[:len(d.raw)+n]
@@ -70,7 +70,7 @@ func (d *decoded) fill() {
 }
 
 // Read gives the next bytes of the text.
-func (d *decoded) Read(p []byte) (int, error) {
+func (d *textDecoder) Read(p []byte) (int, error) {
 	if d.order == nil {
 		if d.at < len(d.raw) {
 			n := copy(p, d.raw[d.at:])
@@ -100,7 +100,7 @@ func (d *decoded) Read(p []byte) (int, error) {
 }
 
 // transcode turns what raw holds into out. A high surrogate at its end waits for what comes.
-func (d *decoded) transcode() {
+func (d *textDecoder) transcode() {
 	out := d.block[:0]
 	for len(d.raw)-d.at >= 2 {
 		r := rune(d.order.Uint16(d.raw[d.at:]))

@@ -9,8 +9,8 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// invented is a process whose debugger outputs are written here by hand, as WinDbg lays them out.
-type invented struct {
+// inventedProcess is a process whose debugger outputs are written here by hand, as WinDbg lays them out.
+type inventedProcess struct {
 	heaps  []inventedHeap
 	leaked []inventedBlock
 }
@@ -22,9 +22,9 @@ type inventedHeap struct {
 
 type inventedBlock struct{ heap, address, size, unused int64 }
 
-func invent(seed uint64, heaps, blocks int) *invented {
+func invent(seed uint64, heaps, blocks int) *inventedProcess {
 	random := rand.New(rand.NewPCG(seed, 1))
-	p := &invented{}
+	p := &inventedProcess{}
 	for i := range heaps {
 		h := inventedHeap{handle: int64(i+1) << 24, reserved: 1<<19 + random.Int64N(1<<20), sizes: map[int64]int64{}}
 		h.committed = random.Int64N(h.reserved + 1)
@@ -40,7 +40,7 @@ func invent(seed uint64, heaps, blocks int) *invented {
 	return p
 }
 
-func (p *invented) summary() string {
+func (p *inventedProcess) summary() string {
 	var b strings.Builder
 	b.WriteString("0:000> !heap -s\n  Heap     Flags   Reserv  Commit  Virt   Free  List   UCR  Virt  Lock  Fast \n" +
 		"                    (k)     (k)    (k)     (k) length      blocks cont. heap \n-----\n")
@@ -51,7 +51,7 @@ func (p *invented) summary() string {
 	return b.String()
 }
 
-func (p *invented) sizes() string {
+func (p *inventedProcess) sizes() string {
 	var b strings.Builder
 	for _, h := range p.heaps {
 		fmt.Fprintf(&b, "0:000> !heap -stat -h %x\n heap @ %08x\ngroup-by: TOTSIZE max-display: 20\n    size     #blocks     total     ( %%) (percent of total busy bytes)\n", h.handle, h.handle)
@@ -62,7 +62,7 @@ func (p *invented) sizes() string {
 	return b.String()
 }
 
-func (p *invented) leaks() string {
+func (p *inventedProcess) leaks() string {
 	var b strings.Builder
 	b.WriteString("0:000> !heap -l\nSearching the memory for potential unreachable busy blocks.\n" +
 		"Entry     User      Heap      Segment       Size  PrevSize  Unused    Flags\n-----------------------------------------------------------------------------\n")

@@ -256,16 +256,16 @@ func TestErrors(t *testing.T) {
 		t.Errorf("a context that has ended: %v", err)
 	}
 	ctx, cancel = context.WithCancel(t.Context())
-	endless := io.MultiReader(strings.NewReader(everything()), endlessly{cancel: cancel})
+	endless := io.MultiReader(strings.NewReader(everything()), endlessReader{cancel: cancel})
 	if _, err := windbg.Read(ctx, endless); !errors.Is(err, context.Canceled) {
 		t.Errorf("a context that ends while reading: %v", err)
 	}
 }
 
-// endlessly gives lines for ever, and cancels.
-type endlessly struct{ cancel context.CancelFunc }
+// endlessReader gives lines for ever, and cancels.
+type endlessReader struct{ cancel context.CancelFunc }
 
-func (e endlessly) Read(p []byte) (int, error) {
+func (e endlessReader) Read(p []byte) (int, error) {
 	e.cancel()
 	return copy(p, "0:000> k\n"), nil
 }

@@ -49,7 +49,7 @@ func openLeakTable(r *reader, text []byte) section {
 		return nil
 	}
 	if asksForOne(r.command) {
-		return openFound(r)
+		return openBlockSearch(r)
 	}
 	return openLeaks(r, text)
 }
@@ -71,7 +71,7 @@ func openLeakRows(r *reader, text []byte) section {
 	}
 	var s section
 	if asksForOne(r.command) {
-		s = openFound(r)
+		s = openBlockSearch(r)
 	} else {
 		s = openLeaks(r, text)
 	}
@@ -84,19 +84,19 @@ func asksForOne(command []byte) bool {
 	return bytes.Contains(command, []byte(" -x")) && bytes.Contains(command, []byte("heap"))
 }
 
-// found reads !heap -x: the block that an address lies in.
-type found struct {
+// blockSearch reads !heap -x: the block that an address lies in.
+type blockSearch struct {
 	r  *reader
 	in *instant
 }
 
-func openFound(r *reader) section {
+func openBlockSearch(r *reader) section {
 	r.end()
 	r.question.answered = true
-	return &found{r: r, in: r.now}
+	return &blockSearch{r: r, in: r.now}
 }
 
-func (s *found) line(text []byte) bool {
+func (s *blockSearch) line(text []byte) bool {
 	w := split(text)
 	user, okUser := hex(w.words[1])
 	total, okTotal := size(w.words[4])
@@ -114,7 +114,7 @@ func (s *found) line(text []byte) bool {
 	return true
 }
 
-func (s *found) close() {}
+func (s *blockSearch) close() {}
 
 func isLeakHeader(text []byte) bool {
 	w := split(text)

@@ -15,7 +15,7 @@ const (
 // lines cuts a log into lines that end with LF or CR LF. It holds one buffer and no more of the log.
 type lines struct {
 	ctx    context.Context //nolint:containedctx // lives as long as one call of Read
-	src    *decoded
+	src    *textDecoder
 	text   io.Reader // of src, what a browser shows of it
 	buf    []byte
 	at     int   // buf[at:] is still to be read
@@ -26,7 +26,7 @@ type lines struct {
 }
 
 func newLines(ctx context.Context, r io.Reader) *lines {
-	src := newDecoded(r)
+	src := newTextDecoder(r)
 	return &lines{ctx: ctx, src: src, text: openPage(ctx, src), buf: make([]byte, 0, bufferSize)}
 }
 

@@ -12,7 +12,7 @@ const (
 	sourceLoader  = "!eeheap -loader"
 )
 
-// managed reads !eeheap -gc of any generation of SOS: the segments of each heap of the garbage collector, and their sums.
+// managedHeaps reads !eeheap -gc of any generation of SOS: the segments of each heap of the garbage collector, and their sums.
 //
 //	Number of GC Heaps: 4
 //	------------------------------
@@ -31,7 +31,7 @@ const (
 //	7f104ad7e1a8     7f106a800028     7f106a800028     7f106a801000                    0x1000 (4096)
 //
 // A workstation collector has one heap and no line that begins it.
-type managed struct {
+type managedHeaps struct {
 	r         *reader
 	in        *instant
 	began     int64
@@ -50,7 +50,7 @@ func openManaged(r *reader, text []byte) section {
 		return nil
 	}
 	in := r.begin(sourceManaged, sourceManaged)
-	return &managed{r: r, in: in, began: r.in.number, expected: expected, first: len(in.m.Managed), part: smallObjects}
+	return &managedHeaps{r: r, in: in, began: r.in.number, expected: expected, first: len(in.m.Managed), part: smallObjects}
 }
 
 func smallObjects(h *capture.ManagedHeap) *int64 { return &h.Small }
@@ -72,7 +72,7 @@ var parts = []struct {
 // totals are the lines with the sum of a heap.
 var totals = []string{"Heap Size", "Allocated Heap Size:", "Total Allocated Size:", "Total Size"}
 
-func (s *managed) line(text []byte) bool {
+func (s *managedHeaps) line(text []byte) bool {
 	if s.complete {
 		if rest, ok := bytes.CutPrefix(text, []byte("GC Committed Heap Size:")); ok {
 			s.committed, _, _ = amounts(rest)
@@ -102,7 +102,7 @@ func (s *managed) line(text []byte) bool {
 	return s.heading(text)
 }
 
-func (s *managed) heading(text []byte) bool {
+func (s *managedHeaps) heading(text []byte) bool {
 	lower := bytes.ToLower(text[:min(len(text), 32)])
 	for i := range parts {
 		if bytes.HasPrefix(lower, []byte(parts[i].prefix)) {
@@ -114,7 +114,7 @@ func (s *managed) heading(text []byte) bool {
 }
 
 // begin adds a heap.
-func (s *managed) begin(name string) {
+func (s *managedHeaps) begin(name string) {
 	s.heap, s.part = nil, smallObjects
 	if len(s.in.m.Managed)-s.first == maxHeaps {
 		s.r.dropped.add(s.r.in.number)
@@ -125,7 +125,7 @@ func (s *managed) begin(name string) {
 }
 
 // segment takes a row, if the line is one: three addresses and a size, or four and two sizes, of which the first may be blank.
-func (s *managed) segment(text []byte) bool {
+func (s *managedHeaps) segment(text []byte) bool {
 	w := split(text)
 	var address [4]uint64
 	n := 0
@@ -206,7 +206,7 @@ func amounts(text []byte) (first int64, count int, ok bool) {
 }
 
 // heapTotal checks the sum of a heap.
-func (s *managed) heapTotal(text []byte) {
+func (s *managedHeaps) heapTotal(text []byte) {
 	printed, _, ok := amounts(text)
 	switch {
 	case !ok:
@@ -217,7 +217,7 @@ func (s *managed) heapTotal(text []byte) {
 }
 
 // total checks the sum of all heaps, which ends the output.
-func (s *managed) total(text []byte) {
+func (s *managedHeaps) total(text []byte) {
 	printed, _, ok := amounts(text)
 	if !ok {
 		s.in.malformed.add(s.r.in.number)
@@ -230,14 +230,14 @@ func (s *managed) total(text []byte) {
 }
 
 // all is the bytes of the heaps of this output.
-func (s *managed) all() (total int64) {
+func (s *managedHeaps) all() (total int64) {
 	for i := range s.in.m.Managed[s.first:] {
 		total = sum(total, s.in.m.Managed[s.first+i].Bytes)
 	}
 	return total
 }
 
-func (s *managed) close() {
+func (s *managedHeaps) close() {
 	if found := int64(len(s.in.m.Managed) - s.first); !s.complete || found < s.expected {
 		s.in.truncate(s.began, "!eeheap -gc is incomplete, %d of %d heaps are there: the log is cut short or an excerpt", found, s.expected)
 	}

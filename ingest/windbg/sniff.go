@@ -74,7 +74,7 @@ func isOurs(line []byte) bool {
 
 // sniffText gives the beginning of a file as text, unless it has bytes that text has not.
 func sniffText(head []byte) ([]byte, bool) {
-	text, _ := io.ReadAll(newDecoded(bytes.NewReader(head))) // reading from memory does not fail
+	text, _ := io.ReadAll(newTextDecoder(bytes.NewReader(head))) // reading from memory does not fail
 	text = bytes.TrimRight(text, "\x00")
 	if bytes.IndexByte(text[:min(len(text), 512)], 0) >= 0 {
 		return nil, false

@@ -9,13 +9,13 @@ import (
 
 const sourceStop = "Application Verifier stops"
 
-// stop reads what Application Verifier tells the debugger, up to four parameters in hexadecimal:
+// verifierStop reads what Application Verifier tells the debugger, up to four parameters in hexadecimal:
 //
 //	VERIFIER STOP 00000900: pid 0x4E4C: A heap allocation was leaked.
 //		0AED3F58 : Address of the leaked allocation. Run !heap -p -a <address> to get additional information about the allocation.
 //
 // Its stacks are addresses of stacks in the process, which a log does not show.
-type stop struct {
+type verifierStop struct {
 	r       *reader
 	in      *instant
 	code    uint64
@@ -47,10 +47,10 @@ func openStop(r *reader, text []byte) section {
 	if id, isPID := bytes.CutPrefix(bytes.TrimSpace(pid), []byte("pid ")); isPID && r.target.process.PID == 0 {
 		r.pid(plain(id), 0)
 	}
-	return &stop{r: r, in: r.now, code: number, message: plain(message)}
+	return &verifierStop{r: r, in: r.now, code: number, message: plain(message)}
 }
 
-func (s *stop) line(text []byte) bool {
+func (s *verifierStop) line(text []byte) bool {
 	if text[0] == '=' {
 		return s.n == 0 // the line below the parameters ends it
 	}
@@ -64,7 +64,7 @@ func (s *stop) line(text []byte) bool {
 	return true
 }
 
-func (s *stop) close() {
+func (s *verifierStop) close() {
 	said := fmt.Sprintf("Application Verifier says (stop %x): %s", s.code, s.message)
 	leak, isLeak := leakStops[s.code]
 	if !isLeak {

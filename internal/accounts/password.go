@@ -54,7 +54,7 @@ func HashPassword(ctx context.Context, password string) (string, error) {
 	}
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails
-	h := hashed{memory: hashMemory, passes: hashPasses, threads: hashThreads, salt: salt}
+	h := passwordHash{memory: hashMemory, passes: hashPasses, threads: hashThreads, salt: salt}
 	sum, err := h.compute(ctx, password, hashBytes)
 	if err != nil {
 		return "", err
@@ -86,14 +86,14 @@ func PasswordIs(ctx context.Context, hash, password string) (bool, error) {
 	return subtle.ConstantTimeCompare(sum, h.sum) == 1 && known, nil
 }
 
-// hashed is a hash taken apart.
-type hashed struct {
+// passwordHash is a stored hash taken apart.
+type passwordHash struct {
 	memory, passes uint32
 	threads        uint8
 	salt, sum      []byte
 }
 
-func (h *hashed) compute(ctx context.Context, password string, length int) ([]byte, error) {
+func (h *passwordHash) compute(ctx context.Context, password string, length int) ([]byte, error) {
 	select {
 	case hashing <- struct{}{}:
 	case <-ctx.Done():
@@ -106,12 +106,12 @@ func (h *hashed) compute(ctx context.Context, password string, length int) ([]by
 var errHash = errors.New("accounts: a stored hash is not one of argon2id")
 
 // parseHash reads "$argon2id$v=19$m=…,t=…,p=…$salt$sum".
-func parseHash(text string) (*hashed, error) {
+func parseHash(text string) (*passwordHash, error) {
 	parts := strings.Split(text, "$")
 	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
 		return nil, errHash
 	}
-	var h hashed
+	var h passwordHash
 	if n, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &h.memory, &h.passes, &h.threads); err != nil || n != 3 {
 		return nil, errHash
 	}

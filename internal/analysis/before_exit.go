@@ -26,14 +26,14 @@ func (t *Totals) TellBeforeExit() bool {
 	return true
 }
 
-// tellBeforeExit reports whether all that ended with the process was allocated inside the window. Of what is older the amounts say neither
-// how much ended with it nor how much was freed before.
+// tellBeforeExit reports whether all blocks that ended with the process were allocated inside the window. For older
+// blocks, the amounts say neither how much ended with the process nor how much was freed before.
 func (a *Amounts) tellBeforeExit() bool {
 	return a.Lifetimes == nil || a.AtExit == Amount{} || a.AOFI == Amount{}
 }
 
-// UpToExit are amounts of the whole trace as those of the window that BeforeExit gives: what ended with its process is outstanding. They
-// are right where Totals.TellBeforeExit says so.
+// UpToExit converts amounts of the whole trace to those of the window that BeforeExit gives, in which blocks that ended
+// with the process are outstanding. They are right where Totals.TellBeforeExit says so.
 func (a *Amounts) UpToExit() Amounts {
 	out := *a
 	if a.Lifetimes == nil || a.AtExit == (Amount{}) {

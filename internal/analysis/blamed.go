@@ -5,20 +5,20 @@ import (
 	"heapdrift/internal/analysis/blame"
 )
 
-// A told is all that blame says of a stack.
-type told struct {
+// A blamedStack is all that blame says of a stack.
+type blamedStack struct {
 	blame.Signature
 	blame.Attributes
 	origin *Blame
-	// outline is the signature that the stack has in evidence without inlined calls, as the text of UMDH or where symbols are
-	// public; "" where it is no other.
+	// outline is the signature of the stack in evidence without inlined calls, such as UMDH text or public symbols; ""
+	// where it is the same.
 	outline string
 }
 
-// tell says of a stack, whose rows are there, what few are asked for.
-func (f *frames) tell(s *scratch, id capture.StackID, kind capture.SiteKind) told {
+// tell computes what only few stacks are asked for. The rows of the stack must exist.
+func (f *frames) tell(s *scratch, id capture.StackID, kind capture.SiteKind) blamedStack {
 	p := f.place(s, id)
-	t := told{Signature: s.signer.Sign(kind.String(), s.classes, p), Attributes: p.Attributes(s.classes)}
+	t := blamedStack{Signature: s.signer.Sign(kind.String(), s.classes, p), Attributes: p.Attributes(s.classes)}
 	if p.Origin >= 0 {
 		t.origin = f.table.blame(s.rows[p.Origin])
 	}
@@ -36,7 +36,7 @@ func (f *frames) tell(s *scratch, id capture.StackID, kind capture.SiteKind) tol
 	return t
 }
 
-// blamed is the frame that the memory of a stack, which is placed, is counted against, as reports name it; nil for none.
+// blamed is the frame that the memory of a placed stack is counted against, as reports name it; nil for none.
 func (f *frames) blamed(id capture.StackID) *Blame {
 	at := &f.placed[id]
 	if at.blame <= 0 {
@@ -45,7 +45,7 @@ func (f *frames) blamed(id capture.StackID) *Blame {
 	return f.table.blame(f.table.Numbers(at.ref)[at.blame-1])
 }
 
-// blame names a frame as what memory is counted against.
+// blame names a frame to which memory is attributed.
 func (s *Stacks) blame(number uint32) *Blame {
 	r := &s.rows[number]
 	b := &Blame{Module: s.texts[r.module], Function: s.texts[r.function], File: s.texts[r.file], Line: r.line}
@@ -55,8 +55,8 @@ func (s *Stacks) blame(number uint32) *Blame {
 	return b
 }
 
-// BlameFrame is the index of the frame that a stack's memory is counted against: the first of the team's own behind what
-// allocates, else the first of anybody else's, as blame.Place chooses it. It is −1 for an empty stack.
+// BlameFrame is the index of the frame that a stack's memory is counted against: the first of the team's own frames
+// behind the allocator's, else the first of any other, as blame.Place chooses it. It is −1 for an empty stack.
 func BlameFrame(stack []*Frame) int {
 	return blameFrame(len(stack), func(i int) Layer { return stack[i].Layer })
 }

@@ -10,7 +10,7 @@ import (
 	"heapdrift/ingest/capture/allocations"
 )
 
-// A choice is what a report is made of.
+// A choice is the evidence that a report is made of.
 type choice struct {
 	parts     []part   // of one kind of evidence and one shape
 	witnesses [][]part // of others, each of one: they say something of the same signatures
@@ -22,8 +22,8 @@ type choice struct {
 // all is everything that the report rests on.
 func (c *choice) all() []part { return slices.Concat(c.parts, slices.Concat(c.witnesses...), c.facts) }
 
-// strangers names the evidence beside the report's parts that is of another process id than they: a run is the evidence of one
-// process, and what two of them hold proves nothing together. The parts themselves are compared as a series.
+// strangers names the evidence beside the report's parts whose process id differs from theirs: a run is the evidence of
+// one process, and evidence of two processes proves nothing together. The parts themselves are compared as a series.
 func (c *choice) strangers() (list []Warning) {
 	known := map[uint32]bool{}
 	var first part // that tells its process id
@@ -48,7 +48,7 @@ func (c *choice) strangers() (list []Warning) {
 	return list
 }
 
-// withFacts adds facts that name no program, but for those of another process id, to the evidence on one.
+// withFacts adds facts that name no program to the evidence on one program, except for facts with another process id.
 func withFacts(parts, nameless []part, warnings []Warning) *choice {
 	for _, f := range nameless {
 		other := f.Process.PID != 0 && !slices.ContainsFunc(parts, func(p part) bool { return p.Process.PID == f.Process.PID || p.Process.PID == 0 })
@@ -62,10 +62,10 @@ func withFacts(parts, nameless []part, warnings []Warning) *choice {
 	return ofKind(parts, warnings)
 }
 
-// ofKind divides the evidence on one program. The report is on one trace where there is any; else on the kind of snapshots that
-// shows most instants, of those that have stacks; else on the last difference: the rows of a difference are only those that
-// changed, so differences can neither be chained nor mixed with snapshots. Kinds list different things, so one is not continued
-// with another: the others are witnesses.
+// ofKind divides the evidence on one program. The report is on one trace where there is any; else on the kind of
+// snapshots that shows most instants, of those that have stacks; else on the last difference: the rows of a difference
+// are only those that changed, so differences can neither be chained nor mixed with snapshots. Different kinds list
+// different things, so a series never mixes them; the other kinds are witnesses.
 func ofKind(parts []part, warnings []Warning) *choice {
 	c := &choice{warnings: warnings}
 	var snapshots [][]part
@@ -135,7 +135,7 @@ func compareBool(a, b bool) int {
 }
 
 // oneTrace chooses the process that holds most: of the last input that knows what its processes had loaded, or else of
-// the last. A process id that was given out again is another process.
+// the last. A process id that the system has reused is another process.
 func oneTrace(traces []part) (part, []Warning) {
 	chosen := traces[len(traces)-1]
 	for _, p := range traces {

@@ -17,7 +17,7 @@ type Course struct {
 	Instants []Instant `json:"instants"` // in the order of time where Timed, else of the evidence
 	// Timed says that every instant has a time.
 	Timed bool `json:"timed"`
-	// Outlooks say when what is limited is used up; of a program whose limits nobody tells, why that is not known.
+	// Outlooks say when limited resources are used up, or why that is not known.
 	Outlooks []Outlook `json:"outlooks"`
 }
 
@@ -27,25 +27,26 @@ const (
 	MeasureCommitted = "committed bytes"
 )
 
-// An Instant is what one piece of evidence tells of one instant. What it does not tell is nil.
+// An Instant is what one piece of evidence tells about one instant. Facts that the evidence does not tell are nil.
 type Instant struct {
 	File    string `json:"file"`
 	Kind    string `json:"kind"`
 	TakenAt string `json:"taken_at,omitempty"` // local time of the traced machine, no zone
 	AtNS    int64  `json:"at_ns"`              // since the first instant; 0 without times
-	// OtherLife says that the process was another one than that of the last instant with a total: nothing grew from the one to the other.
+	// OtherLife says that the process is not that of the last instant with a total, so that no growth is computed
+	// between the two.
 	OtherLife bool `json:"other_life,omitempty"`
-	// Total is what the process is charged by the system, or where that is not told the sum of the parts.
+	// Total is what the system charges the process, or the sum of the parts where the evidence does not tell that.
 	Total *int64 `json:"total,omitempty"`
 	Parts []Part `json:"parts,omitempty"` // each use once, in the order of capture.UseNames
 	// Unexplained is what the system charges the process beyond all parts; negative where the parts are more.
 	Unexplained *int64 `json:"unexplained,omitempty"`
-	// Blocks is what the blocks of heaps hold, in requested bytes, and SinceStart says that those are only the ones that were
-	// allocated while the evidence was recorded.
+	// Blocks is what the blocks of heaps hold, in requested bytes. SinceStart says that Blocks counts only blocks that
+	// were allocated while the evidence was recorded.
 	Blocks     *int64 `json:"blocks,omitempty"`
 	SinceStart bool   `json:"since_start,omitempty"`
 	LowerBound bool   `json:"lower_bound,omitempty"`
-	// Taken is the address space that is not free, of that which the program can use.
+	// Taken is the used part of the address space that the program can use.
 	Taken *int64 `json:"taken,omitempty"`
 
 	part  int // of those that the course is made of
@@ -53,7 +54,7 @@ type Instant struct {
 	space *capture.Space
 }
 
-// A Part is what one use of the memory has of the total.
+// A Part is the share of one use of memory in the total.
 type Part struct {
 	Use   capture.UseName `json:"use"`
 	Bytes int64           `json:"bytes"`
@@ -65,8 +66,8 @@ const (
 	mostOfTrace  = 13
 )
 
-// courseOf tells the memory over time; nil where less than two instants tell any, or none of them what it is used for: what blocks
-// hold over time is in the snapshots of the report.
+// courseOf computes the memory over time. It returns nil where fewer than two instants tell the memory, or none tells
+// its uses: the report's snapshots show the blocks over time already.
 func courseOf(parts []part) *Course {
 	parts = slices.Clone(parts)
 	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.nth, b.nth) })
@@ -89,7 +90,7 @@ func courseOf(parts []part) *Course {
 	return c
 }
 
-// tellLives marks the instants of other processes than the last one that tells a total.
+// tellLives marks the instants whose process is not that of the last instant with a total.
 func (c *Course) tellLives(parts []part) {
 	var last *part
 	for i := range c.Instants {
@@ -107,7 +108,7 @@ func (c *Course) tellLives(parts []part) {
 	}
 }
 
-// measureOf is what evidence can be compared by.
+// measureOf is the measure by which pieces of evidence can be compared.
 func measureOf(parts []part) string {
 	for _, p := range parts {
 		if p.Memory != nil && totalOf(p.Memory.Space, MeasurePrivate) != nil {
@@ -117,7 +118,7 @@ func measureOf(parts []part) string {
 	return MeasureCommitted
 }
 
-// partsOfSpace are what uses have of a measure.
+// partsOfSpace are the parts of the address space by use, in a measure.
 func partsOfSpace(s *capture.Space, measure string) (list []Part, sum int64) {
 	for i := range s.Uses {
 		n := s.Uses[i].Committed
@@ -218,7 +219,8 @@ func evenly[T any](list []T, n int) []T {
 	return kept
 }
 
-// thin bounds a course that is in order. Instants that tell what the memory is used for are kept before those that count blocks.
+// thin bounds the length of a course that is in order of time. It prefers instants that tell the uses of memory to
+// those that only count blocks.
 func (c *Course) thin() {
 	if len(c.Instants) <= mostInstants {
 		return
@@ -263,14 +265,15 @@ func (c *Course) clock() {
 	}
 }
 
-// A figure is what instants of a course are compared by, with what it is called. It is nil where an instant does not tell it.
+// A figure is a number by which the instants of a course are compared, and its name. Its value is nil where an instant
+// does not tell it.
 type figure struct {
 	of   func(*Instant) *int64
 	name string
 }
 
-// figure chooses what two instants at least tell alike: the system's own count, else the sum of the parts. A count of the system's and
-// a sum of regions differ, though nothing grew.
+// figure chooses a number that at least two instants tell: the system's own count, else the sum of the parts. The two
+// are never compared with each other, because they differ although nothing grew.
 func (c *Course) figure() figure {
 	bySystem := func(at *Instant) *int64 {
 		if at.Unexplained == nil && len(at.Parts) > 0 { // the total is their sum
@@ -300,9 +303,9 @@ func (c *Course) figure() figure {
 	return figure{byParts, " by the regions"}
 }
 
-// Growth is how the total, its parts and the unexplained rest changed from the first instant of the process that tells them to the
-// last, and by which figure. ok is false where less than two do. What one of the two does not tell is nil, and there are no parts where
-// one of them has none.
+// Growth is how the total, its parts and the unexplained rest changed from the first instant of the process that tells
+// them to the last, and by which figure. ok is false where fewer than two instants tell them. A change is nil where one
+// of the two instants does not tell the number, and there are no parts where one of them has none.
 func (c *Course) Growth() (from, to *Instant, growth Instant, by string, ok bool) {
 	f := c.figure()
 	for i := range c.Instants {
@@ -333,7 +336,7 @@ func (c *Course) Growth() (from, to *Instant, growth Instant, by string, ok bool
 	return from, to, growth, f.name, true
 }
 
-// Part is what a use has of the total, 0 for nothing.
+// Part is the share of a use in the total, 0 for none.
 func (at *Instant) Part(use capture.UseName) int64 {
 	for i := range at.Parts {
 		if at.Parts[i].Use == use {

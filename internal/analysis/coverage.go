@@ -7,10 +7,11 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// tolerance is which part of a window may lie outside of the trace without a word: windows are typed in round seconds.
+// tolerance is the part of a window that may lie outside of the trace without a warning: people type windows in round
+// seconds.
 const tolerance = 100
 
-// checkCoverage says when a window reaches beyond the trace: that nothing grew there was not seen.
+// checkCoverage warns when a window reaches beyond the trace, where growth would not be recorded.
 func (s *series) checkCoverage(p part) {
 	w, whole := p.Trace.Window, p.Trace.Whole()
 	if w == whole { // what is missing there, the trace's reader says

@@ -11,8 +11,8 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// findings groups sites, in the order of the report, by signature and judges each group as a whole. What heaps took from
-// the system is in no finding: the heaps' blocks tell.
+// findings groups sites, in the order of the report, by signature and judges each group as a whole. Memory that heaps
+// took from the system is in no finding: the blocks of the heaps tell where it went.
 func (s *series) findings(ctx context.Context, j *judge, sites []*judgedSite) ([]Finding, error) {
 	groups := groupsOf(sites)
 	evidence := string(s.parts[len(s.parts)-1].Kind)
@@ -84,8 +84,8 @@ func sortedFindings(list []Finding) []Finding {
 	return out
 }
 
-// tell fills in what names say of the first findings: whatever is said of a stack that it is not judged by. Of the others it is told
-// when they are written.
+// tell fills in the facts of the first findings that come from names and that judging does not need. The other findings
+// get these facts when they are written.
 func (r *Report) tell(ctx context.Context, first int) error {
 	list := r.Findings[:first]
 	inParts(len(list), func(from, to int) {
@@ -116,8 +116,9 @@ func (f *Finding) tell(scratch *scratch) {
 	f.from, f.why = nil, nil
 }
 
-// findingOf makes the finding of sites that have one signature. They are judged together, as one place in the program, and
-// each by itself, because what one of them holds on to may hide behind what another lets go: the gravest counts.
+// findingOf makes the finding of sites that have one signature. The sites are judged together, as one place in the
+// program, and each by itself, because the blocks that one site frees may hide those that another keeps. The gravest
+// judgement counts.
 func findingOf(j *judge, evidence string, sites []*judgedSite) Finding {
 	first := sites[0]
 	f := Finding{
@@ -202,8 +203,9 @@ func CompareScores(a, b *float64) int {
 	return cmp.Compare(*a, *b)
 }
 
-// takeWitness adds what other evidence of the same run says. Findings that only that has come behind those of the report; where it
-// has losses, none of them is a leak for certain. Evidence without inlined calls is a witness of all that are one to it.
+// takeWitness adds what other evidence of the same run says. Findings that only the other evidence has come behind
+// those of the report; where that evidence has losses, none of them is a certain leak. Evidence without inlined calls
+// is a witness of all findings that have one signature in it.
 func takeWitness(r, other *Report) {
 	at := map[string][]int{}
 	for i := range r.Findings {
@@ -239,8 +241,8 @@ func takeWitness(r, other *Report) {
 	r.Findings = sortedFindings(r.Findings)
 }
 
-// witnessWarnings are what limits what a witness says. The report's own evidence has its own symbols, and what a witness lost makes
-// no verdict on it inconclusive.
+// witnessWarnings are the warnings that limit what a witness says. Warnings about symbols do not concern the report's
+// own evidence, and losses of a witness do not make the verdict on the report inconclusive.
 func witnessWarnings(list []Warning) []Warning {
 	var out []Warning
 	for _, w := range list {

@@ -7,7 +7,7 @@ import (
 	"heapdrift/internal/analysis/blame"
 )
 
-// A frameTable makes the stacks of a report. What builds it knows more of its frames than the report says.
+// A frameTable makes the stacks of a report. While it is built, it keeps more facts about frames than the report holds.
 type frameTable struct {
 	*Stacks
 	marking  sync.Mutex         // while several goroutines number marks
@@ -21,7 +21,7 @@ type frameTable struct {
 	builders int
 }
 
-// A variant is a frame in another layer than that which it was needed in first.
+// A variant is a frame in a layer other than the one that it first appeared in.
 type variant struct {
 	row  uint32
 	mark uint16

@@ -21,19 +21,19 @@ type frames struct {
 	texts    []uint32
 	places   []int32
 	nameless []*blame.Decision
-	calls    []calls  // by FrameID
-	placed   []placed // by StackID
+	calls    []calls       // by FrameID
+	placed   []placedStack // by StackID
 	scratch  scratch
 }
 
-// calls are the rows that a return address stands for, innermost first: one, and more where functions were inlined.
+// calls are the rows that a return address stands for, innermost first: several where functions are inlined, else one.
 type calls struct {
 	first uint32
 	count uint32 // 0 where they are not made yet
 }
 
-// placed is what is known of a stack once it is placed.
-type placed struct {
+// placedStack is what is known of a stack once its frames are placed.
+type placedStack struct {
 	ref        StackRef
 	prepared   bool                                // its rows are there
 	unnamed    bool                                // the frame to blame has no function
@@ -58,7 +58,7 @@ func newFrames(table *frameTable, keys *stackKeys, opt *Options, process capture
 	f := &frames{
 		table: table, keys: keys, images: make([]*capture.Image, n), modules: make([]blame.Module, n), named: map[string]*blame.Module{},
 		texts: make([]uint32, n), places: make([]int32, n), nameless: make([]*blame.Decision, n),
-		calls: make([]calls, c.Stacks.FrameCount()), placed: make([]placed, c.Stacks.Count()),
+		calls: make([]calls, c.Stacks.FrameCount()), placed: make([]placedStack, c.Stacks.Count()),
 	}
 	table.builders++
 	table.repeats = table.repeats || table.builders > 1
@@ -119,7 +119,7 @@ func (f *frames) expect(stacks int) {
 	f.table.list = slices.Grow(f.table.list, min(stacks, c.Count())*depthLimit)
 }
 
-// rowsOf are the rows of a return address, which is made unless it is there. Their layers are not known yet.
+// rowsOf returns the rows of a return address, and makes them at the first call. Their layers are not known yet.
 func (f *frames) rowsOf(id capture.FrameID) calls {
 	c := f.calls[id]
 	if c.count == 0 {
@@ -195,8 +195,9 @@ func (f *frames) add(r *frameRow, place int32, class blame.Class) {
 	t.rows, t.classes, t.modules = append(t.rows, *r), append(t.classes, class), append(t.modules, place)
 }
 
-// addExpanded adds the frames of a place that evidence names by itself, as a difference does: with the calls that were inlined
-// there, so that it has the signature of evidence that has addresses. It adds none where nothing is known of such.
+// addExpanded adds the frames of a place that evidence names by itself, as a difference does: with the calls that were
+// inlined there, so that it has the signature of evidence that has addresses. It adds none where no inlined calls are
+// known.
 func (f *frames) addExpanded(text *capture.Text, address uint64) bool {
 	if text == nil || text.Function == "" || text.Inline {
 		return false
@@ -240,7 +241,7 @@ func (f *frames) prepare(id capture.StackID) {
 	}
 }
 
-// gather puts the rows of a stack, which are made unless they are there, into s.rows and what is known of them into s.classes.
+// gather puts the rows of a stack into s.rows, and their classes into s.classes. It makes the rows at the first call.
 func (f *frames) gather(s *scratch, id capture.StackID) {
 	s.rows, s.classes = s.rows[:0], s.classes[:0]
 	for _, at := range f.keys.capture.Stacks.Stack(id) {
@@ -255,14 +256,14 @@ func (f *frames) gather(s *scratch, id capture.StackID) {
 }
 
 // place says what part each frame of a stack has. What it returns is valid until the next call.
-func (f *frames) place(s *scratch, id capture.StackID) blame.Placed {
+func (f *frames) place(s *scratch, id capture.StackID) blame.MarkedStack {
 	f.gather(s, id)
 	p := blame.PlaceInto(s.marks, s.classes)
 	s.marks = p.Marks
 	return p
 }
 
-// sign gives a stack, whose rows are there, the signature that it has for a kind of memory, and says which frame is to blame.
+// sign gives a stack whose rows exist the signature that it has for a kind of memory, and says which frame is to blame.
 func (f *frames) sign(s *scratch, id capture.StackID, kind capture.SiteKind) {
 	at := &f.placed[id]
 	p := f.place(s, id)
@@ -288,7 +289,7 @@ func (f *frames) number(id capture.StackID) {
 }
 
 // of makes a stack and gives it the signature that it has for a kind of memory.
-func (f *frames) of(id capture.StackID, kind capture.SiteKind) *placed {
+func (f *frames) of(id capture.StackID, kind capture.SiteKind) *placedStack {
 	at := &f.placed[id]
 	if at.signatures[kind] == "" {
 		f.sign(&f.scratch, id, kind)

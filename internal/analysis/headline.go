@@ -12,7 +12,7 @@ import (
 // Most is the part of a heap, in percent, from which one size or one stack is named in the first sentence of a report.
 const Most = 50
 
-// headline says what evidence without sites shows, the most telling first, and what would tell more.
+// headline says what evidence without sites shows, the most telling fact first, and which evidence would show more.
 func headline(r *Report) string {
 	const more = "a full dump, UMDH logs or a heap trace of the process would tell whether it leaks"
 	var said []string
@@ -46,7 +46,7 @@ func saidOfStops(r *Report) string {
 	return s
 }
 
-// saidOfMost names the size whose blocks are most of a heap, of several the one with most bytes.
+// saidOfMost names the block size that makes up most of a heap; of several such sizes, the one with most bytes.
 func saidOfMost(r *Report) string {
 	var top *capture.Group
 	var of *Memory
@@ -91,8 +91,8 @@ func percent(share float64) string {
 	return fmt.Sprintf("%.0f", share)
 }
 
-// ShareOfHeap is the part of a heap that the blocks of one size are, in percent: as the evidence prints it, or by what the heap
-// counts. It is 0 where that is not known.
+// ShareOfHeap is the share of a heap that the blocks of one size take, in percent: as the evidence prints it, or
+// computed from the heap's counts. It is 0 where that is not known.
 func ShareOfHeap(m *capture.Memory, g *capture.Group) float64 {
 	if g.By != capture.BySize || g.Heap == 0 || g.Doubtful {
 		return 0
@@ -115,7 +115,7 @@ func ShareOfHeap(m *capture.Memory, g *capture.Group) float64 {
 	return 100 * float64(g.Usage.Bytes) / float64(whole)
 }
 
-// allocatedBy is who allocated a block of a size, where the evidence shows the stack of one.
+// allocatedBy names the function that allocated a block of a size, where the evidence shows the stack of such a block.
 func allocatedBy(m *Memory, size int64) string {
 	for i := range m.Samples {
 		if s := &m.Samples[i]; s.Size == size && s.Where != "" {
@@ -165,7 +165,7 @@ func saidOfGroups(m *Memory) string {
 // smallestBlock is about the least that a virtual block has, where its size is not known.
 const smallestBlock = 508 << 10
 
-// grown is by how much a heap grew, by whichever figure says most.
+// grown is the growth of a heap by the most informative figure.
 func grown(g *capture.HeapGrowth) int64 {
 	most := g.Committed
 	for _, u := range []*capture.Usage{g.Busy, g.Blocks, g.Sizes} {
@@ -206,7 +206,7 @@ func signed(text string, n int64) string {
 	return text
 }
 
-// A Reported is leaks that a tool reports by its own method, those of one stack together. It takes no part in the verdict.
+// A Reported groups the leaks of one stack that a tool reports by its own method. It takes no part in the verdict.
 type Reported struct {
 	Title     string `json:"title"` // "VERIFIER STOP 900"
 	Where     string `json:"where,omitempty"`

@@ -7,7 +7,8 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// A HeapRoom is what is free inside of the committed bytes of a heap: memory that the process is charged for and that holds nothing.
+// A HeapRoom is the free part of the committed bytes of a heap: memory that the process is charged for and that holds
+// nothing.
 type HeapRoom struct {
 	Committed int64
 	Free      int64 // of Committed, in free blocks of the heap and of its low-fragmentation heap
@@ -15,7 +16,8 @@ type HeapRoom struct {
 	Largest int64
 }
 
-// RoomOf tells the room of a heap; ok is false where the evidence does not tell what is free, or tells what cannot be.
+// RoomOf tells the room of a heap; ok is false where the evidence does not tell what is free, or its numbers contradict
+// each other.
 func RoomOf(h *capture.HeapFacts) (r HeapRoom, ok bool) {
 	free := h.Free.Add(h.FreeLFH)
 	isTold := h.Walked > 0 || h.Free.Bytes > 0

@@ -8,15 +8,15 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// A history is the modules that the snapshots of one life of a process show. A library may be unloaded while what it allocated
-// stays: the stack of that still names addresses in it, and only other snapshots tell whose they are.
+// A history is the modules that the snapshots of one life of a process show. A library may be unloaded while its blocks
+// stay allocated: their stacks still hold addresses in it, and only other snapshots tell which module was there.
 type history struct {
 	first     int // part
 	maps      []*capture.ModuleMap
 	parts     []part
 	known     map[uint64][]sighting
 	contested map[uint64]bool // addresses at which snapshots show several modules
-	// still says that all parts show the same modules at the same places: nobody can lend another one then.
+	// still says that all parts show the same modules at the same places, so that no part can lend another a module.
 	still bool
 }
 

@@ -14,9 +14,9 @@ const (
 	idleLeast = 4 * allocations.SurvivalBins
 )
 
-// working is how much work a process did in each bin of a window as its outstanding memory tells: nothing where that hardly changed,
-// and as much in all other bins; nil where nothing can be told. Who stops the work and lets the trace run on must not make a leak look
-// like growth that came to its end.
+// working is how much work a process did in each bin of a window as its outstanding memory tells: nothing where that
+// hardly changed, and as much in all other bins; nil where nothing can be told. Time without work at the end of a trace
+// must not make a leak look like growth that came to its end.
 func (t *Trace) working(w capture.Window) []float64 {
 	trace := t.capture()
 	over := allocations.Survival{From: trace.Since(w, capture.KindHeap), Over: min(trace.Over(w), trace.To)}

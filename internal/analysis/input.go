@@ -44,12 +44,12 @@ type Options struct {
 	Names *capture.Names
 	// Rules are the project's; nil for none.
 	Rules *blame.Rules
-	// Own names the modules whose symbols the team has uploaded, as debuggers print them, in lower case.
+	// Own are the names of the modules whose symbols the team has uploaded, as debuggers print them, in lower case.
 	Own map[string]bool
 	// WorkUnit is what Input.Work counts, as in "document".
 	WorkUnit string
-	// Shown is how many findings and sites somebody will look at; 0 for all. Of the others the report has the figures, and not what
-	// names say of their stacks, which JSON gets when it is written.
+	// Shown is how many findings and sites somebody will look at; 0 for all. Of the others, the report has the figures
+	// only; the facts that names tell of their stacks are computed when JSON is written.
 	Shown int
 }
 
@@ -149,7 +149,7 @@ func held(parts []part) (most int64) {
 	return most
 }
 
-// isProcess reports whether p, the nth process of its pid, is the one that is wanted.
+// isProcess reports whether p, the nth process of its pid, is the wanted process.
 func isProcess(p capture.Process, nth int, want string) bool {
 	if pid, number, ok := strings.Cut(want, "#"); ok {
 		if n, err := strconv.Atoi(number); err == nil {

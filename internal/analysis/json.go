@@ -65,8 +65,8 @@ type rowPart struct {
 	scratch scratch
 }
 
-// A rowOf appends a row of a list to b.
-type rowOf func(b []byte, i int, s *scratch) ([]byte, error)
+// A rowEncoder appends a row of a list to b.
+type rowEncoder func(b []byte, i int, s *scratch) ([]byte, error)
 
 // rowsAtOnce is how many rows a core makes before they are written.
 const rowsAtOnce = 512
@@ -74,7 +74,7 @@ const rowsAtOnce = 512
 func (w *rowWriter) text(s string) { _, _ = w.w.WriteString(s) } // bufio keeps the error for flush
 
 // list writes a field that is a list of n rows.
-func (w *rowWriter) list(name string, n int, add rowOf) {
+func (w *rowWriter) list(name string, n int, add rowEncoder) {
 	w.text(strconv.Quote(name) + ":[")
 	round := len(w.parts) * rowsAtOnce
 	for from := 0; from < n && w.err == nil; from += round {
@@ -100,7 +100,7 @@ func (w *rowWriter) write() {
 	}
 }
 
-func (p *rowPart) make(from, to int, add rowOf) {
+func (p *rowPart) make(from, to int, add rowEncoder) {
 	p.text = p.text[:0]
 	for i := from; i < to && p.err == nil; i++ {
 		if i > 0 {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// A rowText reads a row of a list as WriteJSON writes it, which encoding/json takes several times as long for. What it does not expect it refuses,
-// and encoding/json reads that. It reads nothing otherwise than encoding/json does.
+// A rowText reads a row of a list as WriteJSON writes it, which encoding/json takes several times as long for. It
+// refuses every row that it does not expect, which encoding/json reads then. Its results are those of encoding/json.
 type rowText struct {
 	text    []byte
 	at      int

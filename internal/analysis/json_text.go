@@ -7,7 +7,8 @@ import (
 	"io"
 )
 
-// A jsonText cuts a JSON document into values. It looks at quotes and brackets alone: who takes a value decodes it, and finds what is wrong in it.
+// A jsonText cuts a JSON document into values. It looks at quotes and brackets alone: the caller that takes a value
+// decodes it, and finds the errors in it.
 type jsonText struct {
 	r    io.Reader
 	text []byte // what was read, from the value on that is taken next

@@ -10,7 +10,7 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// A judge says of the sites and findings of one series what their growth looks like.
+// A judge classifies the growth of the sites and findings of one series.
 type judge struct {
 	trace  bool
 	clock  score.Clock // when the process worked: over the snapshots that are looked at, or the bins of a trace's window
@@ -18,7 +18,8 @@ type judge struct {
 	// The instants that are looked at are [first, last): of snapshots those of the longest life of the process.
 	first, last int
 	axis        score.Axis
-	// lowerBound says that the first or the last of them ends early: what it does not list may have been there.
+	// lowerBound says that the first or the last instant is cut short, so that blocks which it does not list may have
+	// existed.
 	lowerBound bool
 }
 
@@ -137,11 +138,11 @@ func (j *judge) explain(s *sample) []score.Clause {
 
 // The functions that judge, with clauses or without.
 type (
-	judgeSnapshots func(*score.Series, *score.Axis, []float64) score.Result
-	judgeSurvival  func(*allocations.Survival, []float64) score.Result
+	snapshotJudge func(*score.Series, *score.Axis, []float64) score.Result
+	survivalJudge func(*allocations.Survival, []float64) score.Result
 )
 
-func (j *judge) with(s *sample, snapshots judgeSnapshots, trace judgeSurvival) score.Result {
+func (j *judge) with(s *sample, snapshots snapshotJudge, trace survivalJudge) score.Result {
 	if j.trace {
 		if j.isScattered(s) {
 			r := snapshots(j.series(s), &j.axis, nil)
@@ -172,8 +173,8 @@ func (j *judge) with(s *sample, snapshots judgeSnapshots, trace judgeSurvival) s
 	return r
 }
 
-// isScattered reports whether several sites of a trace kept something together, of which each by itself kept too little to
-// have a survival: then what was outstanding at instants is what tells.
+// isScattered reports whether the sites of a trace kept memory only together, because each by itself kept too little to
+// have a survival. Such sites are judged by what is outstanding at instants.
 func (j *judge) isScattered(s *sample) bool {
 	kept := s.amounts.AIFO.Count + s.amounts.AtExit.Count
 	if s.survival != nil {
@@ -183,8 +184,8 @@ func (j *judge) isScattered(s *sample) bool {
 	return s.scattered && kept >= allocations.SurvivalLeast && j.last >= score.SnapshotsToJudge
 }
 
-// growth is what a sample grew by over the snapshots that are looked at; nil of a single one. From one life of a process to another
-// nothing grows.
+// growth is the growth of a sample over the snapshots that the judge looks at; nil for a single snapshot. No growth is
+// computed across two lives of a process.
 func (j *judge) growth(s *sample) *Amount {
 	if j.last-j.first < 2 {
 		return nil
@@ -220,9 +221,9 @@ func (j *judge) series(s *sample) *score.Series {
 	return series
 }
 
-// judgeTrace judges a site of a trace. Where nothing says how long its allocations lived, what became of them says all
-// that there is to say. What ended with its process is taken as still there.
-func judgeTrace(s *sample, clock *score.Clock, judge judgeSurvival) score.Result {
+// judgeTrace judges a site of a trace. Where no survival is known, the judgement rests on how its allocations ended.
+// Blocks that ended with the process count as outstanding.
+func judgeTrace(s *sample, clock *score.Clock, judge survivalJudge) score.Result {
 	growth := s.amounts.BeforeExit()
 	kept := s.amounts.AIFO.Count + s.amounts.AtExit.Count
 	switch {
@@ -288,7 +289,7 @@ func (s *sample) takeSurvival(v *allocations.Survival) {
 	}
 }
 
-// tear tells a sample of a process that began to end inside the window what was left then.
+// tear gives a sample, where its process began to end inside the window, the blocks that were left then.
 func (s *sample) tear(torn bool) {
 	if torn && s.survival != nil {
 		_, left := s.survival.Total()

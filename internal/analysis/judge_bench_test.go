@@ -15,7 +15,7 @@ func BenchmarkJudge(b *testing.B) {
 			s, r := grownSeries(b, sites, snapshots, each)
 			list := make([]*judgedSite, len(s.order))
 			for i, m := range s.order {
-				list[i] = &judgedSite{merged: m, sample: sample{kind: m.key.kind, usage: m.usage, amounts: amounts(m.usage)}}
+				list[i] = &judgedSite{mergedSite: m, sample: sample{kind: m.key.kind, usage: m.usage, amounts: amounts(m.usage)}}
 			}
 			b.ReportAllocs()
 			for b.Loop() {

@@ -148,7 +148,7 @@ func (k *stackKeys) borrow(address uint64) int {
 	return at
 }
 
-// number is that of a stack; NoStack has 0.
+// number is the number of a stack; NoStack has 0.
 func (k *stackKeys) number(id capture.StackID) stackNumber {
 	if id == capture.NoStack || k.stacks[id] != 0 {
 		return k.stacks[id]
@@ -169,7 +169,7 @@ func (k *stackKeys) number(id capture.StackID) stackNumber {
 	return k.stacks[id]
 }
 
-// text is what a frame is told by instead of its address; nil where the address tells it.
+// text identifies a frame in place of its address; nil where the address identifies it.
 func (k *stackKeys) text(f capture.Frame) *capture.Text {
 	if text := k.capture.Stacks.Text(f); text != nil && (text.Function != "" || f.Address == 0) {
 		return text

@@ -37,8 +37,8 @@ func (s *series) findLives() {
 	}
 }
 
-// doubt warns that the snapshots may not be of one process, or not in the order of time. Nothing is concluded from such: neither
-// that it leaks nor that it does not.
+// doubt warns that the snapshots may not be of one process, or not in the order of time. Such snapshots allow no
+// conclusion: neither that the process leaks nor that it does not.
 func (s *series) doubt(code capture.Code, message string) {
 	s.warn(code, 1, message)
 	if s.doubted == nil {
@@ -46,8 +46,8 @@ func (s *series) doubt(code capture.Code, message string) {
 	}
 }
 
-// longestLife is the instants [first, last) of the process life that most snapshots show, the latest of several: growth from
-// one life to another is none.
+// longestLife is the instants [first, last) of the process life that most snapshots show, the latest of several: no
+// growth is computed from one life to another.
 func (s *series) longestLife() (first, last int) {
 	for at := 0; at < len(s.instants); {
 		end := at

@@ -46,7 +46,7 @@ type Sample struct {
 	Stack       StackRef `json:"stack"`
 }
 
-// bareSamples is how many samples without a stack a report shows: one is like the other, and logs list ten thousands.
+// bareSamples is how many samples without a stack a report shows: they all look alike, and logs list tens of thousands.
 const bareSamples = 100
 
 // bareLeaks is how many of those are shown that a tool calls leaks.
@@ -113,9 +113,9 @@ func memoryOf(p part, opt *Options, table *frameTable) Memory {
 	m := Memory{File: p.file, Kind: string(p.Kind), TakenAt: takenAt(p.Snapshots[len(p.Snapshots)-1].TakenAt), Memory: *p.Memory}
 	m.Heaps, m.Groups = slices.Clone(m.Heaps), slices.Clone(m.Groups)
 	var f *frames
-	stackOf := func(id capture.StackID, kind capture.SiteKind) *placed {
+	stackOf := func(id capture.StackID, kind capture.SiteKind) *placedStack {
 		if id == capture.NoStack {
-			return &placed{blame: -1}
+			return &placedStack{blame: -1}
 		}
 		if f == nil {
 			f = newFrames(table, newStackKeys(p.Capture, newStackNumbers(), nil), opt, p.Process)
@@ -241,7 +241,8 @@ func (m *Memory) growHeaps(first *Memory) {
 	}
 }
 
-// countsBusy reports whether evidence says what is busy in a heap: of one that nobody looked into, 0 stands for not known.
+// countsBusy reports whether the evidence tells the busy bytes of a heap: for a heap that was not walked, 0 means
+// unknown.
 func countsBusy(h *capture.HeapFacts) bool { return h.Busy != (capture.Usage{}) || h.Walked > 0 }
 
 // sizesOf sums the blocks of a heap that are listed by their size.
@@ -258,7 +259,8 @@ func hasGap(m *Memory, heap capture.Address) bool {
 	return slices.ContainsFunc(m.Gaps, func(g capture.Gap) bool { return g.Heap == heap || g.Address == heap })
 }
 
-// growGroups fills in how groups have changed. What may have been among those that were not listed then has no growth.
+// growGroups fills in how groups have changed. A group that the earlier evidence may have left out of its list has no
+// growth.
 func (m *Memory) growGroups(first *Memory) {
 	groups, listed := map[capture.Group]capture.Usage{}, map[string]bool{}
 	for i := range first.Groups {
@@ -274,7 +276,7 @@ func (m *Memory) growGroups(first *Memory) {
 	}
 }
 
-// groupKey is what a group is told by.
+// groupKey identifies a group.
 func groupKey(g *capture.Group) capture.Group {
 	key := capture.Group{By: g.By, Heap: g.Heap, Size: g.Size, Key: g.Key, Module: g.Module, Offset: g.Offset}
 	if g.Module != "" { // symbols name it in one report and not in another
@@ -283,7 +285,8 @@ func groupKey(g *capture.Group) capture.Group {
 	return key
 }
 
-// forgetUnfound takes the signatures off claims and samples that are no finding of the report: nothing else knows them.
+// forgetUnfound clears the signatures of claims and samples that are no finding of the report: no page has such
+// signatures.
 func forgetUnfound(r *Report) {
 	found := make(map[string]bool, len(r.Findings))
 	for i := range r.Findings {

@@ -165,10 +165,10 @@ func sitesByStack(r *Report, t *frameTable) []stackSites {
 // one number then, in a table of numbers at places that input cannot choose.
 type returnSet struct {
 	slots  []uint64 // 1 + a number; 0 is free
-	others map[returned]struct{}
+	others map[returnPlace]struct{}
 }
 
-type returned struct {
+type returnPlace struct {
 	module   int32
 	function uint32
 	offset   uint64
@@ -177,7 +177,7 @@ type returned struct {
 var returnSeed = rand.Uint64() | 1
 
 func newReturnSet(size int) *returnSet {
-	return &returnSet{make([]uint64, 1<<bits.Len(uint(2*size))), map[returned]struct{}{}}
+	return &returnSet{make([]uint64, 1<<bits.Len(uint(2*size))), map[returnPlace]struct{}{}}
 }
 
 // add reports whether the address was not there. No more may be added than the set was made for.
@@ -185,7 +185,7 @@ func (s *returnSet) add(module int32, function uint32, offset uint64) bool {
 	const offsetBits = 40
 	if function != 0 || offset >= 1<<offsetBits || module >= 1<<(63-offsetBits) {
 		before := len(s.others)
-		s.others[returned{module, function, offset}] = struct{}{}
+		s.others[returnPlace{module, function, offset}] = struct{}{}
 		return len(s.others) > before
 	}
 	key := uint64(module)<<offsetBits | offset + 1

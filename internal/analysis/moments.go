@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A Moment is when a timeline rises at once: where somebody who looks for the reason of it looks first.
+// A Moment is an instant at which a timeline rises suddenly: the first place to look for the reason of a rise.
 type Moment struct {
 	Spike    bool // it falls again at once; else it is a step, which stays
 	From, To int64
@@ -13,15 +13,16 @@ type Moment struct {
 }
 
 const (
-	// momentStretches is how many stretches of equal length a timeline is cut into: what rises inside of one rises at once.
+	// momentStretches is how many stretches of equal length a timeline is cut into: a rise within one stretch is
+	// sudden.
 	momentStretches = 200
 	// momentLasts is how many stretches a spike lasts at most, and a step at least.
 	momentLasts = 4
-	// momentShare is the part of the timeline's highest point by which it rises at least.
+	// momentShare is the least rise that makes a moment, as a part of the timeline's highest point.
 	momentShare = 0.1
 )
 
-// A momentStretch is what of a timeline lies in one stretch.
+// A momentStretch is the part of a timeline that lies in one stretch.
 type momentStretch struct {
 	number    uint64
 	from, to  int64 // of the points in it

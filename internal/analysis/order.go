@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// A ranking is what a list is ordered by: numbers, the largest first, each of which counts where those before it are equal, and then what
-// only a look at the things themselves tells.
+// A ranking is the order of a list: by numbers, the largest first, each of which counts where those before it are
+// equal, and at last by a comparison of the items themselves.
 type ranking[T any] struct {
 	numbers []func(T) int64
 	rest    func(equals []T) // sorts what all numbers are equal of
 }
 
-// ranked is a thing with the number that it is sorted by at the moment: 16 bytes, so that sorting large lists moves little.
-type ranked[T any] struct {
+// rankedItem is an item with the number that it is sorted by at the moment: 16 bytes, so that sorting large lists moves little.
+type rankedItem[T any] struct {
 	number int64
 	it     T
 }
 
 // sort orders a list.
 func (r *ranking[T]) sort(list []T) {
-	order := make([]ranked[T], len(list))
+	order := make([]rankedItem[T], len(list))
 	for i, it := range list {
 		order[i].it = it
 	}
@@ -31,7 +31,7 @@ func (r *ranking[T]) sort(list []T) {
 }
 
 // sortFrom orders what is equal by all numbers before the given one.
-func (r *ranking[T]) sortFrom(list []ranked[T], at int) {
+func (r *ranking[T]) sortFrom(list []rankedItem[T], at int) {
 	switch {
 	case len(list) < 2:
 		return
@@ -45,7 +45,7 @@ func (r *ranking[T]) sortFrom(list []ranked[T], at int) {
 		same = same && list[i].number == list[0].number
 	}
 	if !same {
-		slices.SortFunc(list, func(a, b ranked[T]) int { return cmp.Compare(b.number, a.number) })
+		slices.SortFunc(list, func(a, b rankedItem[T]) int { return cmp.Compare(b.number, a.number) })
 	}
 	for from := 0; from < len(list); {
 		to := from + 1
@@ -57,7 +57,7 @@ func (r *ranking[T]) sortFrom(list []ranked[T], at int) {
 	}
 }
 
-func (r *ranking[T]) sortRest(list []ranked[T]) {
+func (r *ranking[T]) sortRest(list []rankedItem[T]) {
 	equals := make([]T, len(list))
 	for i := range list {
 		equals[i] = list[i].it

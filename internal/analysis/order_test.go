@@ -10,13 +10,13 @@ import (
 
 // A ranking orders as one comparison of all its numbers and of the rest does, whatever is equal by how many of them.
 func TestRanking(t *testing.T) {
-	type thing struct{ a, b, c, rest int64 }
-	order := ranking[thing]{
-		numbers: []func(thing) int64{
-			func(x thing) int64 { return x.a }, func(x thing) int64 { return x.b }, func(x thing) int64 { return x.c },
+	type item struct{ a, b, c, rest int64 }
+	order := ranking[item]{
+		numbers: []func(item) int64{
+			func(x item) int64 { return x.a }, func(x item) int64 { return x.b }, func(x item) int64 { return x.c },
 		},
-		rest: func(equals []thing) {
-			slices.SortFunc(equals, func(x, y thing) int { return cmp.Compare(x.rest, y.rest) })
+		rest: func(equals []item) {
+			slices.SortFunc(equals, func(x, y item) int { return cmp.Compare(x.rest, y.rest) })
 		},
 	}
 	r := rand.New(rand.NewPCG(8, 1))
@@ -24,11 +24,11 @@ func TestRanking(t *testing.T) {
 	for _, kinds := range []int{1, 2, len(values)} {
 		for _, n := range []int{0, 1, 2, 3, 17, 500} {
 			one := func() int64 { return values[r.IntN(kinds)] }
-			list := make([]thing, n)
+			list := make([]item, n)
 			for i := range list {
-				list[i] = thing{one(), one(), one(), r.Int64N(50)}
+				list[i] = item{one(), one(), one(), r.Int64N(50)}
 			}
-			want := slices.SortedFunc(slices.Values(list), func(x, y thing) int {
+			want := slices.SortedFunc(slices.Values(list), func(x, y item) int {
 				return cmp.Or(cmp.Compare(y.a, x.a), cmp.Compare(y.b, x.b), cmp.Compare(y.c, x.c), cmp.Compare(x.rest, y.rest))
 			})
 			order.sort(list)

@@ -9,7 +9,7 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// An Outlook says how long something that is limited lasts, if memory goes on to grow as it was measured.
+// An Outlook says how long a limited resource lasts, if memory goes on growing at the measured rate.
 type Outlook struct {
 	Of    string `json:"of"`              // OfAddressSpace or OfCommit
 	Limit int64  `json:"limit,omitempty"` // bytes; 0 where the evidence does not tell
@@ -18,7 +18,7 @@ type Outlook struct {
 	PerHour  float64 `json:"per_hour,omitempty"`
 	Instants int     `json:"instants,omitempty"`
 	OverNS   int64   `json:"over_ns,omitempty"`
-	// LeftNS is the time that is left; nil where it is not known, and Why says then why.
+	// LeftNS is the time that is left; nil where it is not known, for the reason in Why.
 	LeftNS *int64 `json:"left_ns,omitempty"`
 	Why    string `json:"why,omitempty"`
 }
@@ -29,8 +29,8 @@ const (
 	OfCommit       = "commit of the machine"
 )
 
-// leastGrowth is how many bytes more at the end than at the beginning are growth that is worth a forecast: heaps commit by the
-// megabyte, so that less may be nothing but the next block.
+// leastGrowth is the least growth, in bytes from the beginning to the end, that is worth a forecast: heaps commit by
+// the megabyte, so that less may be a single commit.
 const leastGrowth = 1 << 20
 
 // mostAhead is how far a forecast goes. Beyond it, no process lives that long.
@@ -56,7 +56,7 @@ func outlooks(c *Course) (list []Outlook) {
 	return list
 }
 
-// lastSpace is the last address space of the process that tells something; nil where none does.
+// lastSpace is the last known address space of the process; nil where none is known.
 func (c *Course) lastSpace(tells func(*Instant) bool) *capture.Space {
 	for i := len(c.Instants) - 1; i >= 0; i-- {
 		if at := &c.Instants[i]; at.space != nil && !at.OtherLife && tells(at) {
@@ -125,7 +125,7 @@ func middleSlope(x, y []float64) float64 {
 	return (slopes[(n-1)/2] + slopes[n/2]) / 2
 }
 
-// Sentence says it for people.
+// Sentence writes the outlook as a sentence.
 func (o *Outlook) Sentence() string {
 	limit := "its limit"
 	if o.Limit > 0 {
@@ -159,7 +159,7 @@ func (o *Outlook) Sentence() string {
 	return s + " What other processes commit is not counted in."
 }
 
-// Sentences are what the course says: what grew, what nothing explains, and how long limits last.
+// Sentences describe the course: what grew, what nothing explains, and how long limited resources last.
 func (c *Course) Sentences() (list []string) {
 	for _, s := range []string{c.SayGrowth(), c.SayUnexplained()} {
 		if s != "" {

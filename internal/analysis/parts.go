@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// inParts does something with n things on all cores, a part of them on each.
+// inParts divides n items among all cores and calls do for each part.
 func inParts(n int, do func(from, to int)) {
 	parts := min(runtime.GOMAXPROCS(0), n/256+1)
 	var all crew
@@ -17,7 +17,8 @@ func inParts(n int, do func(from, to int)) {
 	all.Wait()
 }
 
-// A crew works on several cores. Where a part of the work panics Wait does, so that one job fails rather than the program ends.
+// A crew works on several cores. Where a part of the work panics, Wait panics, so that one job fails instead of the
+// whole program.
 type crew struct {
 	all    sync.WaitGroup
 	first  sync.Once

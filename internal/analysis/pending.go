@@ -9,11 +9,11 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// waitedInVain are the results of attempts after which a server may have the file all the same.
+// waitedInVain are the results of attempts that do not tell whether the server has the file.
 var waitedInVain = []string{"waiting", "failed"}
 
-// pendingSymbols names, for each symbol server that was waited for in vain, the files that it may have: another search may find
-// them.
+// pendingSymbols names, for each symbol server that did not answer in time, the files that it may have: another search
+// may find them.
 func pendingSymbols(modules []Module) []Warning {
 	var servers []string
 	files := map[string][]string{}
@@ -44,7 +44,7 @@ func pendingSymbols(modules []Module) []Warning {
 	return list
 }
 
-// serverOf is the host of a place that is an address on the net.
+// serverOf is the host of a place that is a URL.
 func serverOf(place string) (string, bool) {
 	if !strings.HasPrefix(place, "http://") && !strings.HasPrefix(place, "https://") {
 		return "", false

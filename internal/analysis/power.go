@@ -11,8 +11,8 @@ import (
 // quietPart is the share of the places that do not grow for which the power holds: the noisiest are left out.
 const quietPart = 0.9
 
-// power says which leaks the evidence would have shown at nine places of ten, for blocks of the size that the process
-// has on average; nil where it could have shown none.
+// power is the smallest leak that the evidence would show at nine places of ten, for blocks of the process's average
+// size; nil where it could show none.
 func (j *judge) power(r *Report, sites []*judgedSite) *Power {
 	held := sum(r.Totals.Heap.Outstanding, r.Totals.Virtual.Outstanding)
 	if r.Trace != nil {

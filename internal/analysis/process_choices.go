@@ -11,8 +11,8 @@ import (
 	"heapdrift/ingest/capture/allocations"
 )
 
-// A Seen is the process of a capture, for those who choose one without reading captures.
-type Seen struct {
+// A CaptureProcess is the process of a capture, for callers that choose one without reading captures.
+type CaptureProcess struct {
 	capture.Process
 	Evidence int64 // that the capture was read from
 	Trace    bool
@@ -22,7 +22,7 @@ type Seen struct {
 
 // A Choice is a process that the report may be about.
 type Choice struct {
-	Seen
+	CaptureProcess
 	Choose string // as Options.Process
 }
 
@@ -42,7 +42,7 @@ func (c *Choice) IsOf(r *Report) bool {
 }
 
 // IsSeen reports whether any of the processes, in the order of the evidence, is the one that Options.Process asks for.
-func IsSeen(seen []Seen, process string) bool {
+func IsSeen(seen []CaptureProcess, process string) bool {
 	lives := livesOf(seen)
 	for i := range seen {
 		if isProcess(seen[i].Process, lives[i], process) {
@@ -52,9 +52,9 @@ func IsSeen(seen []Seen, process string) bool {
 	return false
 }
 
-// Choices are the processes among those seen, in the order of the evidence, that hold most, at most limit of them, and how
-// many processes there are. A process is left out where no word chooses it alone.
-func Choices(seen []Seen, limit int) (list []Choice, all int) {
+// Choices returns at most limit of the processes, given in the order of the evidence: those that hold most. It also
+// returns how many processes there are. A process is left out where no word chooses it alone.
+func Choices(seen []CaptureProcess, limit int) (list []Choice, all int) {
 	lives := livesOf(seen)
 	traced := map[string]bool{} // programs: their snapshots are left out of reports
 	for i := range seen {
@@ -99,8 +99,8 @@ func Choices(seen []Seen, limit int) (list []Choice, all int) {
 
 // ownersOf are the programs, in lower case, of those that name none and are known to be of one by less than choose knows, which
 // reads captures; "" for others.
-func ownersOf(seen []Seen) []string {
-	var sure []*Seen
+func ownersOf(seen []CaptureProcess) []string {
+	var sure []*CaptureProcess
 	programs := map[string]bool{}
 	for i := range seen {
 		if s := &seen[i]; s.Trace || namesProgram(s.Name) {
@@ -114,10 +114,10 @@ func ownersOf(seen []Seen) []string {
 		if s.Trace || namesProgram(s.Name) || len(sure) == 0 {
 			continue
 		}
-		for _, is := range []func(*Seen) bool{
-			func(o *Seen) bool { return s.PID != 0 && o.PID == s.PID },
-			func(o *Seen) bool { return stem(o.Name) == stem(s.Name) },
-			func(*Seen) bool { return s.Name == "" && len(programs) == 1 },
+		for _, is := range []func(*CaptureProcess) bool{
+			func(o *CaptureProcess) bool { return s.PID != 0 && o.PID == s.PID },
+			func(o *CaptureProcess) bool { return stem(o.Name) == stem(s.Name) },
+			func(*CaptureProcess) bool { return s.Name == "" && len(programs) == 1 },
 		} {
 			if at := slices.IndexFunc(sure, is); at >= 0 {
 				owners[i] = strings.ToLower(sure[at].Name)
@@ -128,8 +128,8 @@ func ownersOf(seen []Seen) []string {
 	return owners
 }
 
-// A choiceKey tells apart what reports may be about: one life of a process id in traces, a program in snapshots. The zero
-// one is that of captures which reports leave out.
+// A choiceKey identifies a possible subject of a report: one life of a process id in traces, a program in snapshots.
+// Captures that reports leave out have the zero key.
 type choiceKey struct {
 	used    bool
 	trace   bool
@@ -138,7 +138,7 @@ type choiceKey struct {
 	nth     int
 }
 
-func keyOf(s *Seen, nth int) choiceKey {
+func keyOf(s *CaptureProcess, nth int) choiceKey {
 	program := strings.ToLower(s.Name)
 	switch {
 	case s.Trace:
@@ -149,8 +149,8 @@ func keyOf(s *Seen, nth int) choiceKey {
 	return choiceKey{used: true, program: program}
 }
 
-// wordsFor are the words for a process, the best to read first.
-func wordsFor(s *Seen, nth int) []string {
+// wordsFor are the words that choose a process, the most readable first.
+func wordsFor(s *CaptureProcess, nth int) []string {
 	pid := strconv.FormatUint(uint64(s.PID), 10)
 	words := []string{s.Name, pid, fmt.Sprintf("%s#%d", pid, nth)}
 	if s.Name == "" {
@@ -160,7 +160,7 @@ func wordsFor(s *Seen, nth int) []string {
 }
 
 // choosesOnly reports whether a word chooses captures with the given key and no others that could be reported on.
-func choosesOnly(seen []Seen, lives []int, keys []choiceKey, word string, key choiceKey) bool {
+func choosesOnly(seen []CaptureProcess, lives []int, keys []choiceKey, word string, key choiceKey) bool {
 	found := false
 	for i := range seen {
 		if keys[i].used && isProcess(seen[i].Process, lives[i], word) {
@@ -173,8 +173,8 @@ func choosesOnly(seen []Seen, lives []int, keys []choiceKey, word string, key ch
 	return found
 }
 
-// livesOf are the numbers n of pid#n: the how manieth process of its pid each is in its evidence, as choose counts.
-func livesOf(seen []Seen) []int {
+// livesOf are the numbers n of pid#n: each process is the n-th of its pid in its evidence, as choose counts.
+func livesOf(seen []CaptureProcess) []int {
 	type id struct {
 		evidence int64
 		pid      uint32

@@ -25,10 +25,10 @@ func snapshotOf(name string, pid uint32, bytes int64) *capture.Capture {
 }
 
 // seenIn is what a store knows of inputs.
-func seenIn(in []analysis.Input) (seen []analysis.Seen) {
+func seenIn(in []analysis.Input) (seen []analysis.CaptureProcess) {
 	for i := range in {
 		for _, c := range in[i].Captures {
-			s := analysis.Seen{Process: c.Process, Evidence: int64(i), Held: c.Held(), Trace: c.Trace != nil}
+			s := analysis.CaptureProcess{Process: c.Process, Evidence: int64(i), Held: c.Held(), Trace: c.Trace != nil}
 			if c.Trace != nil {
 				s.Began = c.Trace.Began
 			}
@@ -126,9 +126,9 @@ func TestChoicesAreBounded(t *testing.T) {
 
 // A trace may show all processes of a machine.
 func BenchmarkChoices2000(b *testing.B) {
-	var seen []analysis.Seen
+	var seen []analysis.CaptureProcess
 	for i := range 2000 {
-		seen = append(seen, analysis.Seen{Process: capture.Process{Name: fmt.Sprintf("p%d.exe", i), PID: uint32(i)}, Trace: true, Held: int64(i)})
+		seen = append(seen, analysis.CaptureProcess{Process: capture.Process{Name: fmt.Sprintf("p%d.exe", i), PID: uint32(i)}, Trace: true, Held: int64(i)})
 	}
 	for b.Loop() {
 		if list, _ := analysis.Choices(seen, 50); len(list) != 50 {

@@ -10,15 +10,15 @@ import (
 
 // programs are the captures of some evidence, by the program that they are of.
 type programs struct {
-	captures []found // in the order of the evidence
-	nameless []part  // facts of the process of the run, whichever that is
+	captures []programCandidate // in the order of the evidence
+	nameless []part             // facts of the process of the run, whichever that is
 	again    []Warning
 	order    []string          // programs that captures name for certain, in lower case
 	sure     map[string][]part // by program
 }
 
-// A found is a capture of which the program may have to be found out.
-type found struct {
+// A programCandidate is a capture whose program may have to be found out.
+type programCandidate struct {
 	part
 	nth     int    // process of its pid in its evidence
 	program string // in lower case
@@ -65,7 +65,7 @@ func programsOf(inputs []Input) *programs {
 		lives := map[uint32]int{}
 		for _, c := range inOrder(inputs[i].Captures) {
 			nth++
-			next := found{part: part{c, inputs[i].name(), i, nth, inputs[i].Work}}
+			next := programCandidate{part: part{c, inputs[i].name(), i, nth, inputs[i].Work}}
 			if c.Shape == capture.ShapeFacts && c.Process.Name == "" {
 				all.nameless = append(all.nameless, next.part)
 				continue
@@ -90,15 +90,15 @@ func programsOf(inputs []Input) *programs {
 	return all
 }
 
-// namesProgram reports whether a name is that of a program. A log that lists no program is called by its first module, and a
-// difference by what the debugger calls that.
+// namesProgram reports whether a name is that of a program. A log that lists no program is named after its first
+// module, and a difference after the debugger's name for that module.
 func namesProgram(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".exe") }
 
 // stem is a program as debuggers print it before the "!", in lower case.
 func stem(program string) string { return strings.TrimSuffix(strings.ToLower(program), ".exe") }
 
-// programOf finds out which of the programs a capture is of that names none: that of its process id, that of its name or of
-// its frames, that of the snapshots which it compares. What says nothing at all is of the only program.
+// programOf finds the program of a capture that names none: by its process id, by its name, by its frames, or by the
+// snapshots that it compares. A capture with none of these belongs to the only program there is.
 func (all *programs) programOf(p part) string {
 	modules := modulesIn(p.Capture)
 	for _, isOf := range []func(string) bool{
@@ -135,7 +135,8 @@ func modulesIn(c *capture.Capture) map[string]bool {
 	return names
 }
 
-// isComparisonOf reports whether a snapshot is the old or the new side of a difference: it holds what that says of each id.
+// isComparisonOf reports whether a snapshot is the old or the new side of a difference: it holds what the difference
+// says of each id.
 func isComparisonOf(d, snapshot *capture.Capture) bool {
 	if d.Shape != capture.ShapeDifference || snapshot.Shape != capture.ShapeSnapshot {
 		return false
@@ -164,10 +165,10 @@ func isComparisonOf(d, snapshot *capture.Capture) bool {
 	return false
 }
 
-// wanted is the captures of each program of which Options.Process asks for one, or of all where it asks for none. What names no
-// process goes with that of its program.
+// wanted is the captures of each program of which Options.Process asks for one, or of all where it asks for none.
+// Captures that name no process go with the process of their program.
 func (all *programs) wanted(process string) (byProgram map[string][]part, order []string) {
-	is := func(f *found) bool {
+	is := func(f *programCandidate) bool {
 		return process == "" || isProcess(f.Process, f.nth, process) || isProcess(capture.Process{Name: f.program, PID: f.Process.PID}, f.nth, process)
 	}
 	asked := map[string]bool{}

@@ -1,5 +1,7 @@
-// Package analysis turns captures into a report: it merges the snapshots of a process into a series, matches
-// stacks across them, says what grew and what may be concluded. It knows captures only, no file format.
+// Package analysis turns captures into a report. In come the captures of one run, in the order of time; out goes a
+// Report about one process: its sites, its findings and a verdict. To make it, the package merges the snapshots of the
+// process into a series, matches stacks across them and judges what grew. Captures that cannot be analysed give an
+// *Error. The package knows no file format.
 package analysis
 
 import (
@@ -55,12 +57,12 @@ type Report struct {
 	doubted      *Warning               // why the process or the order of the evidence is not certain; nil where both are
 }
 
-// ListsAll reports whether the evidence lists all that was outstanding, or all that was allocated in its time. Of a report that was read from JSON that is
-// not known.
+// ListsAll reports whether the evidence lists all outstanding blocks, or all allocations of its time. The answer is not
+// known for a report that was read from JSON.
 func (r *Report) ListsAll() bool { return !r.listsNothing && !r.listsChanged }
 
-// Identify gives all sites the Keys of their stacks, which takes a hash for each frame: for those who find them again in another report
-// on the same evidence. Sites of a report that was read from JSON have none.
+// Identify gives all sites the Keys of their stacks, by which callers find the sites again in another report on the
+// same evidence. It computes a hash for each frame. Sites of a report that was read from JSON have no Keys.
 func (r *Report) Identify() {
 	if r.identify != nil {
 		r.identify()
@@ -80,8 +82,8 @@ type Power struct {
 	Sentence string `json:"sentence"`
 }
 
-// A Finding is a signature in a report: all its sites together. Its growth is that of the longest life of the process, which it is
-// judged by; a site's is from the first snapshot to the last.
+// A Finding is a signature in a report: all its sites together. Its growth is that of the longest life of the process,
+// by which the finding is judged; a site's growth is from the first snapshot to the last.
 type Finding struct {
 	Signature string   `json:"signature"`
 	Kind      string   `json:"kind"`
@@ -101,7 +103,8 @@ type Finding struct {
 	// Fine and Leaf are a finer signature, of all frames, and a coarser one, of blame and origin alone.
 	Fine string `json:"fine"`
 	Leaf string `json:"leaf"`
-	// Outline is the signature that evidence without inlined calls gives the same leak; "" where it is no other.
+	// Outline is the signature that evidence without inlined calls gives the same leak; "" where it is the same
+	// signature.
 	Outline string `json:"outline,omitempty"`
 	// Provisional says that a frame has no name: symbols will give another signature.
 	Provisional bool           `json:"provisional,omitempty"`
@@ -110,8 +113,8 @@ type Finding struct {
 	// Evidence is what the score rests on, for runs to be judged together; nil of what is excluded.
 	Evidence  *score.Evidence `json:"evidence,omitempty"`
 	Witnesses []Witness       `json:"witnesses"`
-	// Owner, Known and Group are what the project's rules say of the frames: whose it is, why it is tolerated, and under
-	// which name it goes with others.
+	// Owner, Known and Group are what the project's rules say of the frames: who owns the finding, why it is tolerated,
+	// and the name of the group that it belongs to.
 	Owner string `json:"owner,omitempty"`
 	Known string `json:"known,omitempty"`
 	Group string `json:"group,omitempty"`
@@ -167,7 +170,7 @@ type Module struct {
 	PDB     string             `json:"pdb"`
 	DebugID string             `json:"debug_id"`
 	Symbols capture.SymbolKind `json:"symbols"`
-	// Mismatch says that symbols of that name are there, and none of them belongs to the module.
+	// Mismatch says that symbols of that name exist, but none of them belongs to the module.
 	Mismatch bool `json:"mismatch,omitempty"`
 	// Match says how the symbols were matched to the module, or what is missing; "" where nobody looked.
 	Match string `json:"match,omitempty"`
@@ -178,7 +181,8 @@ type Module struct {
 	// Frames are the distinct return addresses in the module, Unnamed those of them without a function's name.
 	Frames  int64 `json:"frames"`
 	Unnamed int64 `json:"unnamed"`
-	// Stake is what is outstanding at sites with a frame in this module that has no name, or only that of the nearest export.
+	// Stake is what is outstanding at sites with an unnamed frame in this module, or one that has only the name of the
+	// nearest export.
 	Stake Amount `json:"stake"`
 }
 
@@ -196,8 +200,8 @@ type Amounts struct {
 	*Lifetimes          // of traces only
 }
 
-// Totals are the figures of all sites by kind. What heaps took from the system for their blocks is in HeapVirtual only:
-// the bytes of Heap, seen from below.
+// Totals are the figures of all sites by kind. Memory that heaps took from the system for their blocks is in
+// HeapVirtual only: it is the memory of Heap, counted a second time at the system's level.
 type Totals struct {
 	Heap        Amounts  `json:"heap"`
 	Virtual     Amounts  `json:"virtual"`
@@ -226,7 +230,7 @@ type Point struct {
 	Amount
 }
 
-// A Class is what the growth of a site looks like.
+// A Class classifies the growth of a site.
 type Class = score.Class
 
 // The classes that a report may give.

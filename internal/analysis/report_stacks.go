@@ -9,7 +9,7 @@ func (r *Report) Head() *Report {
 	return &head
 }
 
-// cloneMemory copies what names stacks.
+// cloneMemory copies the parts of a Memory that name stacks.
 func cloneMemory(list []Memory) []Memory {
 	out := append([]Memory(nil), list...)
 	for i := range out {

@@ -12,14 +12,14 @@ import (
 type series struct {
 	parts    []part
 	instants []instant
-	keys     []*stackKeys        // by part
-	lives    []int               // by part: which process life it shows
-	heaps    []uint64            // handle of each heap slot, as in the last part that has it
-	sites    map[siteKey]*merged // until all are merged
-	order    []*merged           // by first appearance
-	room     []merged            // for those that come
-	usages   []capture.Usage     // room for the usage of those that come
-	places   [][]int32           // by part and site of its capture: place in order
+	keys     []*stackKeys            // by part
+	lives    []int                   // by part: which process life it shows
+	heaps    []uint64                // handle of each heap slot, as in the last part that has it
+	sites    map[siteKey]*mergedSite // until all are merged
+	order    []*mergedSite           // by first appearance
+	room     []mergedSite            // for those that come
+	usages   []capture.Usage         // room for the usage of those that come
+	places   [][]int32               // by part and site of its capture: place in order
 	warnings []Warning
 	looked   bool     // somebody looked for pointers to the blocks of the last part
 	doubted  *Warning // why the process or the order is not certain; nil where both are
@@ -35,8 +35,8 @@ type siteKey struct {
 	kind  capture.SiteKind
 }
 
-// merged is one site over the whole series.
-type merged struct {
+// mergedSite is one site over the whole series.
+type mergedSite struct {
 	key      siteKey
 	place    int32 // in series.order
 	life     int   // of the process, which the first part that has it shows
@@ -57,7 +57,7 @@ type merged struct {
 
 // merge builds the series. The parts are in the order given, which is the order in time.
 func merge(ctx context.Context, parts []part) (*series, error) {
-	s := &series{parts: parts, sites: make(map[siteKey]*merged, len(parts[0].Sites)), order: make([]*merged, 0, len(parts[0].Sites))}
+	s := &series{parts: parts, sites: make(map[siteKey]*mergedSite, len(parts[0].Sites)), order: make([]*mergedSite, 0, len(parts[0].Sites))}
 	for p := range parts {
 		for snapshot := range parts[p].Snapshots {
 			s.instants = append(s.instants, instant{p, snapshot})
@@ -117,8 +117,8 @@ func (s *series) add(p int, site *capture.Site, first int, ids map[uint64]origin
 	}
 	m := s.sites[key]
 	if m == nil {
-		m = s.newMerged()
-		*m = merged{key: key, place: int32(len(s.order)), life: s.lives[p], part: -1}
+		m = s.newSite()
+		*m = mergedSite{key: key, place: int32(len(s.order)), life: s.lives[p], part: -1}
 		s.sites[key] = m
 		s.order = append(s.order, m)
 	}
@@ -158,11 +158,11 @@ func (s *series) newUsage() []capture.Usage {
 	return own
 }
 
-// newMerged makes room for a site, of many at once.
-func (s *series) newMerged() *merged {
+// newSite makes room for a site, of many at once.
+func (s *series) newSite() *mergedSite {
 	const atOnce = 256
 	if len(s.room) == 0 {
-		s.room = make([]merged, atOnce)
+		s.room = make([]mergedSite, atOnce)
 	}
 	m := &s.room[0]
 	s.room = s.room[1:]
@@ -171,7 +171,7 @@ func (s *series) newMerged() *merged {
 
 // addUsage adds the usage of a site from the first instant of its part on. One site with all instants, which in traces nearly
 // every one is, needs no copy: a trace can have very many.
-func (s *series) addUsage(m *merged, usage []capture.Usage, first int) {
+func (s *series) addUsage(m *mergedSite, usage []capture.Usage, first int) {
 	if m.usage == nil && len(usage) == len(s.instants) {
 		m.usage, m.borrowed = usage, true
 		return
@@ -225,8 +225,8 @@ func (s *series) resolveIDs() []map[uint64]origin {
 	return lives
 }
 
-// isSameStack reports whether an id has the same addresses in two parts, of which the later shows another module at one of them:
-// the id was given before.
+// isSameStack reports whether an id has the same addresses in two parts. The later part may show another module at one
+// of them, which was loaded after the id was given.
 func (s *series) isSameStack(a, b origin) bool {
 	if len(a.site.Aliases) > 0 || len(b.site.Aliases) > 0 {
 		return false

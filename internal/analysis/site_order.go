@@ -7,8 +7,8 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// siteRanking orders sites as a report does: most growth first, where a process ended as of the instant before. What heaps took from the
-// system comes last: the heaps' own sites say where it went.
+// siteRanking orders sites as a report does: most growth first, where a process ended as of the instant before. Memory
+// that heaps took from the system comes last: the heaps' own sites say where it went.
 var siteRanking = ranking[*judgedSite]{
 	numbers: []func(*judgedSite) int64{
 		func(s *judgedSite) int64 {
@@ -26,7 +26,7 @@ var siteRanking = ranking[*judgedSite]{
 	rest: sortByStack,
 }
 
-// allocated is what a trace shows of a site.
+// allocated is how much a site of a trace allocated.
 func (s *judgedSite) allocated() Amount {
 	if s.Lifetimes == nil {
 		return Amount{}

@@ -12,13 +12,14 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// A judgedSite is a site of a series with what it is judged by, as numbers: its text is made once it has its place in the report.
+// A judgedSite is a site of a series with the numbers that it is judged by. Its text is made once its place in the
+// report is known.
 type judgedSite struct {
-	*merged
+	*mergedSite
 	Amounts
 	frames      *frames
-	placed      *placed // its stack
-	aliased     bool    // it has several
+	placed      *placedStack // its stack
+	aliased     bool         // it has several
 	signature   string
 	stackKey    Key      // zero until identify makes it
 	blamed      bool     // it has a frame to blame
@@ -117,23 +118,23 @@ func (s *series) fillSites(ctx context.Context, r *Report, judge *judge, spans *
 
 // signSites gives sites, the rows of whose stacks are there, their signatures, on all cores. Several sites may have one stack.
 func signSites(ctx context.Context, sites []*judgedSite) error {
-	type signed struct {
+	type signedStack struct {
 		frames *frames
 		stack  capture.StackID
 		kind   capture.SiteKind
 	}
-	var list []signed
+	var list []signedStack
 	const asked = "?" // until it is signed
 	for _, site := range sites {
 		for _, id := range append([]capture.StackID{site.stack}, site.aliases...) {
 			if at := &site.frames.placed[id].signatures[site.key.kind]; *at == "" {
 				*at = asked
-				list = append(list, signed{site.frames, id, site.key.kind})
+				list = append(list, signedStack{site.frames, id, site.key.kind})
 			}
 		}
 	}
 	// Sites of one stack that are of several kinds follow each other at times: all write the same frame to blame.
-	slices.SortStableFunc(list, func(a, b signed) int { return cmp.Compare(a.kind, b.kind) })
+	slices.SortStableFunc(list, func(a, b signedStack) int { return cmp.Compare(a.kind, b.kind) })
 	for from := 0; from < len(list); {
 		to := from
 		for to < len(list) && list[to].kind == list[from].kind {
@@ -161,8 +162,8 @@ func signSites(ctx context.Context, sites []*judgedSite) error {
 }
 
 // fill takes the figures of a site.
-func (s *series) fill(site *judgedSite, m *merged, f *frames) {
-	*site = judgedSite{merged: m, frames: f, placed: &f.placed[m.stack], aliased: len(m.aliases) > 0, Amounts: amounts(m.usage), agreed: Amount{m.agreed.Count, m.agreed.Bytes}, sample: sample{kind: m.key.kind, usage: m.usage}}
+func (s *series) fill(site *judgedSite, m *mergedSite, f *frames) {
+	*site = judgedSite{mergedSite: m, frames: f, placed: &f.placed[m.stack], aliased: len(m.aliases) > 0, Amounts: amounts(m.usage), agreed: Amount{m.agreed.Count, m.agreed.Bytes}, sample: sample{kind: m.key.kind, usage: m.usage}}
 	if s.looked {
 		site.unreachable = &Amount{m.unreachable.Count, m.unreachable.Bytes}
 	}
@@ -173,7 +174,7 @@ func (s *series) fill(site *judgedSite, m *merged, f *frames) {
 	}
 }
 
-// figures are what a site counts for, without text.
+// figures are the numbers of a site, without text.
 func (s *judgedSite) figures() Site {
 	out := Site{Signature: s.signature, Kind: s.key.kind.String(), Amounts: s.Amounts, Unreachable: s.unreachable, Verdict: s.verdict, Stack: s.placed.ref, Rows: s.rows}
 	if s.result.Class != ClassUnknown {
@@ -184,7 +185,7 @@ func (s *judgedSite) figures() Site {
 
 // write adds the text of a site, whose stack is numbered.
 func (s *series) write(out *Site, site *judgedSite, snapshots []Snapshot) {
-	m, f := site.merged, site.frames
+	m, f := site.mergedSite, site.frames
 	out.Heap, out.Flags, out.Series, out.Blame = site.heapHandle, []string{}, make([]Point, len(m.usage)), f.blamed(m.stack)
 	for i, u := range m.usage {
 		out.Series[i] = Point{snapshots[i].AtNS, Amount{u.Count, u.Bytes}}

@@ -71,8 +71,8 @@ func TakenBelowLimit(s *capture.Space) (bytes int64) {
 	return bytes
 }
 
-// Fragmentation is which part of the free address space is not in its largest hole, as DebugDiag counts it; ok is false where
-// the evidence does not tell.
+// Fragmentation is the part of the free address space outside of its largest hole, as DebugDiag counts it; ok is false
+// where the evidence does not tell.
 func Fragmentation(s *capture.Space) (part float64, ok bool) {
 	for i := range s.Uses {
 		if u := &s.Uses[i]; u.Name == capture.UseFree && u.Reserved > 0 && s.LargestFree > 0 {
@@ -82,8 +82,9 @@ func Fragmentation(s *capture.Space) (part float64, ok bool) {
 	return 0, false
 }
 
-// Unexplained is what the system charges the process beyond the private bytes of all uses; ok is false where the evidence does not
-// tell one of them. VMMap gives the sum of its regions for both, which no count of the system's is to the byte: it explains nothing.
+// Unexplained is what the system charges the process beyond the private bytes of all uses; ok is false where the
+// evidence does not tell one of them. VMMap gives the sum of its regions for both numbers. They are equal to the byte,
+// which no count of the system's is, so that they tell nothing about the rest.
 func Unexplained(s *capture.Space) (private, rest int64, ok bool) {
 	for i := range s.Uses {
 		private += s.Uses[i].Private

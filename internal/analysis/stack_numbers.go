@@ -24,7 +24,7 @@ type moduleName struct {
 	size  uint64
 }
 
-// A textFrame is a frame that is told by its text.
+// A textFrame is a frame that is identified by its text.
 type textFrame struct {
 	lowerModule, function string
 	offset                uint64
@@ -38,7 +38,7 @@ const (
 	wordBits = 2
 )
 
-// What content begins with that is no stack. No frame has such a word.
+// Content that is no stack begins with one of these words. No frame has such a word.
 const (
 	wordJoint = (1 + iota) << wordBits
 	wordID

@@ -37,7 +37,7 @@ type Stacks struct {
 
 	textIDs map[string]uint32
 	markIDs map[blame.Mark]uint16
-	added   *interned // of Add; nil until then
+	added   *stackIndex // of Add; nil until then
 }
 
 // A frameRow is a Frame in numbers.
@@ -58,8 +58,8 @@ const (
 	rowHasOffset
 )
 
-// interned finds what Add has added.
-type interned struct {
+// stackIndex finds what Add has added.
+type stackIndex struct {
 	rows   map[frameRow]uint32
 	stacks map[string]StackRef // by the numbers of the frames
 }
@@ -232,9 +232,9 @@ func (s *Stacks) addNumbers(numbers []uint32) StackRef {
 }
 
 // index is what Add finds what is there by.
-func (s *Stacks) index() *interned {
+func (s *Stacks) index() *stackIndex {
 	if s.added == nil {
-		s.added = &interned{make(map[frameRow]uint32, len(s.rows)), make(map[string]StackRef, len(s.ends))}
+		s.added = &stackIndex{make(map[frameRow]uint32, len(s.rows)), make(map[string]StackRef, len(s.ends))}
 		for i, r := range s.rows {
 			s.added.rows[r] = uint32(i)
 		}

@@ -23,8 +23,8 @@ type Lifetimes struct {
 	// UnknownFrees are frees inside the window whose allocation is not in the trace. They are in no other number.
 	UnknownFrees int64 `json:"unknown_frees"`
 	Peak         *Peak `json:"peak,omitempty"` // nil where it was not asked for
-	// Teardown is what was allocated inside and outstanding when the process began to free what it held in order to end;
-	// nil where it did not, or where next to nothing was left.
+	// Teardown is what was allocated inside the window and outstanding when the process began to free its memory before
+	// it ended; nil where it did not, or where next to nothing was left.
 	Teardown *Amount `json:"teardown,omitempty"`
 	// HeldAtExit is what was outstanding before the process ended inside the window, as HeldBeforeExit says; nil where nothing
 	// ended with it.
@@ -58,7 +58,7 @@ type Trace struct {
 	// BeganNS and ExitedNS are when the process began and ended, where that is inside the trace.
 	BeganNS  *int64 `json:"began_ns,omitempty"`
 	ExitedNS *int64 `json:"exited_ns,omitempty"`
-	// TeardownNS is the last instant before the process began to free what it held in order to end, where it did.
+	// TeardownNS is the last instant before the process began to free its memory in order to end; nil where it did not.
 	TeardownNS *int64 `json:"teardown_ns,omitempty"`
 	// Heap and Virtual are outstanding bytes over the whole trace, of all heaps and of virtual memory.
 	Heap    Timeline `json:"heap_timeline"`
@@ -135,8 +135,9 @@ func (a *Amounts) BeforeExit() Amount {
 	return g
 }
 
-// HeldBeforeExit is what was outstanding in the instant before the process ended, or began to free what it held in order to end: the
-// number to show beside a verdict, which is of that instant. ended says whether any of it ended so; else it is Outstanding.
+// HeldBeforeExit is what was outstanding in the instant before the process ended, or began to free its memory in order
+// to end. Pages show this number beside a verdict, which is about that instant. ended says whether any of it ended with
+// the process; else it is Outstanding.
 func (a *Amounts) HeldBeforeExit() (held Amount, ended bool) {
 	if a.Lifetimes == nil || a.Growth == nil || a.Teardown == nil && a.AtExit == (Amount{}) {
 		return a.Outstanding, false
@@ -197,7 +198,7 @@ func traceOf(t *capture.Trace) *Trace {
 }
 
 // takeLives gives the site the figures of its allocations. The peak of several together is not known.
-func (s *judgedSite) takeLives(m *merged, t *capture.Trace) {
+func (s *judgedSite) takeLives(m *mergedSite, t *capture.Trace) {
 	var sum allocations.Classes
 	for _, l := range m.lives {
 		sum = sum.Add(l.Classes)

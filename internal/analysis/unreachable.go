@@ -9,8 +9,8 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// An unreachable is a block that no pointer was found to, by evidence that need not know who allocated it.
-type unreachable struct {
+// An unreachableBlock is a block that no pointer was found to, by evidence that need not know who allocated the block.
+type unreachableBlock struct {
 	part    int32 // whose it is
 	address uint64
 	size    uint64 // requested bytes; 0 unknown
@@ -24,7 +24,7 @@ type Unreached struct {
 	Outstanding Amount `json:"outstanding"`
 }
 
-// MostUnreached is how many findings a report lists so, those with most.
+// MostUnreached is how many such findings a report lists: those with most bytes.
 const MostUnreached = 100
 
 // unreached lists the findings with most bytes that nothing points to.
@@ -42,15 +42,15 @@ func unreached(findings []Finding) []Unreached {
 }
 
 // pointerless are the blocks that any of the evidence found no pointer to, by address.
-func pointerless(parts []part) []unreachable {
-	var list []unreachable
+func pointerless(parts []part) []unreachableBlock {
+	var list []unreachableBlock
 	for i, p := range parts {
 		if p.Memory == nil {
 			continue
 		}
 		for _, s := range p.Memory.Samples {
 			if s.Unreachable && s.Address != 0 {
-				list = append(list, unreachable{int32(i), s.Address, uint64(max(s.Size, 0))})
+				list = append(list, unreachableBlock{int32(i), s.Address, uint64(max(s.Size, 0))})
 			}
 		}
 		if p.Memory.Reach == nil {
@@ -58,17 +58,18 @@ func pointerless(parts []part) []unreachable {
 		}
 		for b := range p.Blocks.All() {
 			if p.Sites[b.Site].Unreachable {
-				list = append(list, unreachable{int32(i), b.Address, b.Size})
+				list = append(list, unreachableBlock{int32(i), b.Address, b.Size})
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b unreachable) int {
+	slices.SortStableFunc(list, func(a, b unreachableBlock) int {
 		return cmp.Or(cmp.Compare(a.address, b.address), cmp.Compare(a.size, b.size))
 	})
-	return slices.CompactFunc(list, func(a, b unreachable) bool { return a.address == b.address && a.size == b.size })
+	return slices.CompactFunc(list, func(a, b unreachableBlock) bool { return a.address == b.address && a.size == b.size })
 }
 
-// lastOfKinds leaves of parts the last of each kind that looked for pointers: what earlier ones found may be freed by then.
+// lastOfKinds keeps, of each kind of evidence that looks for pointers, the last part: blocks that earlier parts found
+// may have been freed since.
 func lastOfKinds(parts []part) (list []part) {
 	for i, p := range parts {
 		if looked(p) && !slices.ContainsFunc(parts[i+1:], func(q part) bool { return q.Kind == p.Kind && looked(q) }) {
@@ -99,20 +100,20 @@ func (s *series) joinUnreachable(ctx context.Context, others []part) error {
 	if len(list) == 0 {
 		return nil
 	}
-	type found struct {
-		m    *merged
+	type siteBlock struct {
+		m    *mergedSite
 		size uint64
 	}
-	var joined []found
+	var joined []siteBlock
 	n := 0
 	for b := range last.Blocks.All() {
 		if n++; n%65536 == 0 && ctx.Err() != nil {
 			return fmt.Errorf("analysis: %w", context.Cause(ctx))
 		}
-		i, ok := slices.BinarySearchFunc(list, b.Address, func(u unreachable, address uint64) int { return cmp.Compare(u.address, address) })
+		i, ok := slices.BinarySearchFunc(list, b.Address, func(u unreachableBlock, address uint64) int { return cmp.Compare(u.address, address) })
 		for ok && i < len(list) && list[i].address == b.Address {
 			if list[i].size == 0 || list[i].size == b.Size {
-				joined = append(joined, found{s.order[s.places[at][b.Site]], b.Size})
+				joined = append(joined, siteBlock{s.order[s.places[at][b.Site]], b.Size})
 				break
 			}
 			i++

@@ -11,19 +11,20 @@ import (
 )
 
 const (
-	// leastUnreferenced is how many blocks of a stack no pointer must reach for them to be a finding: a few are what a program keeps
-	// disguised, or is about to hand on.
+	// leastUnreferenced is how many blocks of a stack must be without a pointer to be a finding: a program may keep a
+	// few pointers disguised, or be about to hand a few blocks on.
 	leastUnreferenced = 3
-	// dumpsToAgree is how many dumps of one process must find a block and no pointer to it for that to be certain: what is on its way
-	// from one list to another is not so three times.
+	// dumpsToAgree is how many dumps of one process must show a block without a pointer to it for that to be certain: a
+	// block that is only moving from one list to another is not caught three times.
 	dumpsToAgree = 3
-	// notable is how much memory without a stack no pointer must reach for the verdict to begin with it, and which share of all.
+	// notable is how much memory without a stack must be unreferenced, in bytes and as a share of all, for the verdict
+	// to begin with it.
 	notableBytes = 1 << 20
 	notableShare = 0.05
 )
 
-// isUnreferenced reports whether blocks of a stack that no pointer reaches are worth a finding of their own. Without a stack they are of
-// many places.
+// isUnreferenced reports whether blocks of a stack that no pointer reaches are worth a finding of their own. Blocks
+// without a stack come from many places.
 func isUnreferenced(class Class, blamed bool, unreachable *Amount) bool {
 	return unreachable != nil && unreachable.Count >= leastUnreferenced && blamed && class.Gravity() < ClassUnreferenced.Gravity()
 }
@@ -105,7 +106,7 @@ func (s *series) agree(ctx context.Context) error {
 	return nil
 }
 
-// An unreferencedTally is what no pointer reaches, in all findings and in the one that holds most of it.
+// An unreferencedTally sums the unreferenced blocks of all findings, and of the finding that holds most of them.
 type unreferencedTally struct {
 	total Amount
 	top   *Finding // of those with a stack; nil for none

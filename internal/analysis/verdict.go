@@ -87,7 +87,7 @@ func (r *Report) Suffices() bool {
 	return r.Verdict.SnapshotsMissing == 0 && firstLossy(r.Warnings) == nil && r.doubted == nil && r.ListsAll() && !partial && shows
 }
 
-// sentence says what the verdict is, and by what.
+// sentence writes the verdict and the facts that it rests on.
 func sentence(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 	var s string
 	switch {
@@ -138,7 +138,7 @@ func nameOf(r *Report) string {
 	return "The process"
 }
 
-// what says what was seen over snapshots.
+// what describes what the snapshots show.
 func what(r *Report, t *tally) string {
 	name, n := nameOf(r), len(r.judged)
 	if u, ok := tallyUnreferenced(r); ok {
@@ -168,7 +168,7 @@ func what(r *Report, t *tally) string {
 	return fmt.Sprintf("%s; the most, %s in %s, from %s", s, Bytes(top.Bytes), blocks(top.Count), t.top.Where())
 }
 
-// most names what holds most at one instant, of what has a stack.
+// most names the site with a stack that holds most at one instant.
 func most(findings []Finding, total Amount) string {
 	var top *Finding
 	for i := range findings {
@@ -192,7 +192,7 @@ func most(findings []Finding, total Amount) string {
 // places counts what leaks or grows.
 func places(t *tally) string { return Plural(int64(t.leaks+t.growing), "place") }
 
-// conclusion says what may be concluded, and what it takes to know more.
+// conclusion says what the evidence allows to conclude, and which further evidence would tell more.
 func conclusion(r *Report, v *Verdict, t *tally, lossy *Warning) string {
 	if lossy != nil && v.SnapshotsMissing == 0 {
 		return fmt.Sprintf("inconclusive because of the evidence (%s)", lossy.Code)

@@ -110,7 +110,8 @@ func (t *TraceSites) each(v int32) []int32 {
 	return list
 }
 
-// most is what each site has left at most in any window: nothing bounds it. What heaps took from the system is not judged.
+// most is how much each site keeps at most in any window, as the table is told: no site is ruled out in advance. Memory
+// that heaps took from the system is not judged.
 func (t *TraceSites) most() []allocations.Usage {
 	list := make([]allocations.Usage, t.Width)
 	for i := range t.Sites {

@@ -14,7 +14,7 @@ func (s *Site) Where() string { return where(s.Blame, s.Kind) }
 // Where names a finding in a sentence, as that of a site.
 func (f *Finding) Where() string { return where(f.blamed(), f.Kind) }
 
-// blamed is Blame, of a finding that is not told yet too.
+// blamed is Blame, also for a finding whose names are not filled in yet.
 func (f *Finding) blamed() *Blame {
 	if f.from != nil {
 		return f.from.frames.blamed(f.from.stack)
@@ -65,7 +65,8 @@ func Count(n int64) string {
 	return sign + digits
 }
 
-// Number prints what is no whole count, such as blocks per hour: with three significant digits, and whole from 100 on, never with an exponent.
+// Number prints a number that is no whole count, such as blocks per hour: with three significant digits, and whole from
+// 100 on, never with an exponent.
 func Number(x float64) string {
 	if math.Abs(x) >= 99.95 && math.Abs(x) < 1e15 {
 		return Count(int64(math.Round(x)))

@@ -1,5 +1,6 @@
-// Package apart does work in a process of its own: this program once more, without the network, without the environment of its
-// parent, and with bounds of processor time and memory. What goes wrong there, a panic or a bomb, costs that piece of work alone.
+// Package apart does work in a child process: this program once more, without the network, without the environment of
+// its parent, and with limits of processor time and memory. In comes a Task and its input; out go its answers and
+// files, or a *ProcessError. A panic or a decompression bomb in the child fails that task alone.
 //
 // The two processes talk over a pair of sockets. The parent sends a task; the child asks for what it needs and hands over what it
 // makes, mostly as open files; its last message says how the task ended.
@@ -28,15 +29,15 @@ const (
 // ErrUnsupported says that this system has no way to do work apart.
 var ErrUnsupported = errors.New("apart: work in a process of its own needs Linux")
 
-// An Ended is the error of a process that ended before its task did.
-type Ended struct {
+// A ProcessError is the error of a process that ended before its task did.
+type ProcessError struct {
 	Code    string
 	Message string
 	// Again says that another try may end differently.
 	Again bool
 }
 
-func (e *Ended) Error() string { return e.Message }
+func (e *ProcessError) Error() string { return e.Message }
 
 // A Task is work that a child knows by name. It returns what the parent gets as the outcome.
 type Task func(ctx context.Context, parent *Parent, input json.RawMessage) (outcome any, err error)
@@ -125,13 +126,13 @@ func Opened(f *os.File) (Content, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return opened{f, info.Size()}, nil
+	return openFile{f, info.Size()}, nil
 }
 
-type opened struct {
+type openFile struct {
 	*os.File
 	size int64
 }
 
 // Size implements Content.
-func (o opened) Size() int64 { return o.size }
+func (o openFile) Size() int64 { return o.size }

@@ -175,7 +175,7 @@ func TestWhatEndsAProcess(t *testing.T) {
 		"spin":  {&apart.Runner{Time: 3 * time.Second}, apart.CodeExpensive},
 		"still": {&apart.Runner{Time: time.Hour, Still: 3 * time.Second}, apart.CodeStuck},
 	} {
-		var ended *apart.Ended
+		var ended *apart.ProcessError
 		if err := run(t, test.runner, apart.Work{Task: task}); !errors.As(err, &ended) || ended.Code != test.want {
 			t.Errorf("%s: %v, want %s", task, err, test.want)
 		}
@@ -184,7 +184,7 @@ func TestWhatEndsAProcess(t *testing.T) {
 		if task == "gulp" && underRace {
 			continue
 		}
-		var exceeded *memory.Exceeded
+		var exceeded *memory.LimitError
 		if err := run(t, &apart.Runner{Memory: 64 << 20, Time: time.Hour}, apart.Work{Task: task}); !errors.As(err, &exceeded) || exceeded.Limit != 64<<20 {
 			t.Errorf("%s: %v", task, err)
 		}

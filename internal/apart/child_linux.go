@@ -15,7 +15,7 @@ import (
 // childEnv marks a process as a child; its descriptor 3 is the socket.
 const childEnv = "HEAPDRIFT_APART"
 
-// prepared says that Main was called: a child of a program that does not call it would be that program once more.
+// prepared says that Main was called. Without the call, a child would run the whole program again.
 var prepared atomic.Bool
 
 // Main does the task of a parent where this process was started for that, and ends the process then. It is called first in main,

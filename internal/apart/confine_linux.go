@@ -19,7 +19,8 @@ const (
 	filesLimit   = 4096     // descriptors
 )
 
-// confine takes from this process what reading a file does not need. Files stay: what is unpacked goes to temporary ones.
+// confine takes from this process all rights that reading a file does not need. It may still open files, because
+// unpacked content goes to temporary ones.
 func confine(limit int64) error {
 	if limit == 0 {
 		limit = int64(memory.Default())

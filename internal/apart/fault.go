@@ -7,7 +7,7 @@ import (
 	"heapdrift/internal/memory"
 )
 
-// A fault is an error on its way between the processes: what is said of evidence and of memory stays what it is.
+// A fault is an error on its way between the processes. Errors of evidence and of memory keep their types.
 type fault struct {
 	Text     string   `json:"text"`
 	Refused  *refusal `json:"refused,omitempty"`
@@ -30,7 +30,7 @@ func faultOf(err error) *fault {
 		return nil
 	}
 	f := &fault{Text: err.Error()}
-	var exceeded *memory.Exceeded
+	var exceeded *memory.LimitError
 	if errors.As(err, &exceeded) {
 		f.Exceeded = int64(exceeded.Limit)
 	}
@@ -50,7 +50,7 @@ func (f *fault) err() error {
 	case f == nil:
 		return nil
 	case f.Exceeded != 0:
-		return &memory.Exceeded{Limit: memory.Size(f.Exceeded)}
+		return &memory.LimitError{Limit: memory.Size(f.Exceeded)}
 	case f.Refused != nil:
 		r := f.Refused
 		e := &evidence.Error{Code: r.Code, File: r.File, Message: r.Message, Do: r.Do, Line: r.Line, Part: r.Part, Offset: r.Offset, Address: r.Address, Internal: r.Internal}

@@ -24,8 +24,8 @@ const Supported = true
 // self is this program even where its file has been replaced by a newer version.
 const self = "/proc/self/exe"
 
-// Run does the work in a process of its own. Its error is the task's, with an *evidence.Error or *memory.Exceeded as what it was;
-// an *Ended where the process ended before its task did; or the cause of ctx, which ends the process at once.
+// Run does the work in a process of its own. Its error is the task's, with an *evidence.Error or *memory.LimitError as what it was;
+// a *ProcessError where the process ended before its task did; or the cause of ctx, which ends the process at once.
 func (r *Runner) Run(ctx context.Context, work Work) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx) //nolint:wrapcheck // the caller's own
@@ -82,9 +82,9 @@ func (r *Runner) ended(c *child, state *os.ProcessState) error {
 		r.Log.Error("apart: a process ended before its task did", "task", c.work.Task, "state", state.String(), "said", said)
 	}
 	if strings.Contains(said, "out of memory") || strings.Contains(said, "cannot allocate memory") {
-		return &memory.Exceeded{Limit: c.limit}
+		return &memory.LimitError{Limit: c.limit}
 	}
-	return &Ended{Code: CodeCrashed, Again: true, Message: "the process that read the files ended before it was through (" + state.String() + "); the log of the server says what it said last"}
+	return &ProcessError{Code: CodeCrashed, Again: true, Message: "the process that read the files ended before it was through (" + state.String() + "); the log of the server says what it said last"}
 }
 
 // A child is a process as its parent sees it.
@@ -96,10 +96,10 @@ type child struct {
 	stderr    *tail
 	over      chan struct{} // closed when it has ended
 	answering sync.WaitGroup
-	asked     atomic.Int64          // questions that have no answer yet
-	handed    atomic.Int64          // bytes of files that it was given
-	stopped   atomic.Pointer[Ended] // why the watch ended it
-	failed    atomic.Pointer[error] // the first answer that failed for reasons of this machine
+	asked     atomic.Int64                 // questions that have no answer yet
+	handed    atomic.Int64                 // bytes of files that it was given
+	stopped   atomic.Pointer[ProcessError] // why the watch ended it
+	failed    atomic.Pointer[error]        // the first answer that failed for reasons of this machine
 }
 
 // start starts a child and gives it its task.
@@ -248,14 +248,14 @@ func (r *Runner) watch(c *child) {
 		may := limit + time.Duration(float64(perMegabyte)*float64(c.handed.Load())/(1<<20))
 		switch {
 		case used > may:
-			c.stop(r.Log, &Ended{Code: CodeExpensive, Message: fmt.Sprintf("reading took more than %s of processor time, far more than files of this size need; it was ended", may.Round(time.Second))})
+			c.stop(r.Log, &ProcessError{Code: CodeExpensive, Message: fmt.Sprintf("reading took more than %s of processor time, far more than files of this size need; it was ended", may.Round(time.Second))})
 		case time.Since(moved) > still:
-			c.stop(r.Log, &Ended{Code: CodeStuck, Again: true, Message: fmt.Sprintf("reading stood still for %s; it was ended", still)})
+			c.stop(r.Log, &ProcessError{Code: CodeStuck, Again: true, Message: fmt.Sprintf("reading stood still for %s; it was ended", still)})
 		}
 	}
 }
 
-func (c *child) stop(log *slog.Logger, e *Ended) {
+func (c *child) stop(log *slog.Logger, e *ProcessError) {
 	if c.stopped.CompareAndSwap(nil, e) {
 		if log != nil {
 			log.Warn("apart: ended a process", "task", c.work.Task, "code", e.Code, "why", e.Message)

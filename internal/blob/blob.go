@@ -1,5 +1,6 @@
-// Package blob stores evidence and artifacts: bytes under a key, written in one go, read at any offset. A folder
-// and an S3 bucket stand behind the same interface and pass the same tests.
+// Package blob stores evidence and artifacts. In come a key and bytes, which are written in one go; out come Readers,
+// which read at any offset, or ErrNotFound. A folder and an S3 bucket implement the same interface and pass the same
+// tests.
 package blob
 
 import (

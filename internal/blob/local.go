@@ -44,20 +44,20 @@ func Local(ctx context.Context, r Content) (_ LocalFile, err error) {
 	if _, err := io.CopyBuffer(struct{ io.Writer }{f}, from, make([]byte, min(localBytes, max(r.Size(), 1)))); err != nil {
 		return nil, errors.Join(fmt.Errorf("blob: temporary copy: %w", err), f.Close())
 	}
-	return &temporary{f, r.Size()}, nil
+	return &temporaryFile{f, r.Size()}, nil
 }
 
-// A temporary is a file that goes when it is closed.
-type temporary struct {
+// A temporaryFile is deleted when it is closed.
+type temporaryFile struct {
 	*os.File
 	size int64
 }
 
 // Size implements Content.
-func (t *temporary) Size() int64 { return t.size }
+func (t *temporaryFile) Size() int64 { return t.size }
 
 // Descriptor implements LocalFile.
-func (t *temporary) Descriptor() *os.File { return t.File }
+func (t *temporaryFile) Descriptor() *os.File { return t.File }
 
 // contextReader ends with a context.
 type contextReader struct {

@@ -9,21 +9,21 @@ import (
 	"testing"
 )
 
-// stored is a blob in memory.
-type stored struct {
+// memoryBlob is a blob in memory.
+type memoryBlob struct {
 	*bytes.Reader
 	closed bool
 }
 
-func (s *stored) Size() int64  { return s.Reader.Size() }
-func (s *stored) Close() error { s.closed = true; return nil }
+func (s *memoryBlob) Size() int64  { return s.Reader.Size() }
+func (s *memoryBlob) Close() error { s.closed = true; return nil }
 
 func TestLocalCopies(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	content := bytes.Repeat([]byte("0123456789"), 2_000_000)
 	for _, size := range []int{0, 1, len(content)} {
-		blob := &stored{Reader: bytes.NewReader(content[:size])}
+		blob := &memoryBlob{Reader: bytes.NewReader(content[:size])}
 		r, err := Local(t.Context(), blob)
 		if err != nil {
 			t.Fatal(err)
@@ -38,7 +38,7 @@ func TestLocalCopies(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	blob := &stored{Reader: bytes.NewReader(content)}
+	blob := &memoryBlob{Reader: bytes.NewReader(content)}
 	if _, err := Local(ctx, blob); !errors.Is(err, context.Canceled) || !blob.closed {
 		t.Errorf("%v, closed %v", err, blob.closed)
 	}

@@ -1,5 +1,6 @@
-// Package corpus finds the evidence that tests compare with. It lies outside the repository, because it has origins and
-// licences of its own; where it is absent the tests that need it skip.
+// Package corpus finds the real evidence that tests read. In comes the path of a sample, out goes its place on this
+// machine. The corpus lies outside the repository, because its samples have owners and licences of their own; a test
+// that needs an absent sample is skipped.
 package corpus
 
 import (

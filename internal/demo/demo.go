@@ -1,6 +1,6 @@
-// Package demo loads a demo project: a small service whose builds leak in known ways, as UMDH would have logged it.
-// The logs and the symbols are made here, so everybody sees the same numbers, and what the pages say can be checked
-// against the tables in process.go.
+// Package demo makes the evidence of a demo project, a small service whose builds leak in known ways. Load uploads UMDH
+// logs and symbols to a server, WriteFiles writes the files of one build to a folder. The package generates all of
+// them, so that everybody sees the same numbers, and the pages can be checked against the tables in process.go.
 package demo
 
 import (

@@ -1,4 +1,5 @@
-// Package golden compares what a test made with a file that is kept beside it.
+// Package golden compares what a test made with a golden file that is kept beside the test. In come a file name and the
+// text; a difference fails the test. With the flag -update, the text replaces the file.
 package golden
 
 import (

@@ -30,7 +30,7 @@ type symbolUpload struct {
 	MaxBytes int64  `json:"max_bytes"` // that it may unpack to; 0 for no limit
 }
 
-// Apart are the tasks of the door as processes of their own know them: to look at what somebody has packed.
+// Apart are the tasks of intake that run in processes of their own: the inspection of packed files and of symbols.
 func Apart() map[string]apart.Task {
 	return map[string]apart.Task{taskInspect: inspectApart, taskSort: sortApart}
 }
@@ -80,7 +80,7 @@ func (u symbolUpload) sorting(content apart.Content, keep func(context.Context, 
 }
 
 // sortSymbols looks through an upload of symbols: in a process of its own where there are such.
-func (in *Intake) sortSymbols(ctx context.Context, upload symbolUpload, content blob.Reader, keep func(context.Context, symbols.Identity, *os.File) error) (found sorted, err error) {
+func (in *Intake) sortSymbols(ctx context.Context, upload symbolUpload, content blob.Reader, keep func(context.Context, symbols.Identity, *os.File) error) (found sortResult, err error) {
 	if in.Apart == nil {
 		s := upload.sorting(content, keep)
 		err = s.sort(ctx)
@@ -105,13 +105,13 @@ func (in *Intake) inspectPacked(ctx context.Context, content blob.Reader, name s
 	return kind, ended(err, name)
 }
 
-// opens hands content over, which whoever opened it closes.
+// opens hands content over, which the function that opened it closes.
 func opens(content blob.Reader) apart.Answer {
 	return func(ctx context.Context, _ json.RawMessage, _ *os.File) (any, *apart.File, error) {
 		if here, ok := content.(blob.LocalFile); ok {
 			return nil, &apart.File{File: here.Descriptor(), Close: func() error { return nil }}, nil
 		}
-		f, err := blob.Local(ctx, stays{content})
+		f, err := blob.Local(ctx, openContent{content})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -119,18 +119,18 @@ func opens(content blob.Reader) apart.Answer {
 	}
 }
 
-// stays is content that Close leaves open.
-type stays struct{ blob.Reader }
+// openContent is content that Close leaves open.
+type openContent struct{ blob.Reader }
 
-func (stays) Close() error { return nil }
+func (openContent) Close() error { return nil }
 
-// ended refuses a file whose process ended before it was through: the door takes nothing that it could not look at.
+// ended refuses a file whose process ended before the inspection did: intake takes no file that it could not inspect.
 func ended(err error, name string) error {
-	var e *apart.Ended
+	var e *apart.ProcessError
 	if errors.As(err, &e) {
 		return &evidence.Error{Code: e.Code, File: name, Message: e.Message, Do: "unpack it and send what is in it"}
 	}
-	var exceeded *memory.Exceeded
+	var exceeded *memory.LimitError
 	if errors.As(err, &exceeded) {
 		return &evidence.Error{Code: memory.Code, File: name, Message: fmt.Sprintf("to unpack it takes more memory than the %s that the door has for a file", exceeded.Limit), Do: "unpack it and send what is in it"}
 	}

@@ -1,5 +1,6 @@
-// Package intake takes evidence and symbol files in: it stores the bytes, looks whether they are what they are sent as,
-// and records them with the jobs that will read them. What is refused leaves nothing behind.
+// Package intake takes in evidence and symbol files. In come a target and the bytes of a file; the package stores the
+// bytes, checks that they have the format that they are sent as, and records them with the jobs that will read them.
+// Out goes the stored record, or an error that says why the file is refused; a refused file leaves nothing behind.
 package intake
 
 import (
@@ -70,10 +71,10 @@ func (in *Intake) Accept(ctx context.Context, t leaks.Target, name string, body 
 		return store.Evidence{}, err
 	}
 	if in.MaxBytes > 0 {
-		body = &limited{r: body, left: in.MaxBytes}
+		body = &limitedReader{r: body, left: in.MaxBytes}
 	}
 	body = in.meter(ctx, body)
-	// Looked at under a key of its own: what is refused must not touch a blob that others rely on.
+	// The file is inspected under a key of its own: a refused file must not touch a blob that others rely on.
 	key := blob.IncomingKey()
 	digest, err := blob.PutDigest(ctx, in.Blobs, key, body)
 	if err != nil {
@@ -146,13 +147,13 @@ func printable(name string) string {
 	return b.String()
 }
 
-// limited fails with ErrTooLarge when more than left bytes come.
-type limited struct {
+// limitedReader fails with ErrTooLarge when more than left bytes come.
+type limitedReader struct {
 	r    io.Reader
 	left int64
 }
 
-func (l *limited) Read(p []byte) (int, error) {
+func (l *limitedReader) Read(p []byte) (int, error) {
 	if l.left < 0 {
 		return 0, ErrTooLarge
 	}

@@ -56,15 +56,15 @@ func (in *Intake) quota(ctx context.Context, bytes int64) error {
 // roomEvery is how many bytes of a body pass between two looks at the room that is left.
 const roomEvery = 64 << 20
 
-// A metered body looks for room while it is read: how long it will be is not known.
-type metered struct {
+// A meteredBody is a body of unknown length, and checks while it is read that there is room for it.
+type meteredBody struct {
 	io.Reader
 	room   func(bytes int64) error
 	passed int64
 	next   int64 // of passed, at which it looks
 }
 
-func (m *metered) Read(p []byte) (int, error) {
+func (m *meteredBody) Read(p []byte) (int, error) {
 	if m.passed >= m.next {
 		if err := m.room(m.passed); err != nil {
 			return 0, err
@@ -78,7 +78,7 @@ func (m *metered) Read(p []byte) (int, error) {
 
 // meter has a body watched. What has passed lies on the disk already, and has not been counted as sent yet.
 func (in *Intake) meter(ctx context.Context, body io.Reader) io.Reader {
-	return &metered{Reader: body, room: func(passed int64) error {
+	return &meteredBody{Reader: body, room: func(passed int64) error {
 		if err := in.space(0); err != nil {
 			return err
 		}

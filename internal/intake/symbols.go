@@ -83,10 +83,10 @@ func CheckGroup(group string) error {
 }
 
 // take looks through the upload and stages what is in it.
-func (s *staging) take(ctx context.Context, name string, whole content) (sorted, error) {
+func (s *staging) take(ctx context.Context, name string, whole content) (sortResult, error) {
 	r, err := s.in.Blobs.Open(ctx, whole.key)
 	if err != nil {
-		return sorted{}, fmt.Errorf("intake: look at %s: %w", name, err)
+		return sortResult{}, fmt.Errorf("intake: look at %s: %w", name, err)
 	}
 	defer func() { _ = r.Close() }()
 	found, err := s.in.sortSymbols(ctx, symbolUpload{name, s.in.MaxBytes}, r, func(ctx context.Context, id symbols.Identity, file *os.File) error {
@@ -111,7 +111,7 @@ func (s *staging) take(ctx context.Context, name string, whole content) (sorted,
 }
 
 // reasons names the first few refused files.
-func (s *sorted) reasons() string {
+func (s *sortResult) reasons() string {
 	var list []string
 	for _, r := range s.Refused[:min(5, len(s.Refused))] {
 		list = append(list, r.Name+" ("+r.Code+")")

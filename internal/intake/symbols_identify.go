@@ -25,11 +25,11 @@ type sorting struct {
 	// keep keeps a file that was found; file is nil where it is the upload itself.
 	keep func(ctx context.Context, id symbols.Identity, file *os.File) error
 
-	found sorted
+	found sortResult
 }
 
-// sorted is what a sorting found beside the files that were kept.
-type sorted struct {
+// sortResult is what a sorting found beside the files that were kept.
+type sortResult struct {
 	Archive  bool `json:"archive"` // the upload is an archive of files
 	Refused  []RefusedFile
 	TooLarge bool `json:"too_large"` // it unpacks to more than it may
@@ -51,7 +51,8 @@ func (s *sorting) sort(ctx context.Context) error {
 	return err
 }
 
-// member looks at a file of the upload, or at the upload itself where it is not packed. What cannot be symbols is not even unpacked.
+// member looks at a file of the upload, or at the upload itself where it is not packed. Files that cannot be symbols
+// are not even unpacked.
 func (s *sorting) member(ctx context.Context, m ingest.Member) error {
 	if err := recognised(m); err != nil {
 		return err
@@ -77,7 +78,7 @@ func (s *sorting) unpacked(ctx context.Context, m ingest.Member, r io.Reader, us
 		return err
 	}
 	defer func() { _ = f.Close() }() // temporary
-	within := &limited{r: &untilDone{ctx, r}, left: s.left}
+	within := &limitedReader{r: &contextReader{ctx, r}, left: s.left}
 	if s.limited {
 		r = within
 	}
@@ -92,13 +93,13 @@ func (s *sorting) unpacked(ctx context.Context, m ingest.Member, r io.Reader, us
 	return use(content, f)
 }
 
-// untilDone ends with a context.
-type untilDone struct {
+// contextReader fails as soon as its context has ended.
+type contextReader struct {
 	ctx context.Context //nolint:containedctx // an io.Reader has no other way to be told
 	r   io.Reader
 }
 
-func (u *untilDone) Read(p []byte) (int, error) {
+func (u *contextReader) Read(p []byte) (int, error) {
 	if u.ctx.Err() != nil {
 		return 0, context.Cause(u.ctx)
 	}

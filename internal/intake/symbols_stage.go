@@ -44,7 +44,7 @@ func SymbolFile(id symbols.Identity, content blob.Digest, origin, group string) 
 
 // put stores what r gives under a new key.
 func (s *staging) put(ctx context.Context, name string, r io.Reader) (content, error) {
-	within := &limited{r: r, left: s.left}
+	within := &limitedReader{r: r, left: s.left}
 	if s.in.MaxBytes > 0 {
 		r = within
 	}

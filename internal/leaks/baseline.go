@@ -1,6 +1,6 @@
 package leaks
 
-// A Candidate is a build that another may be compared with.
+// A Candidate is a build that may serve as the baseline of another.
 type Candidate struct {
 	Name    string
 	Place   Place
@@ -11,9 +11,9 @@ type Candidate struct {
 	Decides bool // one of those results is not inconclusive: against others nothing is new
 }
 
-// Baseline chooses the build that head is to be compared with: the project's baseline, else the newest pinned one, else the newest on
-// its branch; always an older build that has a result in the scenario. Of equals those whose evidence decides something come first. It
-// returns "" where there is none.
+// Baseline chooses the build that head is to be compared with: the project's baseline, else the newest pinned one, else
+// the newest on its branch; always an older build that has a result in the scenario. Among equal candidates, those
+// whose evidence decides something come first. Baseline returns "" where no build qualifies.
 func Baseline(head Candidate, candidates []Candidate) string {
 	var best *Candidate
 	for i := range candidates {

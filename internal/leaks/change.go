@@ -8,21 +8,21 @@ import (
 	"unicode/utf8"
 )
 
-// ByOutline stands in the place of a person where a signature became part of another because it is what evidence without
-// inlined calls, as the text of UMDH, calls that one.
+// ByOutline is the actor, in place of a person, where a signature became part of another because evidence without
+// inlined calls, such as UMDH text, gives that other leak this signature.
 const ByOutline = "names without inlined calls"
 
-// A Change is a change of what the team says of a signature. Fields that are nil stay.
+// A Change is a change of what the team says of a signature. A nil field leaves its value as it is.
 type Change struct {
 	Actor   string
 	Version int64 // as it was read; negative for any
 
-	Known *Known // Reason, Until and UntilBuild count
+	Known *Toleration // Reason, Until and UntilBuild count
 	// Fixed names the build that has the fix; "" for the project's newest.
 	Fixed   *string
 	Reopen  bool // takes Known, Fixed and NotLeak back
 	NotLeak *bool
-	// NotLeakWhy is why it is no leak; it counts where NotLeak is set.
+	// NotLeakWhy is the reason why the signature is no leak; it counts where NotLeak is set.
 	NotLeakWhy string
 	Assignee   *string
 	Ticket     *string // a line of text or an address; "" for none
@@ -36,12 +36,12 @@ const (
 	MaxComment = 10_000
 )
 
-// MovesGates reports whether the change is of what gates ask: whose a leak is, and its ticket, is none of it.
+// MovesGates reports whether the change may alter what gates decide. The owner and the ticket of a leak do not.
 func (c *Change) MovesGates() bool {
 	return c.Known != nil || c.Fixed != nil || c.Reopen || c.NotLeak != nil
 }
 
-// Check refuses what can be wrong without a look at the project. Its error is a *FieldError.
+// Check refuses errors that can be found without looking at the project. Its error is a *FieldError.
 func (c *Change) Check() error {
 	if err := CheckActor(c.Actor); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (c *Change) Check() error {
 	return nil
 }
 
-func (k *Known) check() error {
+func (k *Toleration) check() error {
 	switch {
 	case k == nil:
 		return nil
@@ -118,7 +118,8 @@ func CheckComment(text string) error {
 	return CheckText("text", text, MaxComment)
 }
 
-// checkTicket refuses what is no line of text. It may be a number or an address; only IsTicketLink makes it a link.
+// checkTicket refuses a ticket that is not one line of text. A ticket may be a number or an address; only IsTicketLink
+// makes it a link.
 func checkTicket(ticket string) error {
 	if err := CheckText("ticket", ticket, MaxTicket); err != nil {
 		return err
@@ -135,7 +136,7 @@ func IsTicketLink(ticket string) bool {
 	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
-// Apply is the word as the change makes it. order finds the build that has the fix. Its error is a *FieldError.
+// Apply returns the word with the change applied. order finds the build that has the fix. Its error is a *FieldError.
 func (c *Change) Apply(w Word, order *Calendar) (Word, error) {
 	if c.Known != nil || c.Fixed != nil || c.Reopen {
 		w.Mark, w.MarkedBy, w.Reason, w.Until, w.UntilBuild, w.FixedID, w.NotLeak, w.NotLeakWhy = "", "", "", nil, "", nil, false, ""
@@ -169,7 +170,7 @@ func (c *Change) Apply(w Word, order *Calendar) (Word, error) {
 	return w, nil
 }
 
-// NotLeakWhyOf reads why something is not a leak, of a form that asks for it. Its error is a *FieldError.
+// NotLeakWhyOf reads, from the field of a form, why a signature is not a leak. Its error is a *FieldError.
 func NotLeakWhyOf(reason string) (string, error) {
 	if reason = strings.TrimSpace(reason); reason == "" {
 		return "", &FieldError{"reason", "is missing: say why it is not a leak"}
@@ -177,7 +178,8 @@ func NotLeakWhyOf(reason string) (string, error) {
 	return reason, CheckText("reason", reason, MaxReason)
 }
 
-// UntilText says until when a leak is tolerated in the words that KnownOf reads: by the day which counts last, or by the instant.
+// UntilText writes until when a leak is tolerated, in the form that KnownOf reads: the last day that counts, or the
+// instant.
 func UntilText(until time.Time) string {
 	until = until.UTC()
 	if until.Equal(until.Truncate(24 * time.Hour)) {
@@ -187,8 +189,8 @@ func UntilText(until time.Time) string {
 }
 
 // KnownOf reads why a leak is tolerated, and until when: a day, which still counts, or an instant. Its error is a *FieldError.
-func KnownOf(reason, until, build string) (*Known, error) {
-	known := &Known{Reason: strings.TrimSpace(reason), UntilBuild: strings.TrimSpace(build)}
+func KnownOf(reason, until, build string) (*Toleration, error) {
+	known := &Toleration{Reason: strings.TrimSpace(reason), UntilBuild: strings.TrimSpace(build)}
 	if until = strings.TrimSpace(until); until == "" {
 		return known, known.check()
 	}

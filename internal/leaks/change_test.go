@@ -23,7 +23,7 @@ func fieldOf(t *testing.T, err error) string {
 }
 
 func TestCheckOfAChange(t *testing.T) {
-	known := func(k leaks.Known) leaks.Change { return leaks.Change{Actor: "ann", Known: &k} }
+	known := func(k leaks.Toleration) leaks.Change { return leaks.Change{Actor: "ann", Known: &k} }
 	ticket := func(text string) leaks.Change { return leaks.Change{Actor: "ann", Ticket: &text} }
 	for name, test := range map[string]struct {
 		change leaks.Change
@@ -42,22 +42,22 @@ func TestCheckOfAChange(t *testing.T) {
 		"a leak after all":     {leaks.Change{Actor: "ann", Fixed: new("7"), NotLeak: new(false)}, ""},
 		"fixed and reopened":   {leaks.Change{Actor: "ann", Fixed: new(""), Reopen: true}, "state"},
 		"fixed and not a leak": {leaks.Change{Actor: "ann", Fixed: new(""), NotLeak: new(true)}, "state"},
-		"known and fixed":      {leaks.Change{Actor: "ann", Fixed: new(""), Known: &leaks.Known{Reason: "x"}}, "state"},
-		"known and not a leak": {leaks.Change{Actor: "ann", NotLeak: new(true), Known: &leaks.Known{Reason: "x"}}, "state"},
+		"known and fixed":      {leaks.Change{Actor: "ann", Fixed: new(""), Known: &leaks.Toleration{Reason: "x"}}, "state"},
+		"known and not a leak": {leaks.Change{Actor: "ann", NotLeak: new(true), Known: &leaks.Toleration{Reason: "x"}}, "state"},
 		"reopened, not a leak": {leaks.Change{Actor: "ann", Reopen: true, NotLeak: new(true)}, "state"},
 
-		"known":                      {known(leaks.Known{Reason: "x"}), ""},
-		"known without a reason":     {known(leaks.Known{}), "reason"},
-		"known for a blank":          {known(leaks.Known{Reason: " \n"}), "reason"},
-		"a reason of 1000":           {known(leaks.Known{Reason: strings.Repeat("ä", leaks.MaxReason)}), ""},
-		"a reason of 1001":           {known(leaks.Known{Reason: strings.Repeat("ä", leaks.MaxReason+1)}), "reason"},
-		"a reason that is no text":   {known(leaks.Known{Reason: "\xff"}), "reason"},
-		"known until a day":          {known(leaks.Known{Reason: "x", Until: new(noon)}), ""},
-		"known until a build":        {known(leaks.Known{Reason: "x", UntilBuild: "7"}), ""},
-		"known until both":           {known(leaks.Known{Reason: "x", Until: new(noon), UntilBuild: "7"}), "until"},
-		"known until what is none":   {known(leaks.Known{Reason: "x", UntilBuild: "<b>"}), "until_build"},
-		"known until a name of 128":  {known(leaks.Known{Reason: "x", UntilBuild: strings.Repeat("7", 128)}), ""},
-		"known until a name of 129":  {known(leaks.Known{Reason: "x", UntilBuild: strings.Repeat("7", 129)}), "until_build"},
+		"known":                      {known(leaks.Toleration{Reason: "x"}), ""},
+		"known without a reason":     {known(leaks.Toleration{}), "reason"},
+		"known for a blank":          {known(leaks.Toleration{Reason: " \n"}), "reason"},
+		"a reason of 1000":           {known(leaks.Toleration{Reason: strings.Repeat("ä", leaks.MaxReason)}), ""},
+		"a reason of 1001":           {known(leaks.Toleration{Reason: strings.Repeat("ä", leaks.MaxReason+1)}), "reason"},
+		"a reason that is no text":   {known(leaks.Toleration{Reason: "\xff"}), "reason"},
+		"known until a day":          {known(leaks.Toleration{Reason: "x", Until: new(noon)}), ""},
+		"known until a build":        {known(leaks.Toleration{Reason: "x", UntilBuild: "7"}), ""},
+		"known until both":           {known(leaks.Toleration{Reason: "x", Until: new(noon), UntilBuild: "7"}), "until"},
+		"known until what is none":   {known(leaks.Toleration{Reason: "x", UntilBuild: "<b>"}), "until_build"},
+		"known until a name of 128":  {known(leaks.Toleration{Reason: "x", UntilBuild: strings.Repeat("7", 128)}), ""},
+		"known until a name of 129":  {known(leaks.Toleration{Reason: "x", UntilBuild: strings.Repeat("7", 129)}), "until_build"},
 		"assigned":                   {leaks.Change{Actor: "ann", Assignee: new(strings.Repeat("x", leaks.MaxActor))}, ""},
 		"assigned to nobody":         {leaks.Change{Actor: "ann", Assignee: new("")}, ""},
 		"assigned to a name of 65":   {leaks.Change{Actor: "ann", Assignee: new(strings.Repeat("x", leaks.MaxActor+1))}, "assignee"},
@@ -126,9 +126,9 @@ func TestApply(t *testing.T) {
 	}{
 		"nothing":     {was, leaks.Change{}, was},
 		"whose":       {was, leaks.Change{Assignee: new(" ann "), Ticket: new("")}, leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "eve", Reason: "old", Until: new(noon), Assignee: "ann"}},
-		"known":       {fixed, leaks.Change{Known: &leaks.Known{Reason: " new "}}, leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new"}},
-		"until build": {was, leaks.Change{Known: &leaks.Known{Reason: "new", UntilBuild: "31"}}, leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new", UntilBuild: "31", Assignee: "bob", Ticket: "https://t/1"}},
-		"in microseconds, as it is stored": {leaks.Word{}, leaks.Change{Known: &leaks.Known{Reason: "new", Until: &precise}},
+		"known":       {fixed, leaks.Change{Known: &leaks.Toleration{Reason: " new "}}, leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new"}},
+		"until build": {was, leaks.Change{Known: &leaks.Toleration{Reason: "new", UntilBuild: "31"}}, leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new", UntilBuild: "31", Assignee: "bob", Ticket: "https://t/1"}},
+		"in microseconds, as it is stored": {leaks.Word{}, leaks.Change{Known: &leaks.Toleration{Reason: "new", Until: &precise}},
 			leaks.Word{Mark: leaks.MarkKnown, MarkedBy: "ann", Reason: "new", Until: new(noon.Add(1234 * time.Microsecond))}},
 		"fixed":               {was, leaks.Change{Fixed: new("early")}, leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "ann", FixedID: new(int64(2)), Assignee: "bob", Ticket: "https://t/1"}},
 		"fixed by now":        {leaks.Word{}, leaks.Change{Fixed: new("")}, leaks.Word{Mark: leaks.MarkFixed, MarkedBy: "ann", FixedID: new(int64(1))}},
@@ -172,18 +172,18 @@ func TestNotLeakWhyOf(t *testing.T) {
 func TestKnownOf(t *testing.T) {
 	for _, test := range []struct {
 		reason, until, build string
-		want                 leaks.Known
+		want                 leaks.Toleration
 		field                string // that is wrong; "" for none
 	}{
-		{" vendor ", "", "", leaks.Known{Reason: "vendor"}, ""},
-		{"vendor", "", " 7 ", leaks.Known{Reason: "vendor", UntilBuild: "7"}, ""},
-		{"vendor", "2026-12-31", "", leaks.Known{Reason: "vendor", Until: new(time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC))}, ""}, // the day still counts
-		{"vendor", " 2026-07-01T14:00:00+02:00 ", "", leaks.Known{Reason: "vendor", Until: &noon}, ""},
-		{"", "", "", leaks.Known{}, "reason"},
-		{" ", "2026-12-31", "", leaks.Known{}, "reason"},
-		{"vendor", "tomorrow", "", leaks.Known{}, "until"},
-		{"vendor", "2026-02-30", "", leaks.Known{}, "until"},
-		{"vendor", "2026-07-01T12:00", "", leaks.Known{}, "until"},
+		{" vendor ", "", "", leaks.Toleration{Reason: "vendor"}, ""},
+		{"vendor", "", " 7 ", leaks.Toleration{Reason: "vendor", UntilBuild: "7"}, ""},
+		{"vendor", "2026-12-31", "", leaks.Toleration{Reason: "vendor", Until: new(time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC))}, ""}, // the day still counts
+		{"vendor", " 2026-07-01T14:00:00+02:00 ", "", leaks.Toleration{Reason: "vendor", Until: &noon}, ""},
+		{"", "", "", leaks.Toleration{}, "reason"},
+		{" ", "2026-12-31", "", leaks.Toleration{}, "reason"},
+		{"vendor", "tomorrow", "", leaks.Toleration{}, "until"},
+		{"vendor", "2026-02-30", "", leaks.Toleration{}, "until"},
+		{"vendor", "2026-07-01T12:00", "", leaks.Toleration{}, "until"},
 	} {
 		got, err := leaks.KnownOf(test.reason, test.until, test.build)
 		if fieldOf(t, err) != test.field {
@@ -220,7 +220,7 @@ func TestMovesGates(t *testing.T) {
 	}{
 		"nothing":      {leaks.Change{}, false},
 		"assign":       {leaks.Change{Assignee: new("ada"), Ticket: new("7")}, false},
-		"known":        {leaks.Change{Known: &leaks.Known{Reason: "x"}}, true},
+		"known":        {leaks.Change{Known: &leaks.Toleration{Reason: "x"}}, true},
 		"fixed":        {leaks.Change{Fixed: new("")}, true},
 		"open":         {leaks.Change{Reopen: true}, true},
 		"not a leak":   {leaks.Change{NotLeak: new(true)}, true},

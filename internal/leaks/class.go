@@ -25,10 +25,11 @@ var ClassFilters = []string{
 	string(analysis.ClassTransient), string(analysis.ClassStable), string(analysis.ClassUnknown),
 }
 
-// AllClasses asks, in the place of a class, for signatures of every class. Without a class, lists hold what ever leaked or grew.
+// AllClasses asks, in the place of a class, for signatures of every class. Without a class, lists hold the signatures
+// that leaked or grew in any run.
 const AllClasses = "all"
 
-// A Figure is what one finding says in numbers, or the gravest of several.
+// A Figure holds the numbers of one finding, or of the gravest of several findings.
 type Figure struct {
 	Class       analysis.Class
 	Score       *float64
@@ -46,8 +47,8 @@ func CompareGravity(a, b *Figure) int {
 		cmp.Compare(growthOf(b.Growth), growthOf(a.Growth)), cmp.Compare(b.Outstanding.Bytes, a.Outstanding.Bytes))
 }
 
-// CompareUrgency puts the figure first that is to be dealt with first: what is certain, then leaks, then by how fast it grows, as far as both count
-// by one unit, then the graver.
+// CompareUrgency puts the more urgent figure first: certain ones, then leaks, then those that grow faster where both
+// rates have the same unit, then the graver.
 func CompareUrgency(a, b *Figure) int {
 	if order := cmp.Or(compareBools(b.Certain, a.Certain), compareBools(b.Class == analysis.ClassLeak, a.Class == analysis.ClassLeak)); order != 0 {
 		return order
@@ -60,7 +61,7 @@ func CompareUrgency(a, b *Figure) int {
 	return CompareGravity(a, b)
 }
 
-// noGrowth is less than every growth: what cannot be compared stands behind what shrank.
+// noGrowth is less than every growth: findings without a comparison are sorted behind those that shrank.
 const noGrowth = -1 << 63
 
 func growthOf(growth *analysis.Amount) int64 {

@@ -40,8 +40,8 @@ func (q *Question) OfRun(id int64, project, scenario string) error {
 	return nil
 }
 
-// A Compared is a comparison with what was compared.
-type Compared struct {
+// A RunComparison is a comparison, and the two sides that were compared.
+type RunComparison struct {
 	Project, Scenario string
 	Base, Head        *compare.Side
 	Why               string // how the base was found, where nobody chose it
@@ -67,12 +67,12 @@ func NoResult(scenario string) *Refusal {
 	return &Refusal{CodeNoResult, "no build of the project has a result in the scenario " + scenario}
 }
 
-// WhyBaseline says how a base was found that nobody chose.
+// WhyBaseline says how the base of a comparison was found where nobody chose one.
 func WhyBaseline(build string) string { return "the baseline of build " + build }
 
-// ComparableScenario chooses the scenario that a comparison starts with: that of the newest run with a result, of one that two builds
-// can be compared in where there is any. scenarios are those of each build's results, the newest run of the newest build first; "" is
-// returned where there is none.
+// ComparableScenario chooses the scenario that a comparison starts with: among the scenarios that two builds have
+// results in, or among all where there is none such, the one with the newest result. scenarios are those of each
+// build's results, the newest run of the newest build first; "" is returned where there is none.
 func ComparableScenario(scenarios [][]string) string {
 	newest, builds := "", map[string]int{} // in how many builds
 	for _, list := range scenarios {

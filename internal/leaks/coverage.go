@@ -7,15 +7,16 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// A Total is how fast all that leaks or grows in a run does so together, in one unit. What the team tolerates does not count, as it does not
-// count against budgets of the whole run. Low and High add up the ends of the intervals: the whole is hardly ever as far out as that.
+// A Total is the sum of the growth rates of all findings of a run that leak or grow, in one unit. Findings that the
+// team tolerates do not count, as they do not count against budgets of the whole run. Low and High are the sums of the
+// ends of the intervals; the true total is hardly ever that far out.
 type Total struct {
 	Unit             string // "hour", or a unit of work
 	Bytes, Low, High float64
 	Signatures       int
 }
 
-// A Cell is what the runs of one build in one scenario say together. The gravest of them speaks; of equals the newest.
+// A Cell summarises the runs of one build in one scenario by the gravest of them, and by the newest among equals.
 type Cell struct {
 	Build, Scenario string
 	Run             int64
@@ -27,10 +28,10 @@ type Cell struct {
 	Totals          []Total   // by unit; none where nothing grows that is not tolerated
 }
 
-// statusGravity orders what runs say, the gravest last.
+// statusGravity orders the statuses of runs, the gravest last.
 var statusGravity = map[analysis.Status]int{analysis.StatusInconclusive: 1, analysis.StatusNoLeak: 2, analysis.StatusLeak: 3}
 
-// Take adds a run to the cell. Where one run decides and another does not, the one that decides speaks.
+// Take adds a run to the cell. A run that decides takes precedence over one that does not.
 func (c *Cell) Take(run Cell) {
 	speaks := cmp.Or(cmp.Compare(statusGravity[run.Status], statusGravity[c.Status]), cmp.Compare(run.Run, c.Run)) > 0
 	at, runs := c.At, c.Runs+1
@@ -53,7 +54,7 @@ func (c *Cell) In(unit string) *Total {
 	return nil
 }
 
-// TotalBudget is the limit of a policy on how many bytes all of a run may grow by per unit; nil for none.
+// TotalBudget is the limit of a policy on the growth of a whole run, in bytes per unit; nil for none.
 func (p *Policy) TotalBudget(unit string) *float64 {
 	for i := range p.Budgets {
 		if b := &p.Budgets[i]; b.Of == BudgetTotal && b.In == InBytes && b.Per == unit {

@@ -18,14 +18,15 @@ type Case struct {
 	Status   analysis.Status
 	Process  string // that the run is about
 	Head     *compare.Side
-	Compared *Compared // with the baseline; nil without one
+	Compared *RunComparison // with the baseline; nil without one
 	// Release is the newest pinned build before the run's own, nil without one; it counts where the policy bounds drift.
 	Release *compare.Side
-	// Past is, by signature, whether the last runs of the scenario found it, the oldest first and this run last; of those that decide about it.
+	// Past tells, by signature, which of the last runs of the scenario that decide about it found it, the oldest first
+	// and this run last.
 	Past map[string][]bool
 }
 
-// A decider draws a decision out of a case.
+// A decider derives the decision on a case.
 type decider struct {
 	*Case
 	on      []FailOn
@@ -37,7 +38,7 @@ type decider struct {
 	reasons []Reason
 }
 
-// Decide says whether a run passes its gate, and by what. It depends on nothing but the case.
+// Decide says whether a run passes its gate, and for which reasons. The decision depends on nothing but the case.
 func Decide(c *Case) Decision { return decided(c).conclude() }
 
 // decided finds the reasons of a case.
@@ -57,7 +58,7 @@ func decided(c *Case) *decider {
 	return d
 }
 
-// sort tells what may fail the gate from what is silenced.
+// sort separates the leaks that may fail the gate from those that are silenced.
 func (d *decider) sort(f *compare.Finding) {
 	isLeak := f.Class.IsLeak()
 	changes, flaps := d.Policy.Noise.Flaps(d.Past[f.Signature])
@@ -97,12 +98,12 @@ func (p *Policy) isCanary(f *compare.Finding) bool {
 	}))
 }
 
-// isBelowScore reports whether a leak's score is too low to count. What only grows, or was judged without a score, counts.
+// isBelowScore reports whether a leak's score is too low to count. A finding that only grows, or has no score, counts.
 func (p *Policy) isBelowScore(f *compare.Finding) bool {
 	return f.Class.IsLeak() && f.Score != nil && *f.Score < p.MinimumScore
 }
 
-// kinds finds the leaks that fail by what they are.
+// kinds finds the leaks that fail the gate by their kind: new, regressed, grown or any leak.
 func (d *decider) kinds() {
 	changes := map[string]*compare.Row{}
 	if d.Compared != nil {
@@ -148,8 +149,8 @@ func (d *decider) kind(on FailOn, f *compare.Finding, format string, args ...any
 	d.say(EffectFails, ReasonCode(on), f, figure, nil, unit, format, args...)
 }
 
-// report fails a run of which the report says that it leaks though no finding is sure enough to do so. Where a leak is silenced, or is the
-// canary, the report may speak of that one.
+// report fails a run whose report says that it leaks although no single finding is sure enough to fail it. Where a leak
+// is silenced, or is the canary, the report may speak of that one.
 func (d *decider) report() {
 	sure := slices.ContainsFunc(d.counted, FailsGate)
 	if d.Status == analysis.StatusLeak && slices.Contains(d.on, FailOnLeak) && !sure && d.alone == 0 && !d.has(EffectSilences) && !d.has(EffectFails) {
@@ -157,7 +158,7 @@ func (d *decider) report() {
 	}
 }
 
-// doubts notes what of the evidence leaves the question open.
+// doubts notes the facts about the evidence that leave the question open.
 func (d *decider) doubts() {
 	asksNew, needsBase := slices.Contains(d.on, FailOnNew), slices.Contains(d.on, FailOnNew) || slices.Contains(d.on, FailOnGrown)
 	switch {
@@ -191,7 +192,7 @@ func (d *decider) has(effect Effect) bool {
 	return slices.ContainsFunc(d.reasons, func(r Reason) bool { return r.Effect == effect })
 }
 
-// say adds a reason; f is what it is about, nil for all of the run.
+// say adds a reason; f is the finding that the reason is about, nil for the whole run.
 func (d *decider) say(effect Effect, code ReasonCode, f *compare.Finding, figure, limit *float64, unit, format string, args ...any) {
 	r := Reason{Effect: effect, Code: code, Sentence: fmt.Sprintf(format, args...), Figure: figure, Limit: limit, Unit: unit}
 	if f != nil {
@@ -200,7 +201,7 @@ func (d *decider) say(effect Effect, code ReasonCode, f *compare.Finding, figure
 	d.reasons = append(d.reasons, r)
 }
 
-// because is why a leak is known, where someone said so.
+// because is the reason that somebody gave for tolerating a leak.
 func because(reason string) string {
 	if reason == "" {
 		return ""

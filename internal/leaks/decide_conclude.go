@@ -30,7 +30,8 @@ func (d *decider) conclude() Decision {
 	return made
 }
 
-// gate is what the reasons come to. That a gate is not proven is never passed over: a policy that asks for a canary wants to know.
+// gate derives the gate from the reasons. An unproven gate is always reported: a policy with a canary asks for the
+// proof.
 func (d *decider) gate() Gate {
 	switch {
 	case d.has(EffectFails):
@@ -64,7 +65,7 @@ func (d *decider) whyFailed(made *Decision) string {
 	return strings.Join(parts, ", ")
 }
 
-// whyDoubted names the doubts, and says what the policy makes of them where that is not to warn.
+// whyDoubted names the doubts, and what the policy does about them unless it warns.
 func (d *decider) whyDoubted(made *Decision) string {
 	var parts []string
 	for _, r := range made.by(EffectDoubts) {
@@ -82,7 +83,7 @@ func (d *decider) whyDoubted(made *Decision) string {
 	return why
 }
 
-// whyPassed says why nothing failed: what leaks nevertheless, and what silences it.
+// whyPassed says why nothing failed: which leaks there are nevertheless, and what silences them.
 func (d *decider) whyPassed() string {
 	leaks, silenced := d.leaks(), d.countSilenced()
 	switch {
@@ -104,21 +105,21 @@ func (d *decider) whyPassed() string {
 	return "nothing leaks"
 }
 
-// A silence is how many leaks are silenced by one kind of reason.
-type silence struct {
+// A silenceCount is how many leaks are silenced by one kind of reason.
+type silenceCount struct {
 	code ReasonCode
 	n    int
 }
 
-// silenceWords say by what leaks are silenced.
+// silenceWords are the words for each reason that silences leaks.
 var silenceWords = map[ReasonCode]string{
 	ReasonRule: "known by a rule", ReasonKnown: "known by the team", ReasonQuarantined: "quarantined", ReasonScore: "below the score that counts",
 }
 
-func (s silence) says() string { return fmt.Sprintf("%d %s", s.n, silenceWords[s.code]) }
+func (s silenceCount) says() string { return fmt.Sprintf("%d %s", s.n, silenceWords[s.code]) }
 
-// byRules says that rules, and not people, call leaks known.
-func (s silence) byRules() string {
+// byRules is added where rules, and not people, call leaks known.
+func (s silenceCount) byRules() string {
 	if s.code != ReasonRule {
 		return ""
 	}
@@ -126,8 +127,8 @@ func (s silence) byRules() string {
 }
 
 // countSilenced counts what is silenced by each kind of reason, in the order of the codes.
-func (d *decider) countSilenced() []silence {
-	var list []silence
+func (d *decider) countSilenced() []silenceCount {
+	var list []silenceCount
 	for _, code := range []ReasonCode{ReasonRule, ReasonKnown, ReasonQuarantined, ReasonScore} {
 		n := 0
 		for _, r := range d.reasons {
@@ -136,7 +137,7 @@ func (d *decider) countSilenced() []silence {
 			}
 		}
 		if n > 0 {
-			list = append(list, silence{code, n})
+			list = append(list, silenceCount{code, n})
 		}
 	}
 	return list

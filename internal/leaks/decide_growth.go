@@ -38,7 +38,7 @@ func growthPer(list []*compare.Finding, in Measure, per string) (g growth) {
 	return g
 }
 
-// budgets holds growth against its budgets.
+// budgets compares growth with its budgets.
 func (d *decider) budgets() {
 	for i := range d.Policy.Budgets {
 		b := &d.Policy.Budgets[i]
@@ -60,7 +60,8 @@ func (d *decider) budgets() {
 	}
 }
 
-// budget holds what grows against one budget. subject is the one that it is of, nil for all of the run.
+// budget compares the growth of findings with one budget. subject is the finding that the budget is for, nil for the
+// whole run.
 func (d *decider) budget(b *Budget, subject *compare.Finding, name string, list []*compare.Finding) {
 	g, unit := growthPer(list, b.In, b.Per), string(b.In)+"/"+b.Per
 	switch {
@@ -76,7 +77,7 @@ func (d *decider) budget(b *Budget, subject *compare.Finding, name string, list 
 	}
 }
 
-// drift holds growth against that of the release.
+// drift compares growth with that of the release.
 func (d *decider) drift() {
 	bound := d.Policy.Drift
 	switch {
@@ -107,7 +108,7 @@ func (d *decider) drift() {
 	}
 }
 
-// driftPer holds growth in one unit against that of the release.
+// driftPer compares growth in one unit with that of the release.
 func (d *decider) driftPer(bound *Drift, per string, base []*compare.Finding) {
 	now, then, unit := growthPer(d.counted, bound.In, per), growthPer(base, bound.In, per), string(bound.In)+"/"+per
 	limit := then.all * (1 + bound.Percent/100)

@@ -38,7 +38,7 @@ func TestDecide(t *testing.T) {
 	on := func(list ...leaks.FailOn) policy { return policy{FailOn: list} }
 	guarded := policy{FailOn: []leaks.FailOn{leaks.FailOnLeak}, Noise: &leaks.Noise{Runs: 5, Changes: 3}}
 	canary := policy{FailOn: []leaks.FailOn{leaks.FailOnLeak}, Canary: "Canary::Leak"}
-	with := func(p policy, word leaks.Inconclusive) policy { p.Inconclusive = word; return p }
+	with := func(p policy, word leaks.InconclusivePolicy) policy { p.Inconclusive = word; return p }
 	bird := compare.Finding{Signature: "bird", Class: leak, Certain: true, Frames: []string{"app!Canary::Leak"}}
 	slow, fast := rated(sure, 60, 3, "hour"), rated(second, 41, 4, "hour")
 	release := func(list ...compare.Finding) *compare.Side {
@@ -171,7 +171,7 @@ func TestCallsOnlyTighten(t *testing.T) {
 	for policy := range 1 << len(kinds) {
 		for asked := range 1 << len(kinds) {
 			for _, head := range heads {
-				for _, compared := range []*leaks.Compared{nil, against(decided, became(compare.New, sure, "")), against(decided, became(compare.Grown, sure, leak))} {
+				for _, compared := range []*leaks.RunComparison{nil, against(decided, became(compare.New, sure, "")), against(decided, became(compare.Grown, sure, leak))} {
 					p := &leaks.Policy{FailOn: subset(policy)}
 					c := leaks.Case{Policy: p, Version: 1, Status: leaky, Head: &compare.Side{Findings: head}, Compared: compared}
 					plain := leaks.Decide(&c)

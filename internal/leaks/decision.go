@@ -1,6 +1,6 @@
 package leaks
 
-// A Decision is what a gate says of a run, and by what.
+// A Decision is what a gate says of a run, with the reasons.
 type Decision struct {
 	Gate    Gate     `json:"gate"`
 	Exit    int      `json:"exit"`   // what a CI job ends with
@@ -12,7 +12,7 @@ type Decision struct {
 	Canary Proof `json:"canary"`
 }
 
-// A Reason is one thing that a decision rests on.
+// A Reason is one fact that a decision rests on.
 type Reason struct {
 	Effect   Effect     `json:"effect"`
 	Code     ReasonCode `json:"code"`
@@ -73,7 +73,7 @@ const (
 	NotProven Proof = "not-proven"
 )
 
-// exits are what CI jobs end with, as contracts have it.
+// exits are the exit codes of CI jobs; they are part of the contract.
 var exits = map[Gate]int{GatePassed: 0, GateFailed: 1, GateInconclusive: 4, GateError: 3, GatePending: 4}
 
 // ExitCode is what a CI job ends with.
@@ -82,7 +82,7 @@ func (g Gate) ExitCode() int { return exits[g] }
 // Silenced are the reasons by which leaks fail no gate.
 func (d *Decision) Silenced() []Reason { return d.by(EffectSilences) }
 
-// by are the reasons of an effect.
+// by returns the reasons that have an effect.
 func (d *Decision) by(effect Effect) []Reason {
 	var list []Reason
 	for _, r := range d.Reasons {
@@ -93,5 +93,5 @@ func (d *Decision) by(effect Effect) []Reason {
 	return list
 }
 
-// namedReasons is how many reasons of one code a decision names; what is more is counted.
+// namedReasons is how many reasons of one code a decision names; the others are only counted.
 const namedReasons = 100

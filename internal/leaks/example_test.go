@@ -40,7 +40,7 @@ func ExampleDecide() {
 	head := &compare.Side{Build: "101", Runs: []int64{2}, Findings: []compare.Finding{
 		finding("A", leaks.StateOngoing), finding("B", leaks.StateNew), finding("C", leaks.StateKnown),
 	}}
-	compared, policies := &leaks.Compared{Base: base, Head: head, Comparison: compare.Compare(base, head)}, leaks.DefaultPolicies()
+	compared, policies := &leaks.RunComparison{Base: base, Head: head, Comparison: compare.Compare(base, head)}, leaks.DefaultPolicies()
 	for _, text := range []string{"leak", "new", "grown"} {
 		on, err := leaks.ParseFailOn(text)
 		if err != nil {

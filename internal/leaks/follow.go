@@ -7,8 +7,9 @@ type Sighting struct {
 	Build     int // place in the Calendar
 	Scenario  int64
 	Judgement Judgement
-	// Absent says that nothing of it was there though its callers ran, as compare.Seen.Ran has it: what was bad before is fixed. It is no
-	// other evidence, since nobody could see it before it leaked.
+	// Absent says that the build shows nothing of the signature although its callers ran (compare.FrameCounts.Ran): a
+	// signature that was bad before is fixed. Absent is no other evidence, because no run shows a signature before it
+	// leaks.
 	Absent bool
 }
 
@@ -21,7 +22,7 @@ type Marks struct {
 // A Course is what follows from the sightings of a signature and from the team's word. Builds are places in the Calendar, −1 for
 // none.
 type Course struct {
-	// State is what the runs show. What the team tolerates is not in it, since that ends by itself: see Shown.
+	// State is the state by the runs alone. It does not include tolerance, which ends by itself: see Shown.
 	State       State
 	FirstBad    int // the first build in which it leaked or grew
 	LastClean   int // the last build before FirstBad that exercised it in the same scenario, and where it did not
@@ -39,8 +40,8 @@ type Course struct {
 // Follow draws the conclusions of sightings, which are ordered by build. Only that order counts: evidence of an old build
 // may arrive at any time.
 //
-// A signature is fixed when every scenario it was bad in has since a build that is clean, or that shows nothing of it though its callers ran. What only grows after that may be
-// chance; a leak in a newer build is a regression.
+// A signature is fixed when every scenario that it was bad in has a later build that is clean, or that shows nothing of
+// it although its callers ran. Growth after that may be chance; a leak in a newer build is a regression.
 func Follow(sightings []Sighting, marks Marks) Course {
 	f := follower{
 		course: Course{FirstBad: -1, LastClean: -1, LastBad: -1, LastSeen: -1, FixedIn: -1, RegressedIn: -1},
@@ -111,7 +112,7 @@ func (f *follower) build(here []Sighting) {
 	}
 }
 
-// closes notes which scenarios are bad, and reports whether the last of them is clean by now.
+// closes notes which scenarios are bad, and reports whether the last bad one has become clean.
 func (f *follower) closes(here []Sighting) bool {
 	closed := false
 	for _, s := range here {
@@ -141,8 +142,8 @@ func (f *follower) conclude() {
 	}
 }
 
-// firstBad finds the build in which a signature was bad first and, in the same scenario, the last one before it that was
-// clean. Growth that turns out to be a leak counts from where it began; growth that came to its end does not where there
+// firstBad finds the build in which a signature was bad first and, in the same scenario, the last one before it that
+// was clean. Growth that turns out to be a leak counts from its beginning; growth that ended does not count where there
 // is a leak as well.
 func firstBad(sightings []Sighting) (bad, lastClean int) {
 	type episode struct{ bad, lastClean int }

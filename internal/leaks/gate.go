@@ -21,7 +21,8 @@ const (
 	GateError        Gate = "error"   // processing failed, so nothing can be said
 )
 
-// A FailOn is what a gate may fail on: a leak at all, or one that the baseline does not have, or not so badly.
+// A FailOn is a kind of leak that a gate may fail on: any leak, one that the baseline does not have, or one that is
+// worse than in the baseline.
 type FailOn string
 
 // What a gate may fail on.
@@ -32,7 +33,7 @@ const (
 	FailOnGrown     FailOn = "grown"
 )
 
-// failOns are all of them, in the order of lists.
+// failOns are all kinds, in the order of lists.
 var failOns = []FailOn{FailOnLeak, FailOnNew, FailOnRegressed, FailOnGrown}
 
 // failOnWords lists them for people: "leak, new, regressed and grown".
@@ -44,8 +45,9 @@ func failOnWords() string {
 	return joinedWords(words)
 }
 
-// ParseFailOn reads what a call wants its gate to fail on: "new,grown"; nil where it says nothing. However a call spells it, the same kinds are the
-// same list: what gates said is kept by it. Its error is a *FieldError.
+// ParseFailOn reads what a call wants its gate to fail on: "new,grown"; nil where it says nothing. The same kinds give
+// the same list however a call spells them, because answers of gates are stored by that list. Its error is a
+// *FieldError.
 func ParseFailOn(text string) ([]FailOn, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
@@ -70,8 +72,8 @@ func FailsGate(f *compare.Finding) bool {
 	return f != nil && f.Class.IsLeak() && f.Certain && !IsTolerated(f)
 }
 
-// provesNew reports whether the base of a row of a new leak tells that it was not there before: evidence that does not
-// decide tells nothing.
+// provesNew reports whether the base of a new leak's row proves that the leak was not there before. Evidence that does
+// not decide proves nothing.
 func provesNew(base *compare.Side, r *compare.Row) bool {
 	return base.Decides() && (r.Base == nil || r.Base.Class != analysis.ClassUnknown)
 }

@@ -60,8 +60,8 @@ func became(change compare.Change, head compare.Finding, was analysis.Class) com
 }
 
 // against is a comparison with build 1, whose runs have these statuses.
-func against(statuses []analysis.Status, rows ...compare.Row) *leaks.Compared {
-	return &leaks.Compared{Base: &compare.Side{Build: "1", Statuses: statuses}, Comparison: &compare.Comparison{Rows: rows}}
+func against(statuses []analysis.Status, rows ...compare.Row) *leaks.RunComparison {
+	return &leaks.RunComparison{Base: &compare.Side{Build: "1", Statuses: statuses}, Comparison: &compare.Comparison{Rows: rows}}
 }
 
 // theDefault is the policy of a project that has saved none.
@@ -81,7 +81,7 @@ func TestDecideWithoutAPolicy(t *testing.T) {
 		on       string
 		status   analysis.Status
 		head     findings
-		compared *leaks.Compared
+		compared *leaks.RunComparison
 		gate     leaks.Gate
 		why      string
 	}{

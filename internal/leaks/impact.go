@@ -23,7 +23,7 @@ type BuildTurn struct {
 	FromWhy, ToWhy string // of the gravest
 }
 
-// A Silencing is a leak that stands otherwise after a change.
+// A Silencing is a leak that a change silences, or makes count again.
 type Silencing struct {
 	Signature, Title string
 	From, To         ReasonCode // "" for shown: it counts
@@ -31,7 +31,7 @@ type Silencing struct {
 	Count, Of        int        // stacks, or runs, in which it does, of so many that show it
 }
 
-// A Turn is a run that is decided otherwise after a change.
+// A Turn is a run whose decision a change alters.
 type Turn struct {
 	Run                   int64
 	Build, Scenario, Name string
@@ -46,7 +46,7 @@ type PastCase struct {
 	*Case
 }
 
-// decideTwice decides cases as they are and as changed makes them, in their order, whether they turn or not.
+// decideTwice decides each case twice, as it is and as changed makes it, and returns all of them in their order.
 func decideTwice(ctx context.Context, cases []PastCase, changed func(*PastCase) *Case) ([]Turn, error) {
 	decided := make([]Turn, len(cases))
 	for i := range cases {
@@ -71,7 +71,8 @@ func turnsOf(decided []Turn) []Turn {
 	return turns
 }
 
-// ImpactOf says what a change does to cases: of policies, or of what the team says of a leak. then are the same runs after it.
+// ImpactOf says what a change of policies, or of what the team says of a leak, does to cases. then are the same cases
+// after the change.
 func ImpactOf(ctx context.Context, cases, then []PastCase) (*Impact, error) {
 	made := &Impact{Runs: len(cases)}
 	after := make(map[int64]*Case, len(then))
@@ -147,7 +148,7 @@ func (t *BuildTurn) Says() string {
 	return fmt.Sprintf("The gate of build %s %s with this as it does now%s.", t.Build, gateVerbs[t.To], colonWhy(t.ToWhy))
 }
 
-// colonWhy is why a gate says something, behind what it says.
+// colonWhy is the reason of a gate's answer, written behind the answer.
 func colonWhy(why string) string {
 	if why == "" {
 		return ""
@@ -166,7 +167,7 @@ func silencesOf(c *Case) map[string]Reason {
 	return by
 }
 
-// Says counts what changes, in a sentence; what turns to passing comes first, as that is what nobody would notice.
+// Says counts the changes in a sentence. Runs that turn to passed come first, because nobody would notice those.
 func (m *Impact) Says() string {
 	passes := 0
 	for _, t := range m.Turned {
@@ -174,7 +175,8 @@ func (m *Impact) Says() string {
 			passes++
 		}
 	}
-	return fmt.Sprintf("%s silenced, %d heard again; of %d recent runs %d turn, %d of them to passed", plural(len(m.Silenced), "leak is", "leaks are"), len(m.Heard), m.Runs, len(m.Turned), passes)
+	return fmt.Sprintf("%s silenced, %s again; the gates of %d of %d recent runs change, %d of them to passed",
+		plural(len(m.Silenced), "leak is", "leaks are"), plural(len(m.Heard), "leak counts", "leaks count"), len(m.Turned), m.Runs, passes)
 }
 
 func plural(n int, one, many string) string {

@@ -2,31 +2,33 @@ package leaks
 
 import "slices"
 
-// A Namesake is a signature that has the outline of others for its text: evidence without inlined calls calls them so.
+// A Namesake is a signature whose text is the outline of other signatures, that is, the name that evidence without
+// inlined calls gives them.
 type Namesake struct {
 	ID     int64
 	Root   int64 // the leak that it is part of; itself where it is a leak of its own
 	Joined bool  // it is part of that by its outline
-	Others []Outlined
+	Others []OutlinedSignature
 }
 
-// An Outlined is a signature that a namesake may become part of. Of several of one leak the root comes first.
-type Outlined struct {
+// An OutlinedSignature is a signature that a namesake may become part of. Of several signatures of one leak the root comes first.
+type OutlinedSignature struct {
 	ID, Root int64
 	Text     string
 	Beside   bool // one run shows both, by the same evidence
 	Left     bool // a person took the one out of the other
 }
 
-// IsMistaken reports whether a namesake is joined and must not be. Where the other has another outline by now, or leaks no
-// more, it stays: that says nothing against it, and what the team said since is said of both.
+// IsMistaken reports whether a namesake is joined but must not be. It stays joined where the other signature has a
+// different outline by now, or no longer leaks: neither contradicts the join, and what the team said since applies to
+// both.
 func (n *Namesake) IsMistaken() bool {
-	return n.Joined && slices.ContainsFunc(n.Others, func(o Outlined) bool { return o.Root != n.Root || o.Beside })
+	return n.Joined && slices.ContainsFunc(n.Others, func(o OutlinedSignature) bool { return o.Root != n.Root || o.Beside })
 }
 
-// Other is what a namesake is to become part of; nil for nothing. What one run shows side by side are two leaks: of a
-// function that is inlined, and of its caller.
-func (n *Namesake) Other() *Outlined {
+// Other is the signature that a namesake is to become part of; nil for none. Two signatures that one run shows side by
+// side are two leaks: one of an inlined function, one of its caller.
+func (n *Namesake) Other() *OutlinedSignature {
 	if n.Joined || len(n.Others) == 0 {
 		return nil
 	}
@@ -38,15 +40,15 @@ func (n *Namesake) Other() *Outlined {
 	return &n.Others[0]
 }
 
-// A Leaving is a signature that no up-to-date result has any more: its sites have another one now.
-type Leaving struct {
+// A ReplacedSignature is a signature that no up-to-date result has any more, because its sites now have another one.
+type ReplacedSignature struct {
 	ID         int64
 	Now        int64       // that it is part of already; 0 for none
 	Plain      bool        // nothing is said of it and nothing is part of it
 	Candidates []Candidacy // by how much of it went there, most first; at least one
 }
 
-// A Candidacy is a signature that a leaving one may become part of.
+// A Candidacy is a signature that a replaced one may become part of.
 type Candidacy struct {
 	ID        int64
 	Text      string
@@ -54,10 +56,10 @@ type Candidacy struct {
 	AsOutline bool // it is part of another as its outline
 }
 
-// A Fold is what becomes of a signature that leaves.
+// A Fold is what becomes of a replaced signature.
 type Fold int8
 
-// What becomes of a signature that leaves.
+// The fates of a replaced signature.
 const (
 	FoldNothing Fold = iota // it is part of what most of it went to already
 	FoldPlain               // it becomes part of its first candidate, and nothing else changes by that
@@ -66,7 +68,7 @@ const (
 
 // Fold decides what becomes of a signature. leaves reports whether another one leaves as well: two that leave for each other are not
 // joined all at once.
-func (l *Leaving) Fold(leaves func(id int64) bool) Fold {
+func (l *ReplacedSignature) Fold(leaves func(id int64) bool) Fold {
 	to := l.Candidates[0]
 	switch {
 	case l.Now == to.ID:
@@ -77,7 +79,7 @@ func (l *Leaving) Fold(leaves func(id int64) bool) Fold {
 	return FoldJoined
 }
 
-// A Site is what of a site stays when its run is analysed again, with the signature that it has.
+// A Site is the part of a site that stays the same when its run is analysed again, with its signature.
 type Site[Place comparable] struct {
 	Place     Place
 	Signature int64 // 0 for none

@@ -10,7 +10,7 @@ import (
 // A namesake has the id 1; the others are 2, 3 …, of leaks of their own.
 func TestNamesake(t *testing.T) {
 	const mine = 1
-	type others = []leaks.Outlined
+	type others = []leaks.OutlinedSignature
 	for name, test := range map[string]struct {
 		root     int64 // of the namesake; 0 for itself
 		joined   bool
@@ -57,18 +57,18 @@ func TestNamesake(t *testing.T) {
 func TestFoldOfALeaving(t *testing.T) {
 	whole, aPart := leaks.Candidacy{ID: 2, Whole: true}, leaks.Candidacy{ID: 2}
 	for name, test := range map[string]struct {
-		leaving leaks.Leaving
+		leaving leaks.ReplacedSignature
 		leaves  bool // the candidate leaves as well
 		want    leaks.Fold
 	}{
-		"nothing is said of it":           {leaks.Leaving{Plain: true, Candidates: []leaks.Candidacy{whole}}, false, leaks.FoldPlain},
-		"the candidate leaves as well":    {leaks.Leaving{Plain: true, Candidates: []leaks.Candidacy{whole}}, true, leaks.FoldJoined},
-		"the candidate is part already":   {leaks.Leaving{Plain: true, Candidates: []leaks.Candidacy{aPart}}, false, leaks.FoldJoined},
-		"something is said of it":         {leaks.Leaving{Candidates: []leaks.Candidacy{whole}}, false, leaks.FoldJoined},
-		"it is part of it":                {leaks.Leaving{Now: 2, Candidates: []leaks.Candidacy{whole}}, false, leaks.FoldNothing},
-		"plain, and part of it":           {leaks.Leaving{Now: 2, Plain: true, Candidates: []leaks.Candidacy{aPart}}, true, leaks.FoldNothing},
-		"it is part of another":           {leaks.Leaving{Now: 3, Plain: true, Candidates: []leaks.Candidacy{whole, {ID: 3, Whole: true}}}, false, leaks.FoldJoined},
-		"most of it went to the first of": {leaks.Leaving{Plain: true, Candidates: []leaks.Candidacy{whole, {ID: 3}}}, false, leaks.FoldPlain},
+		"nothing is said of it":           {leaks.ReplacedSignature{Plain: true, Candidates: []leaks.Candidacy{whole}}, false, leaks.FoldPlain},
+		"the candidate leaves as well":    {leaks.ReplacedSignature{Plain: true, Candidates: []leaks.Candidacy{whole}}, true, leaks.FoldJoined},
+		"the candidate is part already":   {leaks.ReplacedSignature{Plain: true, Candidates: []leaks.Candidacy{aPart}}, false, leaks.FoldJoined},
+		"something is said of it":         {leaks.ReplacedSignature{Candidates: []leaks.Candidacy{whole}}, false, leaks.FoldJoined},
+		"it is part of it":                {leaks.ReplacedSignature{Now: 2, Candidates: []leaks.Candidacy{whole}}, false, leaks.FoldNothing},
+		"plain, and part of it":           {leaks.ReplacedSignature{Now: 2, Plain: true, Candidates: []leaks.Candidacy{aPart}}, true, leaks.FoldNothing},
+		"it is part of another":           {leaks.ReplacedSignature{Now: 3, Plain: true, Candidates: []leaks.Candidacy{whole, {ID: 3, Whole: true}}}, false, leaks.FoldJoined},
+		"most of it went to the first of": {leaks.ReplacedSignature{Plain: true, Candidates: []leaks.Candidacy{whole, {ID: 3}}}, false, leaks.FoldPlain},
 	} {
 		got := test.leaving.Fold(func(id int64) bool { return test.leaves && id == 2 })
 		if got != test.want {

@@ -8,7 +8,7 @@ import (
 // NoModule stands, where a module is asked for, for leaks without a stack. No file of Windows has that name.
 const NoModule = "?"
 
-// A ModuleRow is what the open leaks that blame a module, and count by one unit, grow by together.
+// A ModuleRow is the total growth of the open leaks that blame one module and count by one unit.
 type ModuleRow struct {
 	Module     string  // "" for leaks without a stack
 	Unit       string  // of the rate; "" for leaks of which none is known
@@ -16,7 +16,7 @@ type ModuleRow struct {
 	Signatures int
 }
 
-// A ModuleShare is what a module has of the growth of a project.
+// A ModuleShare is the share of a module in the growth of a project.
 type ModuleShare struct {
 	Module     string // NoModule for leaks without a stack
 	Bytes      float64
@@ -24,7 +24,7 @@ type ModuleShare struct {
 	Uncounted  int // of them, that Bytes does not count: by another unit, or without a rate
 }
 
-// ModuleShares are the modules of a project, what grows most first.
+// ModuleShares are the modules of a project, those that grow most first.
 type ModuleShares struct {
 	Unit string // that the growth is told by: the one that most open leaks count by; "" for none
 	List []ModuleShare

@@ -8,7 +8,7 @@ type Calendar struct {
 	at     []Place // of ids
 	places map[int64]int
 	names  map[string]int
-	// shape is that of the names of builds without a sequence, where they stand in natural order.
+	// shape is the common shape of the names of builds without a sequence, where those names are in natural order.
 	shape    string
 	natural  bool
 	declared int // builds without a sequence
@@ -37,7 +37,7 @@ func NewCalendar(builds []Build) *Calendar {
 	return c
 }
 
-// Place is that of a build by its id; −1 for nil and for a build that is not there.
+// Place is the place of a build by its id; −1 for nil and for an unknown build.
 func (c *Calendar) Place(id *int64) int {
 	if id != nil {
 		if at, ok := c.places[*id]; ok {
@@ -47,7 +47,7 @@ func (c *Calendar) Place(id *int64) int {
 	return -1
 }
 
-// ID is that of the build at a place; nil for −1.
+// ID is the id of the build at a place; nil for −1.
 func (c *Calendar) ID(place int) *int64 {
 	if place < 0 {
 		return nil
@@ -64,8 +64,9 @@ func (c *Calendar) Named(name string) (place int, ok bool) {
 	return place, ok
 }
 
-// From is the place from which on builds are the named one or newer; −1 where there is none yet. A name that is a number tells its place before
-// the build is there, and so does one of the shape of those that stand in natural order; any other name that is not there tells nothing.
+// From is the first place whose build is the named one or newer; −1 where there is none yet. A name that is a number
+// tells its place before the build exists, and so does a name of the common shape of builds in natural order. Any other
+// unknown name tells nothing.
 func (c *Calendar) From(name string) int {
 	if name == "" {
 		return -1

@@ -5,8 +5,8 @@ import (
 	"heapdrift/internal/analysis/compare"
 )
 
-// A Seen is one finding of a signature, in a run of a build.
-type Seen struct {
+// A SignatureFinding is one finding of a signature, in a run of a build.
+type SignatureFinding struct {
 	Run       int64
 	Signature int64 // of the project; parts of one leak have their own
 	Status    analysis.Status
@@ -20,17 +20,19 @@ type Outcome struct {
 	Runs     int    // that have a result
 	Findings int    // of them, that show the signature
 	Run      int64  // the gravest of those; else the newest
-	// Exercised says that a run shows the signature, leaking or not. Where none does, nothing is known: that is not clean.
+	// Exercised says that a run shows the signature, leaking or not. Where no run shows it, nothing is known, which is
+	// not the same as clean.
 	Exercised bool
-	// Absent is the frame by which its callers ran where no run shows the signature, in a build behind one that it was bad in: that is clean. nil
-	// for none.
+	// Absent is set where no run shows the signature although its callers ran, in a build after one that it was bad in:
+	// such a build is clean. It is the frame that proves that the callers ran; nil for none.
 	Absent    *compare.Caller
 	Judgement Judgement
 	Figure    // of Run
 }
 
-// IsClean reports whether a run shows the signature, could tell a leak from what is none, and none of the runs says that it leaks or
-// grows; or whether none shows it though its callers ran. Where no run shows it, the judgement is Undecided.
+// IsClean reports whether a run shows the signature and could tell a leak from other growth, and no run says that it
+// leaks or grows; or whether no run shows it although its callers ran. Where no run shows it, the judgement is
+// Undecided.
 func (o *Outcome) IsClean() bool { return o.Judgement == Clean || o.IsAbsent() }
 
 // IsAbsent reports whether no run shows the signature though its callers ran.
@@ -39,9 +41,9 @@ func (o *Outcome) IsAbsent() bool { return !o.Exercised && o.Absent != nil }
 // IsBad reports whether the signature leaked or grew.
 func (o *Outcome) IsBad() bool { return o.Exercised && o.Class.IsSuspect() }
 
-// Take adds a finding to the outcome: the gravest speaks for all, of equals that of the newest run. It reports whether the finding
-// speaks now.
-func (o *Outcome) Take(s *Seen) bool {
+// Take adds a finding to the outcome, which shows the gravest finding, among equals that of the newest run. Take
+// reports whether the outcome now shows this finding.
+func (o *Outcome) Take(s *SignatureFinding) bool {
 	o.Findings++
 	o.Judgement = max(o.Judgement, JudgementOf(s.Class, s.Status))
 	if o.Exercised && !graver(&s.Figure, s.Run, &o.Figure, o.Run) {

@@ -73,7 +73,7 @@ func TestOutcomeIsClean(t *testing.T) {
 	} {
 		o := leaks.Outcome{Build: "1", Absent: test.caller}
 		if test.class != "" {
-			o.Take(&leaks.Seen{Run: 1, Status: test.status, Figure: figure(test.class)})
+			o.Take(&leaks.SignatureFinding{Run: 1, Status: test.status, Figure: figure(test.class)})
 		}
 		if o.IsClean() != test.clean || o.IsAbsent() != test.absent || o.IsBad() != test.bad {
 			t.Errorf("%s: clean %t, absent %t, bad %t", test.name, o.IsClean(), o.IsAbsent(), o.IsBad())
@@ -178,7 +178,7 @@ func TestOutcomeOfABuild(t *testing.T) {
 	} {
 		o := leaks.Outcome{Build: "1", Runs: 9, Run: 7}
 		for _, s := range test.taken {
-			if got := o.Take(&leaks.Seen{Run: s.run, Signature: 1, Status: s.status, Figure: figure(s.class, grew(s.grew))}); got != s.speaks {
+			if got := o.Take(&leaks.SignatureFinding{Run: s.run, Signature: 1, Status: s.status, Figure: figure(s.class, grew(s.grew))}); got != s.speaks {
 				t.Errorf("%s: run %d speaks: %v", name, s.run, got)
 			}
 		}

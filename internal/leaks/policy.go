@@ -18,16 +18,17 @@ type Policy struct {
 	Budgets []Budget `json:"budgets"`
 	// Drift bounds how much faster than the newest pinned release before it a build may grow; nil for any.
 	Drift *Drift `json:"drift"`
-	// MinimumScore is from which score on a leak counts, 0 to 1. What was judged without a score always counts.
-	MinimumScore float64      `json:"minimum_score"`
-	Inconclusive Inconclusive `json:"inconclusive"` // "" for warn
+	// MinimumScore is the least score, 0 to 1, at which a leak counts. A leak without a score always counts.
+	MinimumScore float64            `json:"minimum_score"`
+	Inconclusive InconclusivePolicy `json:"inconclusive"` // "" for warn
 	// Noise quarantines signatures that flap; nil for none.
 	Noise *Noise `json:"noise"`
-	// Canary is a signature, or a function, that has to be found as a leak, else the gate is not proven; "" for none. It fails nothing itself.
+	// Canary is a signature, or a function, that must be found as a leak; otherwise the gate is not proven. "" for
+	// none. The canary itself fails no gate.
 	Canary string `json:"canary"`
 }
 
-// A Budget bounds growth: what leaks or grows, is not tolerated and not quarantined, counts.
+// A Budget bounds growth. Findings that leak or grow count, unless they are tolerated or quarantined.
 type Budget struct {
 	Of   BudgetScope `json:"of"`
 	Name string      `json:"name"` // of the process or the signature; "" for each signature
@@ -56,29 +57,31 @@ const (
 	InBlocks Measure = "blocks"
 )
 
-// A Drift bounds growth by that of a release: a few percent at a time pass every comparison with the build before.
+// A Drift bounds growth relative to a release, because growth of a few percent per build passes every comparison with
+// the previous build.
 type Drift struct {
 	Percent float64 `json:"percent"` // how much faster than the release a build may grow in all
 	In      Measure `json:"in"`
 }
 
-// A Noise is when a signature flaps: over the last runs of its scenario that decide about it, it changed so often between found and not found.
+// A Noise defines when a signature flaps: how often it changes between found and not found over the last runs of its
+// scenario that decide about it.
 type Noise struct {
 	Runs    int `json:"runs"`
 	Changes int `json:"changes"`
 }
 
-// An Inconclusive says what a gate does where evidence does not decide.
-type Inconclusive string
+// An InconclusivePolicy says what a gate does where evidence does not decide.
+type InconclusivePolicy string
 
 // What a gate does where evidence does not decide; "" is InconclusiveWarns.
 const (
-	InconclusiveFails  Inconclusive = "fail"
-	InconclusiveWarns  Inconclusive = "warn"
-	InconclusivePasses Inconclusive = "pass"
+	InconclusiveFails  InconclusivePolicy = "fail"
+	InconclusiveWarns  InconclusivePolicy = "warn"
+	InconclusivePasses InconclusivePolicy = "pass"
 )
 
-// Policies are those of a project: one for each scenario that has its own, and one for all others.
+// Policies are the policies of a project: one for each scenario that has its own, and one for all others.
 type Policies struct {
 	Default   Policy            `json:"default"`
 	Scenarios map[string]Policy `json:"scenarios"`
@@ -107,8 +110,8 @@ const (
 	maxNoise     = 50
 )
 
-// ParsePolicies reads policies as JSON and checks them. A field that nobody knows is refused: it may be a misspelled one that matters. Where fail_on
-// is not written a leak fails, as without a policy. Its error is a *FieldError.
+// ParsePolicies reads policies as JSON and checks them. An unknown field is refused, because it may be a misspelled one
+// that matters. Without fail_on, any leak fails the gate, as without a policy. Its error is a *FieldError.
 func ParsePolicies(text []byte) (Policies, error) {
 	var p Policies
 	if len(text) > MaxPolicies {
@@ -119,7 +122,7 @@ func ParsePolicies(text []byte) (Policies, error) {
 	err := decoder.Decode(&p)
 	if err == nil {
 		if _, more := decoder.Token(); !errors.Is(more, io.EOF) {
-			err = errors.New("something stands behind the object")
+			err = errors.New("text follows the JSON object")
 		}
 	}
 	if err != nil {
@@ -129,8 +132,8 @@ func ParsePolicies(text []byte) (Policies, error) {
 	return p, p.check()
 }
 
-// said puts what a gate without a saved policy fails on in the place of a fail_on that is not written: a gate that fails on nothing is one of which
-// somebody has said so.
+// said fills in a fail_on that is not written with what a gate without a saved policy fails on: a gate fails on nothing
+// only where somebody wrote so.
 func (p Policies) said() Policies {
 	fallback := DefaultPolicies().Default.FailOn
 	if p.Default.FailOn == nil {
@@ -148,7 +151,7 @@ func (p Policies) said() Policies {
 // JSON is the policies as they are stored and edited.
 func (p *Policies) JSON() ([]byte, error) { return json.MarshalIndent(p, "", "  ") }
 
-// filled spells defaults out, so that equal policies read equal.
+// filled writes defaults out, so that equal policies have equal texts.
 func (p Policies) filled() Policies {
 	p.Default = p.Default.filled()
 	own := make(map[string]Policy, len(p.Scenarios))
@@ -200,7 +203,7 @@ func (p *Policies) check() error {
 	return nil
 }
 
-// check refuses a policy that cannot be meant. at is where it stands.
+// check refuses a policy that makes no sense. at is its place in the JSON.
 func (p *Policy) check(at string) error {
 	for _, on := range p.FailOn {
 		if !slices.Contains(failOns, on) {
@@ -239,7 +242,7 @@ func (b *Budget) check(at string) error {
 	case b.Of != BudgetTotal && b.Of != BudgetProcess && b.Of != BudgetSignature:
 		return wrongField(at, "of: %q is none of %s, %s and %s", string(b.Of), BudgetTotal, BudgetProcess, BudgetSignature)
 	case b.Of == BudgetTotal && b.Name != "":
-		return wrongField(at, "name: a budget of all signatures has none")
+		return wrongField(at, "name: a budget of all signatures takes no name")
 	case b.Of == BudgetProcess && b.Name == "":
 		return wrongField(at, "name: is missing: say which process, as in app.exe")
 	case !IsLine(b.Name) || len(b.Name) > MaxReason:
@@ -270,8 +273,8 @@ func (n *Noise) Flaps(past []bool) (changes int, flaps bool) {
 	return changes, changes >= n.Changes
 }
 
-// Tightened is what a gate fails on where a call asks for more: what the policy says and the call. A project without a saved policy, of
-// version 0, has nothing to tighten: there the call alone says it.
+// Tightened is what a gate fails on where a call asks for more: what the policy and what the call name. A project
+// without a saved policy, of version 0, has nothing to tighten: there the call alone decides.
 func (p *Policy) Tightened(version int, asked []FailOn) []FailOn {
 	if version == 0 && len(asked) > 0 {
 		return asked
@@ -285,7 +288,8 @@ func (p *Policy) Tightened(version int, asked []FailOn) []FailOn {
 	return list
 }
 
-// NamesProcess reports whether a budget of the policy is of a process: then a case has to know what its run is about.
+// NamesProcess reports whether a budget of the policy is for one process, so that a case needs to know the process of
+// its run.
 func (p *Policy) NamesProcess() bool {
 	return slices.ContainsFunc(p.Budgets, func(b Budget) bool { return b.Of == BudgetProcess })
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Standing is how a leak stands that a reason of this code silences: shown where none does.
+// Standing is the word for a leak that a reason of this code silences; shown is the word where none does.
 func (c ReasonCode) Standing() string {
 	if c == "" {
 		return "shown"
@@ -13,7 +13,7 @@ func (c ReasonCode) Standing() string {
 	return string(c)
 }
 
-// failOnSentences say what each kind of failing means.
+// failOnSentences say what each FailOn means.
 var failOnSentences = map[FailOn]string{
 	FailOnLeak:      "any leak fails",
 	FailOnNew:       "a leak that the baseline does not have fails",
@@ -21,8 +21,8 @@ var failOnSentences = map[FailOn]string{
 	FailOnGrown:     "a leak that grows faster than in the baseline fails",
 }
 
-// inconclusiveSentences say what becomes of evidence that does not decide.
-var inconclusiveSentences = map[Inconclusive]string{
+// inconclusiveSentences say what a gate does where the evidence does not decide.
+var inconclusiveSentences = map[InconclusivePolicy]string{
 	InconclusiveFails:  "Evidence that does not decide fails the gate (exit 1).",
 	InconclusiveWarns:  "Evidence that does not decide warns (exit 4).",
 	InconclusivePasses: "Evidence that does not decide passes (exit 0): such a gate says nothing of what it could not see.",

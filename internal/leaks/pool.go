@@ -8,62 +8,64 @@ import (
 	"heapdrift/internal/analysis/score"
 )
 
-// changedRate is how sure it must be that a leak became faster or slower for its older builds to be another leak.
+// changedRate is the least certainty that a leak became faster or slower from which on its older builds count as
+// another leak.
 const changedRate = 0.99
 
-// A Judged is what is said of a signature in a run: by the run alone, or by several together.
-type Judged struct {
+// A Rating is the class and score of a signature in a run, given by that run alone or by several runs together.
+type Rating struct {
 	Class   analysis.Class `json:"class"`
 	Score   *float64       `json:"score"`
 	Certain bool           `json:"certain"`
 }
 
-// IsUnconfirmedBy reports whether a run by itself takes for a certain leak what together with other runs is none, or none for certain. Of nil, the run
-// stands for itself.
-func (j *Judged) IsUnconfirmedBy(f *Figure) bool {
+// IsUnconfirmedBy reports whether one run alone shows a certain leak that the runs together do not confirm as a certain
+// leak. A nil Rating means that the run is judged alone.
+func (j *Rating) IsUnconfirmedBy(f *Figure) bool {
 	return j != nil && j.Class == analysis.ClassLeak && j.Certain && (f.Class != analysis.ClassLeak || !f.Certain)
 }
 
-// A Shown is what one run says of a signature by itself.
-type Shown struct {
-	Judged
+// A RunRating is the rating that one run alone gives a signature, and what the rating rests on.
+type RunRating struct {
+	Rating
 	Evidence *score.Evidence // nil of what cannot be a leak, or was not judged
 	Rate     *score.Rate     // nil where it does not grow
 }
 
-// leastOdds are the log odds up to which what one run does not suspect counts in a pool as what cannot be a leak: that differs little, and is nearly all
-// that a run shows.
+// leastOdds are the log odds up to which a finding that one run does not suspect counts in a pool as one that cannot be
+// a leak. The difference is small, and nearly all findings of a run are of this kind.
 const leastOdds = -6
 
-// CountsInPools reports whether what the judgement of a run rests on, nil for nothing, is worth keeping for pools. Where no model was asked, it has no
-// log odds.
+// CountsInPools reports whether the evidence of a run's judgement, nil for none, is worth keeping for pools. Evidence
+// that no model judged has no log odds.
 func CountsInPools(class analysis.Class, e *score.Evidence) bool {
 	return e != nil && !math.IsInf(e.LogOdds, 0) && !math.IsNaN(e.LogOdds) && (class.IsSuspect() || e.LogOdds > leastOdds)
 }
 
-// isSuspect reports whether it leaks or grows.
-func (s *Shown) isSuspect() bool { return s.Class.IsSuspect() }
+// isSuspect reports whether the signature leaks or grows in the run.
+func (s *RunRating) isSuspect() bool { return s.Class.IsSuspect() }
 
-// tells reports whether it can be judged together with what other runs say. One block that is resized is judged by its bytes, what no pointer reaches by that, and what could not be
-// judged by its counts says neither that it leaks nor that it does not.
-func (s *Shown) tells() bool {
+// tells reports whether the rating can be pooled with those of other runs. It cannot where one resized block is judged
+// by its bytes, where blocks are judged by the pointers to them, or where the counts did not suffice for a judgement.
+func (s *RunRating) tells() bool {
 	return s.Class != analysis.ClassUnknown && s.Class != analysis.ClassGrowingBlock && s.Class != analysis.ClassUnreferenced && (s.Evidence != nil || !s.isSuspect())
 }
 
-// leansToLeak reports whether several runs may convict what one run by itself does not suspect: by the model it leaks rather than not.
-func (s *Shown) leansToLeak() bool { return s.odds() >= 0 }
+// leansToLeak reports whether several runs together may find a leak that this run alone does not suspect: the model
+// gives a leak at least even odds.
+func (s *RunRating) leansToLeak() bool { return s.odds() >= 0 }
 
-// Speaker returns which of several findings of one leak in one run speaks for the run: what leaks or grows before what does not, what can be judged
-// together before what cannot, then the one that rather leaks.
-func Speaker(a, b *Shown) *Shown {
+// Speaker returns which of two findings of one leak in one run stands for the run: a suspect one before others, then
+// one that can be pooled, then the one with the higher odds of a leak.
+func Speaker(a, b *RunRating) *RunRating {
 	if cmp.Or(compareBools(b.isSuspect(), a.isSuspect()), compareBools(b.tells(), a.tells()), cmp.Compare(b.odds(), a.odds()), cmp.Compare(b.Class.Gravity(), a.Class.Gravity())) > 0 {
 		return b
 	}
 	return a
 }
 
-// odds are the log odds that it leaks, below all others where they are not known.
-func (s *Shown) odds() float64 {
+// odds are the log odds of a leak, less than all others where they are not known.
+func (s *RunRating) odds() float64 {
 	if s.Evidence == nil {
 		return math.Inf(-1)
 	}
@@ -73,60 +75,62 @@ func (s *Shown) odds() float64 {
 // A Pool is what the runs of a scenario say of one leak.
 type Pool struct {
 	Runs  PoolRuns
-	Shown []*Shown // by run; nil where it does not show the leak
-	// Absent are the builds of which no run shows the leak though its callers ran.
+	Shown []*RunRating // by run; nil where it does not show the leak
+	// Absent are the builds in which no run shows the leak although its callers ran.
 	Absent map[string]bool
 	// Fixed is the build that has the fix, by the team's word; nil for none.
 	Fixed Place
 	// Judge judges runs together: score.Pool.
-	Judge func(runs []*score.Evidence) (score.Pooled, bool)
+	Judge func(runs []*score.Evidence) (score.PooledResult, bool)
 }
 
-// A Pooled is the judgement on several runs of a scenario together, and what it rests on.
-type Pooled struct {
-	score.Pooled          // zero where one run stands for itself
-	Builds       []string `json:"builds"` // that the leak did not change over, oldest first
-	// Of the runs, by themselves: so many leak, grow, and do neither.
+// A PooledRating is the judgement on several runs of a scenario together, and what it rests on.
+type PooledRating struct {
+	score.PooledResult          // zero where one run stands for itself
+	Builds             []string `json:"builds"` // that the leak did not change over, oldest first
+	// Leaking, Growing and Clean count the runs by their own ratings.
 	Leaking int `json:"leaking,omitempty"`
 	Growing int `json:"growing,omitempty"`
 	Clean   int `json:"clean,omitempty"`
-	// Before is how many builds right before those show it and neither leak nor grow; Levelled says that it filled up in each of them.
+	// Before is how many builds directly before those show the signature and neither leak nor grow; Levelled says that
+	// its memory reached a level in each of them.
 	Before   int  `json:"before,omitempty"`
 	Levelled bool `json:"levelled,omitempty"`
 }
 
-// Of judges what the run at an index says of the leak together with the runs that its build may be pooled with. own is the finding that is judged: of
-// several in that run each is. The result is own's judgement and nil where other runs have nothing to say to it.
-func (p *Pool) Of(at int, own *Shown) (Judged, *Pooled) {
+// Of judges the leak in the run at an index together with the runs that its build may be pooled with. own is the
+// finding to judge; each finding of a run is judged by itself. Where other runs add nothing, the result is own's rating
+// and nil.
+func (p *Pool) Of(at int, own *RunRating) (Rating, *PooledRating) {
 	if !own.tells() || !own.isSuspect() && !own.leansToLeak() {
-		return own.Judged, nil
+		return own.Rating, nil
 	}
-	pooled := &Pooled{Builds: []string{}}
+	pooled := &PooledRating{Builds: []string{}}
 	var ok bool
 	if list := p.gather(at, own, pooled); len(list) > 1 {
-		pooled.Pooled, ok = p.Judge(list)
+		pooled.PooledResult, ok = p.Judge(list)
 		pooled.Certain = pooled.Certain && pooled.Leaks
 	}
 	switch {
 	case ok && pooled.Leaks:
-		return Judged{analysis.ClassLeak, &pooled.Score, pooled.Certain}, pooled
+		return Rating{analysis.ClassLeak, &pooled.Score, pooled.Certain}, pooled
 	case !own.isSuspect() || !ok && pooled.Before == 0:
-		return own.Judged, nil
+		return own.Rating, nil
 	case ok:
-		return Judged{analysis.ClassGrowing, &pooled.Score, false}, pooled
+		return Rating{analysis.ClassGrowing, &pooled.Score, false}, pooled
 	default: // only what was before is worth a word
-		pooled.Pooled, pooled.Leaking, pooled.Growing, pooled.Clean = score.Pooled{}, 0, 0, 0
-		return own.Judged, pooled
+		pooled.PooledResult, pooled.Leaking, pooled.Growing, pooled.Clean = score.PooledResult{}, 0, 0, 0
+		return own.Rating, pooled
 	}
 }
 
-// gather returns what the runs of the pool say, the oldest first: those of the run's own build, and of older ones for as long as the leak did not
-// change. It counts in pooled what they are.
-func (p *Pool) gather(at int, own *Shown, pooled *Pooled) []*score.Evidence {
+// gather returns the evidence of the pool's runs, the oldest first: the runs of the run's own build, and of older
+// builds for as long as the leak did not change. It counts them in pooled.
+func (p *Pool) gather(at int, own *RunRating, pooled *PooledRating) []*score.Evidence {
 	place := p.Runs[at].Place
 	first, to := p.Runs.Window(place)
 	from, _ := p.Runs.build(place)
-	shown := func(i int) *Shown {
+	shown := func(i int) *RunRating {
 		if i == at {
 			return own
 		}
@@ -167,7 +171,7 @@ func (p *Pool) gather(at int, own *Shown, pooled *Pooled) []*score.Evidence {
 	return list
 }
 
-func (p *Pooled) count(s *Shown, build string) {
+func (p *PooledRating) count(s *RunRating, build string) {
 	if n := len(p.Builds); n == 0 || p.Builds[n-1] != build {
 		p.Builds = append(p.Builds, build)
 	}
@@ -181,7 +185,8 @@ func (p *Pooled) count(s *Shown, build string) {
 	}
 }
 
-// cleanBefore counts the builds before one, and not before the first of the window, that show the leak and neither leak nor grow.
+// cleanBefore counts the builds before a given one, back to the first of the window, that show the signature and
+// neither leak nor grow.
 func (p *Pool) cleanBefore(first, before int) (builds int, levelled bool) {
 	levelled = true
 	for before > first {
@@ -202,8 +207,8 @@ func (p *Pool) cleanBefore(first, before int) (builds int, levelled bool) {
 	return builds, levelled && builds > 0
 }
 
-// isTold reports whether a run of a build says what the leak was in it.
-func isTold(runs []*Shown) bool {
+// isTold reports whether a run of a build tells whether the leak was in that build.
+func isTold(runs []*RunRating) bool {
 	for _, s := range runs {
 		if s != nil && s.Class != analysis.ClassUnknown {
 			return true
@@ -212,8 +217,8 @@ func isTold(runs []*Shown) bool {
 	return false
 }
 
-// isSuspect reports whether it leaks or grows in a run of a build.
-func isSuspect(runs []*Shown) bool {
+// isSuspect reports whether the signature leaks or grows in a run of a build.
+func isSuspect(runs []*RunRating) bool {
 	for _, s := range runs {
 		if s != nil && s.isSuspect() {
 			return true
@@ -223,7 +228,7 @@ func isSuspect(runs []*Shown) bool {
 }
 
 // isAnotherRate reports whether a run of a build surely grew faster or slower than a rate.
-func isAnotherRate(rate *score.Rate, runs []*Shown) bool {
+func isAnotherRate(rate *score.Rate, runs []*RunRating) bool {
 	for _, s := range runs {
 		if rate == nil || s == nil || s.Rate == nil || s.Rate.Unit != rate.Unit {
 			continue
@@ -236,7 +241,7 @@ func isAnotherRate(rate *score.Rate, runs []*Shown) bool {
 	return false
 }
 
-// exposureOf is a rate as comparisons of builds have it.
+// exposureOf converts a rate to the form that comparisons of builds use.
 func exposureOf(r *score.Rate) score.Exposure {
 	return score.Exposure{Count: r.Count * r.Over, Over: r.Over, Dispersion: r.Dispersion}
 }

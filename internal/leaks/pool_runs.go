@@ -1,6 +1,7 @@
 package leaks
 
-// MostPooled is how many runs are judged together at most, unless the build of the run has more itself. What is older may have been another program.
+// MostPooled is how many runs are judged together at most, unless the run's own build has more. Older runs may be of a
+// rather different program.
 const MostPooled = 8
 
 // A PoolRun is a run of a scenario that may be judged together with others: its evidence lost nothing, and is enough for growth to be judged.
@@ -13,7 +14,8 @@ type PoolRun struct {
 // PoolRuns are such runs of one scenario, those of the oldest build first and those of one build by name.
 type PoolRuns []PoolRun
 
-// build finds the runs of the build of a place: [from, to), and where they would be for none.
+// build finds the runs of the build at a place: [from, to). Without runs, the range is empty and lies where they would
+// be.
 func (p PoolRuns) build(place Place) (from, to int) {
 	for from < len(p) && ComparePlaces(p[from].Place, place) < 0 {
 		from++
@@ -24,7 +26,7 @@ func (p PoolRuns) build(place Place) (from, to int) {
 	return from, to
 }
 
-// older is where the runs of the build begin that stand before others, and not before the first of a window.
+// older is where the runs of the previous build begin, but not before the first run of a window.
 func (p PoolRuns) older(first, before int) int {
 	from := before - 1
 	for from > first && p[from-1].Build == p[before-1].Build {
@@ -33,8 +35,8 @@ func (p PoolRuns) older(first, before int) int {
 	return from
 }
 
-// Window finds the runs that those of a build are judged together with, as far as they show the same leak: all of the build itself, and as many of
-// the newest before it as make up MostPooled.
+// Window finds the runs that the runs of a build may be judged together with: all of the build itself, and the newest
+// before it, up to MostPooled.
 func (p PoolRuns) Window(place Place) (from, to int) {
 	from, to = p.build(place)
 	return max(0, min(from, to-MostPooled)), to

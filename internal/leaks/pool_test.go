@@ -14,7 +14,7 @@ import (
 )
 
 // pooledFrom convicts from a mean of 1 on, and for certain from 2 on: the tests are of which runs are judged together, not of how.
-func pooledFrom(runs []*score.Evidence) (p score.Pooled, ok bool) {
+func pooledFrom(runs []*score.Evidence) (p score.PooledResult, ok bool) {
 	p.Runs = len(runs)
 	for _, e := range runs {
 		odds := -8.0
@@ -27,17 +27,17 @@ func pooledFrom(runs []*score.Evidence) (p score.Pooled, ok bool) {
 	return p, true
 }
 
-func shown(class analysis.Class, odds float64) *leaks.Shown {
-	return &leaks.Shown{Judged: leaks.Judged{Class: class, Score: new(0.5), Certain: class == leak}, Evidence: &score.Evidence{LogOdds: odds}}
+func shown(class analysis.Class, odds float64) *leaks.RunRating {
+	return &leaks.RunRating{Rating: leaks.Rating{Class: class, Score: new(0.5), Certain: class == leak}, Evidence: &score.Evidence{LogOdds: odds}}
 }
 
 // bare is what was judged without a look at its shape.
-func bare(class analysis.Class) *leaks.Shown {
-	return &leaks.Shown{Judged: leaks.Judged{Class: class, Score: new(0.5)}}
+func bare(class analysis.Class) *leaks.RunRating {
+	return &leaks.RunRating{Rating: leaks.Rating{Class: class, Score: new(0.5)}}
 }
 
 // at is what a run says of something that grows by so many blocks an hour.
-func at(rate float64, s *leaks.Shown) *leaks.Shown {
+func at(rate float64, s *leaks.RunRating) *leaks.RunRating {
 	s.Rate = &score.Rate{Unit: "hour", Count: rate, Over: 10, Dispersion: 1}
 	return s
 }
@@ -46,7 +46,7 @@ func at(rate float64, s *leaks.Shown) *leaks.Shown {
 type poolCase struct {
 	name   string
 	runs   []string
-	shown  []*leaks.Shown
+	shown  []*leaks.RunRating
 	absent string // builds
 	fixed  int64  // sequence of the build; 0 for none
 	class  analysis.Class
@@ -84,54 +84,56 @@ func ran(n int) (runs []string) {
 }
 
 // same says the same of n runs.
-func same(n int, s *leaks.Shown) []*leaks.Shown { return slices.Repeat([]*leaks.Shown{s}, n) }
+func same(n int, s *leaks.RunRating) []*leaks.RunRating {
+	return slices.Repeat([]*leaks.RunRating{s}, n)
+}
 
 // The last run of each case is judged.
 var poolCases = []poolCase{
 	{name: "one run", runs: ran(1), shown: same(1, shown(leak, 4)), class: leak, sure: true},
 	{name: "two that leak", runs: ran(2), shown: same(2, shown(leak, 4)), class: leak, sure: true, builds: "1 2",
 		says: "2 runs of this scenario together (builds 1 and 2): leaks in each by itself; of generated stacks that look like this 90 % leaked"},
-	{name: "growth that adds up to a leak", runs: []string{"1", "1/b", "2"}, shown: []*leaks.Shown{shown(leak, 3), shown(grows, 1.9), shown(grows, 1.9)}, class: leak, sure: true, builds: "1 2",
+	{name: "growth that adds up to a leak", runs: []string{"1", "1/b", "2"}, shown: []*leaks.RunRating{shown(leak, 3), shown(grows, 1.9), shown(grows, 1.9)}, class: leak, sure: true, builds: "1 2",
 		says: "3 runs of this scenario together (builds 1 and 2): leaks in 1, grows in 2 by itself; of generated stacks that look like this 90 % leaked"},
 	{name: "a mean just below a leak", runs: ran(2), shown: same(2, shown(grows, 0.99)), class: grows, builds: "1 2",
 		says: "2 runs of this scenario together (builds 1 and 2): grows in each by itself, which does not decide; of generated stacks that look like this 90 % leaked"},
 	{name: "a mean at a leak", runs: ran(2), shown: same(2, shown(grows, 1)), class: leak, builds: "1 2"},
 	{name: "a mean just below certainty", runs: ran(2), shown: same(2, shown(leak, 1.99)), class: leak, builds: "1 2",
 		says: "2 runs of this scenario together (builds 1 and 2): leaks in each by itself, not surely enough to fail a gate; of generated stacks that look like this 90 % leaked"},
-	{name: "not borne out", runs: []string{"1/a", "1/b", "1/c"}, shown: []*leaks.Shown{bare(stable), shown(cache, -3), shown(leak, 4)}, class: grows, builds: "1",
+	{name: "not borne out", runs: []string{"1/a", "1/b", "1/c"}, shown: []*leaks.RunRating{bare(stable), shown(cache, -3), shown(leak, 4)}, class: grows, builds: "1",
 		says: "leaks by itself, and 2 other runs of the scenario do not bear it out: growing"},
-	{name: "not borne out by one", runs: []string{"1/a", "1/b"}, shown: []*leaks.Shown{bare(stable), shown(leak, 4)}, class: grows, builds: "1",
+	{name: "not borne out by one", runs: []string{"1/a", "1/b"}, shown: []*leaks.RunRating{bare(stable), shown(leak, 4)}, class: grows, builds: "1",
 		says: "leaks by itself, and the other run of the scenario does not bear it out: growing"},
-	{name: "a build that does not show it", runs: ran(3), shown: []*leaks.Shown{shown(leak, 4), nil, shown(leak, 4)}, class: leak, sure: true, builds: "1 3"},
-	{name: "a build that cannot tell", runs: ran(3), shown: []*leaks.Shown{shown(leak, 4), bare(unknown), shown(leak, 4)}, class: leak, sure: true, builds: "1 3"},
-	{name: "growth that could not be judged", runs: ran(3), shown: []*leaks.Shown{shown(leak, 4), bare(grows), shown(leak, 4)}, class: leak, sure: true, builds: "1 3"},
-	{name: "a block that is resized among others", runs: ran(2), shown: []*leaks.Shown{bare(analysis.ClassGrowingBlock), shown(leak, 4)}, class: leak, sure: true},
+	{name: "a build that does not show it", runs: ran(3), shown: []*leaks.RunRating{shown(leak, 4), nil, shown(leak, 4)}, class: leak, sure: true, builds: "1 3"},
+	{name: "a build that cannot tell", runs: ran(3), shown: []*leaks.RunRating{shown(leak, 4), bare(unknown), shown(leak, 4)}, class: leak, sure: true, builds: "1 3"},
+	{name: "growth that could not be judged", runs: ran(3), shown: []*leaks.RunRating{shown(leak, 4), bare(grows), shown(leak, 4)}, class: leak, sure: true, builds: "1 3"},
+	{name: "a block that is resized among others", runs: ran(2), shown: []*leaks.RunRating{bare(analysis.ClassGrowingBlock), shown(leak, 4)}, class: leak, sure: true},
 	{name: "a block that is resized", runs: ran(2), shown: same(2, shown(analysis.ClassGrowingBlock, -2)), class: analysis.ClassGrowingBlock},
-	{name: "growth that could not be judged itself", runs: ran(2), shown: []*leaks.Shown{shown(leak, 4), bare(grows)}, class: grows},
-	{name: "fixed between", runs: ran(3), shown: []*leaks.Shown{shown(leak, 4), nil, shown(leak, 4)}, absent: "2", class: leak, sure: true},
-	{name: "fixed before it was there", runs: ran(3), shown: []*leaks.Shown{nil, shown(leak, 4), shown(leak, 4)}, absent: "1", class: leak, sure: true, builds: "2 3"},
-	{name: "absent from a build that another run of shows it", runs: []string{"1", "2/a", "2/b", "3"}, shown: []*leaks.Shown{shown(leak, 4), nil, shown(leak, 4), shown(leak, 4)},
+	{name: "growth that could not be judged itself", runs: ran(2), shown: []*leaks.RunRating{shown(leak, 4), bare(grows)}, class: grows},
+	{name: "fixed between", runs: ran(3), shown: []*leaks.RunRating{shown(leak, 4), nil, shown(leak, 4)}, absent: "2", class: leak, sure: true},
+	{name: "fixed before it was there", runs: ran(3), shown: []*leaks.RunRating{nil, shown(leak, 4), shown(leak, 4)}, absent: "1", class: leak, sure: true, builds: "2 3"},
+	{name: "absent from a build that another run of shows it", runs: []string{"1", "2/a", "2/b", "3"}, shown: []*leaks.RunRating{shown(leak, 4), nil, shown(leak, 4), shown(leak, 4)},
 		absent: "2", class: leak, sure: true, builds: "1 2 3"},
 	{name: "fixed by the team's word", runs: ran(4), shown: same(4, shown(leak, 4)), fixed: 3, class: leak, sure: true, builds: "3 4"},
 	{name: "fixed in this build", runs: ran(2), shown: same(2, shown(leak, 4)), fixed: 2, class: leak, sure: true},
 	{name: "fixed later", runs: ran(2), shown: same(2, shown(leak, 4)), fixed: 3, class: leak, sure: true, builds: "1 2"},
-	{name: "clean before", runs: ran(3), shown: []*leaks.Shown{bare(stable), shown(cache, -1), shown(grows, 1.9)}, class: grows, builds: "3", says: "clean in each of the 2 builds before, and grows in this one"},
-	{name: "levelled off before", runs: ran(3), shown: []*leaks.Shown{shown(cache, -1), bare(cache), shown(grows, 4)}, class: grows, builds: "3",
+	{name: "clean before", runs: ran(3), shown: []*leaks.RunRating{bare(stable), shown(cache, -1), shown(grows, 1.9)}, class: grows, builds: "3", says: "clean in each of the 2 builds before, and grows in this one"},
+	{name: "levelled off before", runs: ran(3), shown: []*leaks.RunRating{shown(cache, -1), bare(cache), shown(grows, 4)}, class: grows, builds: "3",
 		says: "levelled off in each of the 2 builds before, and grows in this one"},
-	{name: "clean before two that grow", runs: ran(4), shown: []*leaks.Shown{shown(grows, 1), bare(stable), shown(leak, 4), shown(leak, 4)}, class: leak, sure: true, builds: "3 4",
+	{name: "clean before two that grow", runs: ran(4), shown: []*leaks.RunRating{shown(grows, 1), bare(stable), shown(leak, 4), shown(leak, 4)}, class: leak, sure: true, builds: "3 4",
 		says: "2 runs of this scenario together (builds 3 and 4): leaks in each by itself; of generated stacks that look like this 90 % leaked\nclean in the build before, and leaks since build 3"},
-	{name: "an absence among clean builds", runs: ran(3), shown: []*leaks.Shown{bare(stable), nil, shown(leak, 4)}, absent: "2", class: leak, sure: true, builds: "3", says: "clean in the build before, and leaks in this one"},
-	{name: "clean behind growth", runs: ran(2), shown: []*leaks.Shown{shown(leak, 4), shown(cache, 0)}, class: cache},
+	{name: "an absence among clean builds", runs: ran(3), shown: []*leaks.RunRating{bare(stable), nil, shown(leak, 4)}, absent: "2", class: leak, sure: true, builds: "3", says: "clean in the build before, and leaks in this one"},
+	{name: "clean behind growth", runs: ran(2), shown: []*leaks.RunRating{shown(leak, 4), shown(cache, 0)}, class: cache},
 	{name: "clean, and near to a leak each time", runs: ran(3), shown: same(3, shown(cache, 1)), class: leak, builds: "1 2 3",
 		says: "3 runs of this scenario together (builds 1, 2 and 3): is clean in each by itself; of generated stacks that look like this 90 % leaked"},
-	{name: "clean, and below even odds by itself", runs: ran(3), shown: []*leaks.Shown{shown(cache, 4), shown(cache, 4), shown(cache, -0.01)}, class: cache},
-	{name: "clean, at even odds, and all that is said of it", runs: ran(2), shown: []*leaks.Shown{shown(cache, 1.99), shown(cache, 0)}, class: cache},
-	{name: "clean beside a leak of the same build", runs: []string{"1/a", "1/b"}, shown: []*leaks.Shown{shown(leak, 4), shown(cache, 0)}, class: leak, sure: true, builds: "1",
+	{name: "clean, and below even odds by itself", runs: ran(3), shown: []*leaks.RunRating{shown(cache, 4), shown(cache, 4), shown(cache, -0.01)}, class: cache},
+	{name: "clean, at even odds, and all that is said of it", runs: ran(2), shown: []*leaks.RunRating{shown(cache, 1.99), shown(cache, 0)}, class: cache},
+	{name: "clean beside a leak of the same build", runs: []string{"1/a", "1/b"}, shown: []*leaks.RunRating{shown(leak, 4), shown(cache, 0)}, class: leak, sure: true, builds: "1",
 		says: "2 runs of this scenario together (build 1): leaks in 1, is clean in 1 by itself; of generated stacks that look like this 90 % leaked"},
-	{name: "as fast as before", runs: ran(2), shown: []*leaks.Shown{at(10, shown(leak, 4)), at(12, shown(leak, 4))}, class: leak, sure: true, builds: "1 2"},
-	{name: "twice as fast", runs: ran(3), shown: []*leaks.Shown{at(20, shown(leak, 4)), at(10, shown(leak, 4)), at(20, shown(leak, 4))}, class: leak, sure: true},
-	{name: "half as fast", runs: ran(2), shown: []*leaks.Shown{at(20, shown(leak, 4)), at(10, shown(leak, 4))}, class: leak, sure: true},
-	{name: "twice as fast in a run of the same build", runs: []string{"1/a", "1/b"}, shown: []*leaks.Shown{at(10, shown(leak, 4)), at(20, shown(leak, 4))}, class: leak, sure: true, builds: "1"},
+	{name: "as fast as before", runs: ran(2), shown: []*leaks.RunRating{at(10, shown(leak, 4)), at(12, shown(leak, 4))}, class: leak, sure: true, builds: "1 2"},
+	{name: "twice as fast", runs: ran(3), shown: []*leaks.RunRating{at(20, shown(leak, 4)), at(10, shown(leak, 4)), at(20, shown(leak, 4))}, class: leak, sure: true},
+	{name: "half as fast", runs: ran(2), shown: []*leaks.RunRating{at(20, shown(leak, 4)), at(10, shown(leak, 4))}, class: leak, sure: true},
+	{name: "twice as fast in a run of the same build", runs: []string{"1/a", "1/b"}, shown: []*leaks.RunRating{at(10, shown(leak, 4)), at(20, shown(leak, 4))}, class: leak, sure: true, builds: "1"},
 	{name: "eight", runs: ran(8), shown: same(8, shown(leak, 4)), class: leak, sure: true, builds: "1 2 3 4 5 6 7 8",
 		says: "8 runs of this scenario together (8 builds, 1 to 8): leaks in each by itself; of generated stacks that look like this 90 % leaked"},
 	{name: "nine", runs: ran(9), shown: same(9, shown(leak, 4)), class: leak, sure: true, builds: "2 3 4 5 6 7 8 9"},
@@ -150,7 +152,7 @@ func TestPool(t *testing.T) {
 		builds, says := "", []string{}
 		if pooled != nil {
 			builds = strings.Join(pooled.Builds, " ")
-			for _, clause := range pooled.Clauses(own.Judged) {
+			for _, clause := range pooled.Clauses(own.Rating) {
 				says = append(says, clause.Text)
 			}
 		}
@@ -160,8 +162,8 @@ func TestPool(t *testing.T) {
 		if got := strings.Join(says, "\n"); c.says != "" && got != c.says {
 			t.Errorf("%s: %s\nwant %s", c.name, got, c.says)
 		}
-		if pooled == nil && !reflect.DeepEqual(judged, own.Judged) {
-			t.Errorf("%s: %+v without a reason, alone %+v", c.name, judged, own.Judged)
+		if pooled == nil && !reflect.DeepEqual(judged, own.Rating) {
+			t.Errorf("%s: %+v without a reason, alone %+v", c.name, judged, own.Rating)
 		}
 	}
 }
@@ -169,7 +171,7 @@ func TestPool(t *testing.T) {
 // Without a table of thresholds no run convicts or acquits another.
 func TestPoolThatSaysNothing(t *testing.T) {
 	p := (&poolCase{runs: ran(2), shown: same(2, shown(leak, 4))}).pool()
-	p.Judge = func([]*score.Evidence) (score.Pooled, bool) { return score.Pooled{}, false }
+	p.Judge = func([]*score.Evidence) (score.PooledResult, bool) { return score.PooledResult{}, false }
 	if judged, pooled := p.Of(1, p.Shown[1]); pooled != nil || judged.Class != leak {
 		t.Errorf("%+v %+v", judged, pooled)
 	}
@@ -177,12 +179,12 @@ func TestPoolThatSaysNothing(t *testing.T) {
 
 // Runs that together do not say that it leaks cannot be certain that it does, whatever table judged them.
 func TestPoolIsCertainOfLeaksAlone(t *testing.T) {
-	for _, says := range []score.Pooled{{}, {Certain: true}, {Leaks: true}, {Leaks: true, Certain: true}} {
+	for _, says := range []score.PooledResult{{}, {Certain: true}, {Leaks: true}, {Leaks: true, Certain: true}} {
 		p := (&poolCase{runs: ran(2), shown: same(2, shown(leak, 4))}).pool()
-		p.Judge = func([]*score.Evidence) (score.Pooled, bool) { return says, true }
+		p.Judge = func([]*score.Evidence) (score.PooledResult, bool) { return says, true }
 		judged, pooled := p.Of(1, p.Shown[1])
 		if want := says.Leaks && says.Certain; judged.Certain != want || pooled.Certain != want {
-			t.Errorf("%+v: %+v %+v", says, judged, pooled.Pooled)
+			t.Errorf("%+v: %+v %+v", says, judged, pooled.PooledResult)
 		}
 	}
 }
@@ -201,7 +203,7 @@ func TestAroundFindsAllThatARunChanges(t *testing.T) {
 		if len(runs) == 0 {
 			continue
 		}
-		said := func() *leaks.Shown {
+		said := func() *leaks.RunRating {
 			switch rng.IntN(6) {
 			case 0:
 				return nil

@@ -12,8 +12,9 @@ import (
 // rulePooled names the clauses that say what other runs add.
 const rulePooled = "pooled"
 
-// Clauses say what other runs add to the judgement of one, which is own: the line of those that are judged together, and that of the builds before.
-func (p *Pooled) Clauses(own Judged) []score.Clause {
+// Clauses say what other runs add to the judgement of one run, own: one line on the runs that are judged together, one
+// on the builds before them.
+func (p *PooledRating) Clauses(own Rating) []score.Clause {
 	var list []score.Clause
 	if p.Runs > 1 {
 		list = append(list, score.Clause{Rule: rulePooled, Holds: new(p.Leaks), Text: p.says(own)})
@@ -24,8 +25,8 @@ func (p *Pooled) Clauses(own Judged) []score.Clause {
 	return list
 }
 
-// says tells what the runs are judged to be together.
-func (p *Pooled) says(own Judged) string {
+// says gives the judgement on the runs together.
+func (p *PooledRating) says(own Rating) string {
 	if own.Class == analysis.ClassLeak && !p.Leaks {
 		if p.Runs == 2 {
 			return "leaks by itself, and the other run of the scenario does not bear it out: growing"
@@ -46,7 +47,7 @@ func (p *Pooled) says(own Judged) string {
 const namedBuilds = 3
 
 // where names the builds.
-func (p *Pooled) where() string {
+func (p *PooledRating) where() string {
 	switch n := len(p.Builds); {
 	case n == 1:
 		return "build " + p.Builds[0]
@@ -57,8 +58,8 @@ func (p *Pooled) where() string {
 	}
 }
 
-// each counts what the runs say by themselves.
-func (p *Pooled) each() string {
+// each counts the runs by their own ratings.
+func (p *PooledRating) each() string {
 	var words []string
 	for _, c := range []struct {
 		runs int
@@ -74,8 +75,8 @@ func (p *Pooled) each() string {
 	return strings.Join(words, ", ") + " by itself"
 }
 
-// saysBefore tells what was there before the leak began.
-func (p *Pooled) saysBefore(own Judged) string {
+// saysBefore describes the builds before the leak began.
+func (p *PooledRating) saysBefore(own Rating) string {
 	what := "clean"
 	if p.Levelled {
 		what = "levelled off"

@@ -16,7 +16,7 @@ const MaxRules = 1 << 20
 // MaxNote is how long the note on a version of a rule file may be, in characters.
 const MaxNote = 1000
 
-// AppendRules is a rule file with lines behind it.
+// AppendRules returns a rule file with lines added at its end.
 func AppendRules(text string, lines []string) string {
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
@@ -28,14 +28,14 @@ func AppendRules(text string, lines []string) string {
 }
 
 // ImportRules translates the file of another tool, "triage" or "lsan". Its error is a *FieldError.
-func ImportRules(kind, text string) (blame.Imported, error) {
+func ImportRules(kind, text string) (blame.RuleImport, error) {
 	switch kind {
 	case "triage":
 		return blame.ImportTriage(text), nil
 	case "lsan":
 		return blame.ImportLSan(text), nil
 	}
-	return blame.Imported{}, wrongField("kind", "%q is neither triage nor lsan", kind)
+	return blame.RuleImport{}, wrongField("kind", "%q is neither triage nor lsan", kind)
 }
 
 // A RuleStack is a stack that leaks or grows, on which rules can be tried.
@@ -43,7 +43,8 @@ type RuleStack struct {
 	Frames []*analysis.Frame // innermost first
 	Kind   string
 	Run    int64 // the newest that shows it
-	// Signature and Title are those of the leak that it is part of; Told says that the team tolerates that, whatever rules say.
+	// Signature and Title are those of the leak that the stack is part of; Told says that the team tolerates this leak,
+	// whatever rules say.
 	Signature, Title string
 	Told             bool
 }
@@ -53,12 +54,13 @@ type RuleTrial struct {
 	Present string // text of the project's rules
 	Stacks  []RuleStack
 	Runs    map[int64]*RunModules
-	// Tolerated are the signatures, of all names, that the team tolerates: what moves to one of them falls silent with it.
+	// Tolerated are the signatures, of all names, that the team tolerates: a stack that moves to one of them is
+	// silenced with it.
 	Tolerated map[string]bool
 	Cases     []PastCase // of recent runs, as things are
 }
 
-// A RulesPreview is what other rules would change.
+// A RulesPreview lists what changed rules would alter.
 type RulesPreview struct {
 	Stacks int // of recent runs, that leak or grow
 	Moves  []blame.Move
@@ -123,7 +125,7 @@ func NewRunModules(head *analysis.Report, own []string) *RunModules {
 	return m
 }
 
-// module is that of the name, which the evidence may have without listing it among the modules.
+// module is the module of a name. Evidence may use a name that it does not list among its modules.
 func (m *RunModules) module(name string) *blame.Module {
 	lower := strings.ToLower(name)
 	if m.named[lower] == nil {
@@ -132,7 +134,7 @@ func (m *RunModules) module(name string) *blame.Module {
 	return m.named[lower]
 }
 
-// frame is a frame of a report as rules look at it. One that is in many stacks is made once.
+// frame converts a frame of a report to the form that rules take. A frame that is in many stacks is converted once.
 func (m *RunModules) frame(f *analysis.Frame) *blame.Frame {
 	key := *f
 	if made := m.frames[key]; made != nil {

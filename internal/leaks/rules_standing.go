@@ -7,7 +7,7 @@ import (
 	"heapdrift/internal/analysis/compare"
 )
 
-// A ruleStanding is what rules and the team make of a leak, before a change of the rules and after it.
+// A ruleStanding tells how rules and the team treat a leak, before and after a change of the rules.
 type ruleStanding struct {
 	title         string
 	told          bool   // the team tolerates it, whatever rules say
@@ -23,7 +23,7 @@ type ruleStandings struct {
 	order []string
 }
 
-// standings says how leaks stand before and after, by what rules make of their stacks.
+// standings computes how leaks stand before and after the change, from what rules decide about their stacks.
 func (t *RuleTrial) standings(was, then []blame.Standing) *ruleStandings {
 	all := &ruleStandings{by: map[string]*ruleStanding{}}
 	for i := range t.Stacks {
@@ -100,7 +100,8 @@ func (all *ruleStandings) side(s *compare.Side) *compare.Side {
 	return &changed
 }
 
-// finding is one as it would stand. What the team tolerates stays so, and so does what no stack of the trial shows.
+// finding is a finding as it would stand after the change. Findings that the team tolerates stay tolerated, and
+// findings that no stack of the trial shows stay as they are.
 func (all *ruleStandings) finding(f *compare.Finding) compare.Finding {
 	changed := *f
 	s := all.by[f.Signature]

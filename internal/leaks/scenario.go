@@ -70,8 +70,8 @@ func Gravest(list ...State) State {
 	return gravest
 }
 
-// In is the state in one scenario of a signature that has this state over all: where it is open there, that state; else it is fixed there. What
-// is tolerated is tolerated everywhere.
+// In is the state in one scenario of a signature that has this state overall: the overall state where the signature is
+// open there, else fixed. A tolerated signature is tolerated everywhere.
 func (s State) In(open bool) State {
 	if open || s == StateNone || s == StateKnown {
 		return s
@@ -79,7 +79,8 @@ func (s State) In(open bool) State {
 	return StateFixed
 }
 
-// A ScenarioState is how a leak stands in one scenario that it was bad in, with what is missing for more. Builds are named; "" is none.
+// A ScenarioState is how a leak stands in one scenario that it was bad in, and what is missing until it is fixed there.
+// Builds are named; "" is none.
 type ScenarioState struct {
 	Scenario string
 	State    State
@@ -100,7 +101,8 @@ func NewScenarioState(s ScenarioState, over State, open bool) ScenarioState {
 	return s
 }
 
-// Says tells how the leak stands in the scenario, and what is missing where it is open. fixed is the build that it is fixed in over all.
+// Says tells how the leak stands in the scenario and, where it is open, what is missing. fixed is the build that the
+// leak is fixed in overall.
 func (s *ScenarioState) Says(fixed string) string {
 	switch {
 	case s.Clean != "" && s.Absent:
@@ -117,7 +119,7 @@ func (s *ScenarioState) Says(fixed string) string {
 	return "last bad in build " + s.LastBad
 }
 
-// IsOpen reports whether it was bad there and not clean since.
+// IsOpen reports whether the leak was bad in the scenario and not clean since.
 func (s *ScenarioState) IsOpen() bool { return s.open }
 
 // SayStates tells how a leak stands in all scenarios, those where it is clean first.

@@ -71,7 +71,7 @@ func sumsOfRun(list []SideFinding) []SideFinding {
 	return sums
 }
 
-// judged gives a finding the graver judgement of two.
+// judged gives a finding the graver of two judgements.
 func judged(into, a, b *compare.Finding) {
 	into.Class, into.Score, into.Certain, into.Unconfirmed = a.Class, a.Score, a.Certain || b.Certain, a.Unconfirmed || b.Unconfirmed
 	if b.Class.Gravity() > a.Class.Gravity() {

@@ -90,7 +90,8 @@ func (s SourceLinks) Files() string { return s.files }
 // Commits is the template that shows what lies between two commits.
 func (s SourceLinks) Commits() string { return s.commits }
 
-// Between is where what lies between two commits can be read; "" where one of them is not known, or they are the same.
+// Between is the address that shows the changes between two commits; "" where one of them is not known, or they are the
+// same.
 func (s SourceLinks) Between(base, head string) string {
 	if s.commits == "" || base == "" || head == "" || base == head {
 		return ""

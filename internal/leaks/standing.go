@@ -39,10 +39,10 @@ func SayStanding(counts map[State]int) string {
 	return strings.Join(parts, ", ") + "."
 }
 
-// gateGravity orders gates, the gravest last: what fails, then what cannot be told.
+// gateGravity orders gates, the gravest last.
 var gateGravity = map[Gate]int{GatePassed: 1, GatePending: 2, GateInconclusive: 3, GateError: 4, GateFailed: 5}
 
-// GravestGate is what several gates say together; "" for none.
+// GravestGate is the gravest of several gates; "" for none.
 func GravestGate(list ...Gate) Gate {
 	var gravest Gate
 	for _, g := range list {

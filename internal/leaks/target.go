@@ -21,7 +21,8 @@ type Target struct {
 	// Work is how much work the process had done when the evidence was taken, counted in WorkUnits; nil where not declared.
 	Work     *float64 `json:"work,omitempty"`
 	WorkUnit string   `json:"work_unit,omitempty"` // "document", "request"; of the whole run
-	// Urgent says that somebody waits for the evidence's report in a browser: it goes before what programs send.
+	// Urgent says that somebody waits for the report in a browser: such evidence is read before evidence that programs
+	// send.
 	Urgent bool `json:"urgent,omitempty"`
 }
 
@@ -102,7 +103,7 @@ func (t *Target) Normalize() error {
 	return t.normalizeWork()
 }
 
-// CheckProjectName refuses what cannot be the name of a project. Its error is a *FieldError.
+// CheckProjectName refuses text that cannot be the name of a project. Its error is a *FieldError.
 func CheckProjectName(name string) error {
 	if !projectName.fits(name) {
 		return wrongField("project", "%q is not a name: %s", name, projectName.words)

@@ -9,19 +9,19 @@ import (
 type Triage struct {
 	State    State
 	Version  int64 // of the team's word: a change names the one that it was made on
-	Known    *Known
+	Known    *Toleration
 	FixedBy  string // who said that it is fixed; "" where runs show it
 	Assignee string
 	Ticket   string // text, or a URL
 	NotLeak  bool   // the team says that it is not a leak: it counts as known
-	// NotLeakWhy is why it does; "" where nobody gave a reason.
+	// NotLeakWhy is the reason why it is not; "" where nobody gave one.
 	NotLeakWhy string
 	Owner      string // by the project's rules
 	Comments   int    // how many
 }
 
-// Known says why a signature is tolerated.
-type Known struct {
+// A Toleration says why and for how long a signature that is known is tolerated.
+type Toleration struct {
 	Reason     string
 	Until      *time.Time // the word ends then; nil for never
 	UntilBuild string     // from this build on it counts again; "" for never
@@ -29,7 +29,7 @@ type Known struct {
 	Rule       bool // the project's rule file says so
 }
 
-// Responsible is who looks after the signature: who took it, else whom the rules name.
+// Responsible is the owner of the signature: the person who took it, else the owner whom the rules name.
 func (t *Triage) Responsible() string { return cmp.Or(t.Assignee, t.Owner) }
 
 // Record is what is stored of a signature's triage.
@@ -49,7 +49,7 @@ func (r *Record) isOver(now time.Time) bool {
 	return r.UntilOver || r.Until != nil && !r.Until.After(now)
 }
 
-// Shown is the state at an instant: what the runs show, but for what is tolerated then.
+// Shown is the state at an instant: the state that the runs show, unless the signature is tolerated then.
 func (r *Record) Shown(now time.Time) State {
 	switch {
 	case r.Course == StateNone:
@@ -62,7 +62,8 @@ func (r *Record) Shown(now time.Time) State {
 	return r.Course
 }
 
-// Tolerance is why the signature is tolerated at an instant; "" where it is not, or where nobody gave a reason.
+// Tolerance is the reason why the signature is tolerated at an instant; "" where it is not tolerated, or where nobody
+// gave a reason.
 func (r *Record) Tolerance(now time.Time) string {
 	if r.Mark == MarkKnown && !r.isOver(now) {
 		return r.Reason
@@ -86,9 +87,9 @@ func (r *Record) Triage(now time.Time) Triage {
 	over := r.isOver(now)
 	switch {
 	case r.Mark == MarkKnown && (r.RuleKnown == "" || !over): // else the rules are why it is known
-		t.Known = &Known{Reason: r.Reason, Until: r.Until, UntilBuild: r.UntilBuild, Expired: over}
+		t.Known = &Toleration{Reason: r.Reason, Until: r.Until, UntilBuild: r.UntilBuild, Expired: over}
 	case r.RuleKnown != "":
-		t.Known = &Known{Reason: r.RuleKnown, Rule: true}
+		t.Known = &Toleration{Reason: r.RuleKnown, Rule: true}
 	}
 	if r.Mark == MarkFixed && !r.FixedByRuns {
 		t.FixedBy = r.MarkedBy

@@ -9,18 +9,20 @@ import (
 	"heapdrift/internal/analysis/blame"
 )
 
-// A StackSeen is one stack of a leak as a run shows it.
-type StackSeen struct {
+// A StackSighting is one stack of a leak as a run shows it.
+type StackSighting struct {
 	Run    int64
 	Frames []*analysis.Frame // innermost first; nil for allocations without a stack
 	Held   analysis.Amount   // before the process ended, where the evidence sees that
 	Growth *analysis.Amount  // nil where there is nothing to compare with
 }
 
-// A Variant is one way by which a leak is reached: all its stacks that call the same functions. Lines, offsets and inlined calls may differ, as they
-// do from build to build, and so may what allocates and how the thread began.
+// A Variant is one way by which a leak is reached: all its stacks that call the same functions. Lines, offsets and
+// inlined calls may differ, as they do from build to build, and so may the allocator's frames and the first frames of
+// the thread.
 type Variant struct {
-	// Through are the functions, the outermost first, by which it differs from the others: two at most, none where it is the only one.
+	// Through are the functions, the outermost first, that distinguish the variant from the others: two at most, none
+	// where it is the only variant.
 	Through []string
 	Frames  []*analysis.Frame // of the stack that stands first in the run that speaks for it
 	Seen    []VariantRun      // in the order of the runs
@@ -31,7 +33,7 @@ type Variant struct {
 	lines map[string]int // place in Lines, by all places of a stack
 }
 
-// A VariantLine is what the stacks of a variant hold that run through the same lines.
+// A VariantLine is what those stacks of a variant hold that run through the same source lines.
 type VariantLine struct {
 	Places []string // file:line where others of the variant have another line, innermost first
 	Held   analysis.Amount
@@ -58,9 +60,9 @@ func (v *Variant) In(run int64) *VariantRun {
 	return nil
 }
 
-// VariantsOf groups the stacks of a leak. Those that the shown run has come first, what grows most in it before others, then what holds most; the rest
-// follows in the order of the list, in which the stacks of one run stand together.
-func VariantsOf(list []StackSeen, shown int64) []Variant {
+// VariantsOf groups the stacks of a leak. Variants of the shown run come first, sorted by their growth in it and then
+// by what they hold; the others follow in the order of the list, in which the stacks of one run are adjacent.
+func VariantsOf(list []StackSighting, shown int64) []Variant {
 	var variants []Variant
 	at := map[string]int{}
 	for i := range list {
@@ -99,12 +101,12 @@ func VariantsOf(list []StackSeen, shown int64) []Variant {
 	return variants
 }
 
-// compareGrown puts what grew most first, then what holds most.
+// compareGrown puts the stack that grew most first, then the one that holds most.
 func compareGrown(aGrowth, bGrowth *analysis.Amount, aHeld, bHeld analysis.Amount) int {
 	return cmp.Or(cmp.Compare(growthOf(bGrowth), growthOf(aGrowth)), cmp.Compare(bHeld.Bytes, aHeld.Bytes))
 }
 
-// grown is a growth with more of it; nil where there is nothing to compare with.
+// grown adds two growths. Where one is nil, for nothing to compare with, the other is the result.
 func grown(a, b *analysis.Amount) *analysis.Amount {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
@@ -113,7 +115,7 @@ func grown(a, b *analysis.Amount) *analysis.Amount {
 }
 
 // take adds a stack to the variant.
-func (v *Variant) take(s *StackSeen) {
+func (v *Variant) take(s *StackSighting) {
 	in := v.In(s.Run)
 	if in == nil {
 		v.Seen = append(v.Seen, VariantRun{Run: s.Run})
@@ -124,7 +126,7 @@ func (v *Variant) take(s *StackSeen) {
 }
 
 // takeLine adds a stack of the shown run to those that run through the same lines.
-func (v *Variant) takeLine(s *StackSeen, calls []call) {
+func (v *Variant) takeLine(s *StackSighting, calls []call) {
 	places := make([]string, len(calls))
 	for i, c := range calls {
 		places[i] = c.place
@@ -159,7 +161,7 @@ func (v *Variant) tellLines() {
 	})
 }
 
-// A call is a frame as far as it tells variants apart, and where in the source it stands.
+// A call is the part of a frame that tells variants apart, and its place in the source.
 type call struct{ name, place string }
 
 // callsOf names the calls by which stacks are the same variant, innermost first.
@@ -184,7 +186,8 @@ func callsOf(frames []*analysis.Frame) []call {
 	return calls
 }
 
-// tellApart names the calls that each variant has alone, or where it has none, that not all of them have.
+// tellApart names, for each variant, the calls that no other variant has, or, where there is none, calls that not all
+// of them have.
 func tellApart(variants []Variant) {
 	if len(variants) < 2 {
 		return

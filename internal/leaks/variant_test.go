@@ -29,8 +29,8 @@ func stackOf(calls ...string) []*analysis.Frame {
 	return list
 }
 
-func seenIn(run, bytes, growth int64, stack ...string) leaks.StackSeen {
-	return leaks.StackSeen{Run: run, Frames: stackOf(stack...), Held: analysis.Amount{Count: 1, Bytes: bytes}, Growth: &analysis.Amount{Count: 1, Bytes: growth}}
+func seenIn(run, bytes, growth int64, stack ...string) leaks.StackSighting {
+	return leaks.StackSighting{Run: run, Frames: stackOf(stack...), Held: analysis.Amount{Count: 1, Bytes: bytes}, Growth: &analysis.Amount{Count: 1, Bytes: growth}}
 }
 
 func TestWhichStacksAreOneVariant(t *testing.T) {
@@ -51,12 +51,12 @@ func TestWhichStacksAreOneVariant(t *testing.T) {
 		"without a name":         {[]string{"shopd!Receipt::Append+3", "shopd+0x4"}, false},
 		"allocations that stand": {nil, false},
 	} {
-		variants := leaks.VariantsOf([]leaks.StackSeen{seenIn(1, 10, 10, plain...), seenIn(1, 5, 5, test.other...)}, 1)
+		variants := leaks.VariantsOf([]leaks.StackSighting{seenIn(1, 10, 10, plain...), seenIn(1, 5, 5, test.other...)}, 1)
 		if one := len(variants) == 1; one != test.one {
 			t.Errorf("%s: %d variants", name, len(variants))
 		}
 	}
-	unnamed := leaks.VariantsOf([]leaks.StackSeen{seenIn(1, 1, 1, "plugin+0x10"), seenIn(1, 1, 1, "plugin+0x20")}, 1)
+	unnamed := leaks.VariantsOf([]leaks.StackSighting{seenIn(1, 1, 1, "plugin+0x10"), seenIn(1, 1, 1, "plugin+0x20")}, 1)
 	if len(unnamed) != 2 {
 		t.Errorf("two places of a module without symbols are %d variants", len(unnamed))
 	}
@@ -64,7 +64,7 @@ func TestWhichStacksAreOneVariant(t *testing.T) {
 
 func TestVariantsOfALeak(t *testing.T) {
 	commit, reprint, mail := []string{"s!Append", "s!Commit", "s!Serve", "s!Run"}, []string{"s!Append", "s!Reprint", "s!Queue", "s!Run"}, []string{"s!Append", "s!Mail"}
-	list := []leaks.StackSeen{
+	list := []leaks.StackSighting{
 		seenIn(7, 100, 40, commit...), seenIn(7, 900, 50, reprint...), seenIn(7, 10, 20, commit...), // another heap
 		seenIn(6, 80, 30, reprint...), seenIn(6, 1, 500, mail...), seenIn(5, 60, 0, commit...),
 	}
@@ -110,7 +110,7 @@ func TestVariantsOfALeak(t *testing.T) {
 func TestVariantsWithoutGrowth(t *testing.T) {
 	small, large := seenIn(1, 10, 0, "s!A"), seenIn(1, 20, 0, "s!B")
 	small.Growth, large.Growth = nil, nil
-	variants := leaks.VariantsOf([]leaks.StackSeen{small, large}, 1)
+	variants := leaks.VariantsOf([]leaks.StackSighting{small, large}, 1)
 	if len(variants) != 2 || variants[0].Through[0] != "s!B" || variants[0].Seen[0].Growth != nil {
 		t.Errorf("%+v", variants)
 	}
@@ -118,14 +118,14 @@ func TestVariantsWithoutGrowth(t *testing.T) {
 
 // Two calls of one function that stand in different lines are one variant, of which the lines are told.
 func TestLinesOfAVariant(t *testing.T) {
-	at := func(run, growth int64, commit, serve uint32) leaks.StackSeen {
+	at := func(run, growth int64, commit, serve uint32) leaks.StackSighting {
 		s := seenIn(run, 10, growth, "~s!Line", "s!Append+1", "s!Commit+2", "s!Serve+3")
 		for i, line := range map[int]uint32{1: 118, 2: commit, 3: serve} {
 			s.Frames[i].File, s.Frames[i].Line = `c:\src\order.cpp`, line
 		}
 		return s
 	}
-	variants := leaks.VariantsOf([]leaks.StackSeen{at(7, 5, 207, 40), at(7, 9, 213, 40), at(7, 1, 207, 40), at(6, 100, 99, 40)}, 7)
+	variants := leaks.VariantsOf([]leaks.StackSighting{at(7, 5, 207, 40), at(7, 9, 213, 40), at(7, 1, 207, 40), at(6, 100, 99, 40)}, 7)
 	if len(variants) != 1 || len(variants[0].Lines) != 2 {
 		t.Fatalf("%+v", variants)
 	}
@@ -135,13 +135,13 @@ func TestLinesOfAVariant(t *testing.T) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	if two := leaks.VariantsOf([]leaks.StackSeen{at(7, 5, 207, 40), at(7, 9, 213, 41)}, 7); strings.Join(two[0].Lines[0].Places, " ") != "order.cpp:213 order.cpp:41" {
+	if two := leaks.VariantsOf([]leaks.StackSighting{at(7, 5, 207, 40), at(7, 9, 213, 41)}, 7); strings.Join(two[0].Lines[0].Places, " ") != "order.cpp:213 order.cpp:41" {
 		t.Errorf("%v", two[0].Lines[0].Places)
 	}
-	if one := leaks.VariantsOf([]leaks.StackSeen{at(7, 5, 207, 40), at(7, 9, 207, 40), at(6, 9, 99, 40)}, 7); one[0].Lines != nil {
+	if one := leaks.VariantsOf([]leaks.StackSighting{at(7, 5, 207, 40), at(7, 9, 207, 40), at(6, 9, 99, 40)}, 7); one[0].Lines != nil {
 		t.Errorf("stacks of the same lines differ in %v", one[0].Lines)
 	}
-	bare := leaks.VariantsOf([]leaks.StackSeen{seenIn(1, 1, 2, "s!A+1", "s!B+2"), seenIn(1, 1, 1, "s!A+1", "s!B+3")}, 1)
+	bare := leaks.VariantsOf([]leaks.StackSighting{seenIn(1, 1, 2, "s!A+1", "s!B+2"), seenIn(1, 1, 1, "s!A+1", "s!B+3")}, 1)
 	if len(bare) != 1 || bare[0].Lines[0].Places[0] != "B+2" {
 		t.Errorf("without lines offsets tell: %+v", bare[0].Lines)
 	}

@@ -13,11 +13,11 @@ type Verdict struct {
 	State    RunState
 	Status   string // of the report's verdict; the gate's word where there is no report to go by
 	Gate     Gate
-	FailOn   []FailOn  // what the policy and the call make it fail on
-	Policy   int       // version; 0 where the project has saved none
-	Why      string    // by what the gate was decided
-	Decision *Decision // with all its reasons; nil where the run is not judged
-	Compared *Compared // with the baseline; nil where there is none
+	FailOn   []FailOn       // what the policy and the call make it fail on
+	Policy   int            // version; 0 where the project has saved none
+	Why      string         // by what the gate was decided
+	Decision *Decision      // with all its reasons; nil where the run is not judged
+	Compared *RunComparison // with the baseline; nil where there is none
 	New      []string
 	Grown    []string
 	// Fixed are signatures that leaked in the baseline, and are clean in the run. Clean are those of them that are not fixed by their state: they
@@ -40,7 +40,8 @@ type RunResult struct {
 	Unreadable string
 }
 
-// IsJudged reports whether the run has a report that says all that its evidence does: only then do head and comparison count.
+// IsJudged reports whether the run has a report that covers all of its evidence: only then do head and comparison
+// count.
 func (r *RunResult) IsJudged() bool { return r.Pending == 0 && !r.Failed && r.Analysed }
 
 // Judge says whether a run passes its gate. c is nil where the run is not judged.

@@ -13,10 +13,11 @@ type WitnessKind struct {
 	Name  string   // "UMDH snapshots"
 	One   string   // in a sentence, without an article: "UMDH log"
 	Kinds []string // of its files, and of what is read from them
-	// Expected says that it is told also where such evidence does not show the leak, or is not there.
+	// Expected says that a page mentions this kind also where such evidence does not show the leak, or does not exist.
 	Expected bool
-	// Searches says how sure it is of the run's process where it looks for pointers to blocks; 0 where it does not look. Where a run says that
-	// nothing points to blocks, the surest of its evidence has looked.
+	// Searches ranks the kinds of evidence that look for pointers to blocks by how certainly they are of the run's
+	// process; 0 for a kind that does not look. Where a run says that nothing points to blocks, the surest of its
+	// evidence has looked.
 	Searches int
 }
 
@@ -27,7 +28,7 @@ type WitnessRun struct {
 	Kinds                 []string // of what was read of its evidence
 	Unread                []string // of its evidence that is not read yet, or cannot be
 	Status                analysis.Status
-	// Shows says that the run shows the leak: what stands below is of that.
+	// Shows says that the run shows the leak; the fields below describe the leak in this run.
 	Shows       bool
 	Figure      Figure
 	Witnesses   []analysis.Witness // the report's own evidence first; nil where nothing was kept of a leak that is none
@@ -35,12 +36,13 @@ type WitnessRun struct {
 	SpanNS      int64              // in which the report's own evidence saw it grow; 0 where that has no times
 }
 
-// A Testimony is what one kind of evidence says of a leak in a build.
+// A Testimony is what one kind of evidence shows of a leak in a build.
 type Testimony struct {
 	WitnessKind
 	Runs   int // of the build with such evidence, which was read
 	Unread int // of those without, whose evidence of this kind is not read yet, or cannot be
-	// By is the run that speaks: of several the gravest, of equals the first. nil where no such evidence shows the leak.
+	// By is the run that the testimony rests on: the gravest of several, the first of equals; nil where no such
+	// evidence shows the leak.
 	By     *WitnessRun
 	Figure        // as that evidence has it by itself; Rate and Certain are known of the report's own only
 	Ended  bool   // Outstanding is what was held before the process ended
@@ -51,8 +53,8 @@ type Testimony struct {
 	Unreachable *analysis.Amount
 }
 
-// Testify asks each kind of evidence what the runs of a build say of a leak. Runs come newest first. Kinds that are not expected are left out where no
-// run has them speak.
+// Testify collects, by kind of evidence, what the runs of a build show of a leak. Runs come newest first. Kinds that
+// are not expected are left out where no run has such evidence of the leak.
 func Testify(kinds []WitnessKind, runs []WitnessRun) []Testimony {
 	var list []Testimony
 	for _, kind := range kinds {
@@ -83,7 +85,8 @@ func (k *WitnessKind) has(kinds ...string) bool {
 	return slices.ContainsFunc(kinds, func(kind string) bool { return slices.Contains(k.Kinds, kind) })
 }
 
-// surestSearch is how sure the surest of a run's evidence is that looks for pointers to blocks; 0 where none does.
+// surestSearch is the highest rank (Searches) among a run's evidence that looks for pointers to blocks; 0 where none
+// looks.
 func surestSearch(kinds []WitnessKind, r *WitnessRun) (surest int) {
 	for i := range kinds {
 		if kinds[i].has(r.Kinds...) {
@@ -137,7 +140,7 @@ func (t *Testimony) judged(r *WitnessRun, searched bool) *Testimony {
 	return t
 }
 
-// Missing says why a kind of evidence tells nothing; "" where it does.
+// Missing says why a kind of evidence shows nothing of the leak; "" where it shows something.
 func (t *Testimony) Missing() string {
 	if t.By != nil {
 		return ""
@@ -161,7 +164,7 @@ func (t *Testimony) Missing() string {
 	return strings.Join(parts, " ")
 }
 
-// Agreement says in a sentence whether the kinds of evidence that show a leak say the same of it.
+// Agreement says in a sentence whether the kinds of evidence that show a leak agree on it.
 func Agreement(list []Testimony) string {
 	var leaks, grows, lost, clean, open []string
 	for i := range list {

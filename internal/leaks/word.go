@@ -37,7 +37,8 @@ func (w *Word) IsSame(other *Word) bool {
 // isJudged reports whether the word says what the signature is, and not only whose.
 func (w *Word) isJudged() bool { return w.Mark != "" || w.NotLeak }
 
-// Joined is the word of a signature that another becomes part of: its own, completed by the word of that other.
+// Joined is the word of a signature after another signature became part of it: its own word, completed by that of the
+// other.
 func (w Word) Joined(part Word) Word {
 	joined := w
 	if !joined.isJudged() {

@@ -1,5 +1,6 @@
-// Package memory keeps a program within a budget of memory: work that needs more ends with a sentence, before the system ends
-// the program without one.
+// Package memory keeps a program within a budget of memory. In comes work as a function; its context ends when the
+// budget is used up, and out goes a *LimitError with a sentence for the user, before the system ends the program
+// without one.
 package memory
 
 import (
@@ -36,16 +37,16 @@ type work struct {
 	ended  bool // its context is
 }
 
-// Exceeded is the cause of a context that ended because the budget was used up.
-type Exceeded struct {
+// A LimitError is the cause of a context that ended because the budget was used up.
+type LimitError struct {
 	Limit Size
 	alone bool // no other work was running: to try again gives the same
 }
 
-// Code is the stable code of Exceeded.
+// Code is the stable code of a LimitError.
 const Code = "memory-exceeded"
 
-func (e *Exceeded) Error() string {
+func (e *LimitError) Error() string {
 	return fmt.Sprintf("memory: the work needs more than its budget of %s; give it more (--memory or HEAPDRIFT_MEMORY), fewer files at once, or one process of a trace", e.Limit)
 }
 
@@ -71,16 +72,16 @@ func (b *Budget) SetLimit(limit Size) {
 // Limit is how much the budget is.
 func (b *Budget) Limit() Size { return Size(b.limit.Load()) }
 
-// Do does work whose context ends when the budget is used up and no younger work is running. If others are running then, the work is
-// done once more when they are through, and none begins meanwhile: whose memory it was nobody knows, and others may hold theirs
-// for longer than any number of attempts takes. The error is *Exceeded where the work alone needs more than the budget. It must not
-// call Do. Without a budget the work is just done.
+// Do does work whose context ends when the budget is used up and no younger work is running. If others are running
+// then, the work is done once more when they are through, and none begins meanwhile: it is not known which work took
+// the memory, and others may hold theirs for longer than any number of attempts takes. The error is a *LimitError where
+// the work alone needs more than the budget. It must not call Do. Without a budget the work is just done.
 func (b *Budget) Do(ctx context.Context, do func(context.Context) error) error {
 	if b == nil {
 		return do(ctx)
 	}
 	err := b.once(ctx, do, false)
-	if e := (*Exceeded)(nil); errors.As(err, &e) && !e.alone {
+	if e := (*LimitError)(nil); errors.As(err, &e) && !e.alone {
 		return b.once(ctx, do, true)
 	}
 	return err
@@ -134,7 +135,7 @@ func (b *Budget) take(size Size) {
 	b.parts += size
 }
 
-// own is what this process may take itself. Some is left however many processes there are.
+// own is how much memory this process may take itself. It is above 0 however many child processes there are.
 func (b *Budget) own() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -179,7 +180,7 @@ func (b *Budget) release(alone bool) {
 
 // isExceeded reports whether a context ended because the budget was used up.
 func isExceeded(ctx context.Context) bool {
-	var exceeded *Exceeded
+	var exceeded *LimitError
 	return errors.As(context.Cause(ctx), &exceeded)
 }
 
@@ -234,5 +235,5 @@ func (b *Budget) endYoungest() {
 	}
 	last := b.works[len(b.works)-1]
 	last.ended = true
-	last.cancel(&Exceeded{Limit: b.Limit(), alone: len(b.works) == 1})
+	last.cancel(&LimitError{Limit: b.Limit(), alone: len(b.works) == 1})
 }

@@ -105,7 +105,7 @@ func TestBudget(t *testing.T) {
 	b := NewBudget(128 << 20)
 	ctx, stop := watch(t, b)
 	defer stop()
-	var exceeded *Exceeded
+	var exceeded *LimitError
 	if err := b.Do(ctx, take); !errors.As(err, &exceeded) || !strings.Contains(err.Error(), "128M") {
 		t.Fatalf("work that takes all: %v", err)
 	}
@@ -204,7 +204,7 @@ func TestWatchIsCheap(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	})
-	if exceeded := (*Exceeded)(nil); !errors.As(err, &exceeded) || time.Since(begin) > 10*time.Second {
+	if exceeded := (*LimitError)(nil); !errors.As(err, &exceeded) || time.Since(begin) > 10*time.Second {
 		t.Errorf("%v after %s", err, time.Since(begin))
 	}
 	kept[0] = 0

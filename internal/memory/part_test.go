@@ -15,7 +15,7 @@ func TestPartIsAllForWorkThatIsAlone(t *testing.T) {
 		size, release := memory.Part(ctx, 3)
 		defer release()
 		if sizes = append(sizes, size); size < 900 {
-			return &memory.Exceeded{Limit: size} // of the other process
+			return &memory.LimitError{Limit: size} // of the other process
 		}
 		return nil
 	})
@@ -25,9 +25,9 @@ func TestPartIsAllForWorkThatIsAlone(t *testing.T) {
 	err = b.Do(t.Context(), func(ctx context.Context) error {
 		size, release := memory.Part(ctx, 3)
 		defer release()
-		return &memory.Exceeded{Limit: size}
+		return &memory.LimitError{Limit: size}
 	})
-	if e := (*memory.Exceeded)(nil); !errors.As(err, &e) || e.Limit != 900 {
+	if e := (*memory.LimitError)(nil); !errors.As(err, &e) || e.Limit != 900 {
 		t.Errorf("%v: what needs more than all has failed", err)
 	}
 }

@@ -59,7 +59,7 @@ func Default() Size {
 	return Size(max(least, min(most, have/4*3)))
 }
 
-// ofMachine is how much memory there is, of which nobody may know.
+// ofMachine is the memory of the machine, or the largest number where it is not known.
 func ofMachine(meminfo string) int64 {
 	f, err := os.Open(meminfo)
 	if err != nil {

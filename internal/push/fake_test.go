@@ -205,21 +205,21 @@ func (f *fakeServer) client() (*push.Client, *[]time.Duration) {
 	return c, pauses
 }
 
-// watched remembers what became of files.
-type watched struct {
+// fileLog remembers what became of files.
+type fileLog struct {
 	mu    sync.Mutex
 	moved func(f *push.File, at int64)
 	ended map[string]push.Outcome
 	order []string
 }
 
-func (w *watched) Moved(f *push.File, at int64) {
+func (w *fileLog) Moved(f *push.File, at int64) {
 	if w.moved != nil {
 		w.moved(f, at)
 	}
 }
 
-func (w *watched) Ended(f *push.File, o push.Outcome, _ error) {
+func (w *fileLog) Ended(f *push.File, o push.Outcome, _ error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ended == nil {

@@ -116,7 +116,7 @@ func TestUploadSurvives(t *testing.T) {
 			}
 			c, pauses := f.client()
 			p := files(t, map[string]int{"a.txt": 100_000})
-			run, err := c.Send(t.Context(), p, &watched{})
+			run, err := c.Send(t.Context(), p, &fileLog{})
 			if err != nil || run.ID != 7 {
 				t.Fatalf("run %v: %v", run, err)
 			}
@@ -145,7 +145,7 @@ func TestServerStaysAway(t *testing.T) {
 	}
 	c, pauses := f.client()
 	p := files(t, map[string]int{"a.txt": 1000, "b.txt": 2000, "c.txt": 3000})
-	_, err := c.Send(t.Context(), p, &watched{})
+	_, err := c.Send(t.Context(), p, &fileLog{})
 	var own *push.Error
 	if !errors.As(err, &own) || own.Code != push.CodeUnreachable || !strings.Contains(err.Error(), "502 Bad Gateway; check that --url") {
 		t.Errorf("error %v", err)
@@ -178,7 +178,7 @@ func TestRefusals(t *testing.T) {
 			return true
 		}
 		c, pauses := f.client()
-		w := &watched{}
+		w := &fileLog{}
 		_, err := c.Send(t.Context(), files(t, map[string]int{"a.txt": 1000, "b.txt": 2000}), w)
 		if err == nil || !strings.Contains(err.Error(), test.want) || len(*pauses) > 0 {
 			t.Errorf("%d: %v after pauses %v, want %q", test.status, err, *pauses, test.want)
@@ -215,7 +215,7 @@ func TestFileChanges(t *testing.T) {
 				return false
 			}
 			c, pauses := f.client()
-			_, err := c.Send(t.Context(), p, &watched{})
+			_, err := c.Send(t.Context(), p, &fileLog{})
 			var own *push.Error
 			if !errors.As(err, &own) || own.Code != push.CodeChanged || len(*pauses) > 0 {
 				t.Errorf("error %v after pauses %v", err, *pauses)
@@ -233,7 +233,7 @@ func TestSecondPush(t *testing.T) {
 	p := files(t, map[string]int{"a.txt": 1000, "b.txt": 2000, "c.txt": 3000})
 	c, _ := f.client()
 	for i, want := range []push.Outcome{push.OutcomeSent, push.OutcomeKnown} {
-		w := &watched{}
+		w := &fileLog{}
 		if _, err := c.Send(t.Context(), p, w); err != nil {
 			t.Fatal(err)
 		}
@@ -256,7 +256,7 @@ func TestDigestIsCompared(t *testing.T) {
 		return false
 	}
 	c, _ := f.client()
-	_, err := c.Send(t.Context(), files(t, map[string]int{"a.txt": 1000}), &watched{})
+	_, err := c.Send(t.Context(), files(t, map[string]int{"a.txt": 1000}), &fileLog{})
 	var own *push.Error
 	if !errors.As(err, &own) || own.Code != push.CodeDigest {
 		t.Errorf("error %v", err)
@@ -268,7 +268,7 @@ func TestInterrupt(t *testing.T) {
 	f := newFake(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	c, _ := f.client()
-	w := &watched{moved: func(*push.File, int64) { cancel() }}
+	w := &fileLog{moved: func(*push.File, int64) { cancel() }}
 	_, err := c.Send(ctx, files(t, map[string]int{"a.txt": 5_000_000, "b.txt": 6_000_000}), w)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
@@ -288,7 +288,7 @@ func TestToken(t *testing.T) {
 		return false
 	}
 	c, _ := f.client()
-	if _, err := c.Send(t.Context(), files(t, map[string]int{"a.txt": 10}), &watched{}); err != nil {
+	if _, err := c.Send(t.Context(), files(t, map[string]int{"a.txt": 10}), &fileLog{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, wrong := range [][2]string{{"heapdrift", ""}, {"ftp://x", ""}, {"http://a:b@x", ""}, {"http://x?token=1", ""}, {"http://x", "a b"}, {"http://x", "ä"}} {

@@ -20,7 +20,8 @@ var errShutdown = errors.New("queue: this worker shuts down")
 // progressInterval is how often progress goes to the store at most.
 const progressInterval = 250 * time.Millisecond
 
-// deliver runs one job. It returns nil whatever happens: the broker must not keep an opinion of its own.
+// deliver runs one job. It returns nil whatever happens, because the database and not the broker keeps the state of
+// jobs.
 func (n *Node) deliver(ctx context.Context, task *asynq.Task) error {
 	n.running.Add(1)
 	defer n.running.Done()
@@ -83,7 +84,7 @@ func (n *Node) deliver(ctx context.Context, task *asynq.Task) error {
 	return nil
 }
 
-// failure is what the job's row says of an error. What is not meant for users stays in the log.
+// failure is what the job's row says of an error. Details that are not meant for users stay in the log.
 func failure(err error) store.Failure {
 	var known *Error
 	if errors.As(err, &known) {

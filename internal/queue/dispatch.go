@@ -44,7 +44,7 @@ func (n *Node) serve(work context.Context) ([]*asynq.Server, error) {
 	return servers, nil
 }
 
-// slotsTime is how long what is known of the slots of all workers is believed.
+// slotsTime is how long the known number of slots of all workers is used before it is read again.
 const slotsTime = 2 * time.Second
 
 // room is how many jobs may wait at the broker: twice what runs at once, so that no slot waits for this loop.
@@ -99,10 +99,10 @@ func (n *Node) kick() {
 	}
 }
 
-// hand hands a job to the broker, unless it waits there under the same attempt. A task of that id which does not wait is what a
-// worker has left that died before it claimed the job: the job goes under another id then. That it may come twice does no harm,
-// since it is claimed once.
-func (n *Node) hand(ctx context.Context, job store.Due) error {
+// hand hands a job to the broker, unless it waits there under the same attempt. A task of that id which does not wait
+// was left by a worker that died before it claimed the job; the job is handed over under another id then. A job that
+// comes twice does no harm, because it is claimed once.
+func (n *Node) hand(ctx context.Context, job store.DueJob) error {
 	queue := lightQueue
 	if job.Heavy {
 		queue = heavyQueue

@@ -60,7 +60,7 @@ func (o *Options) defaults() {
 	}
 }
 
-// An Error is a handler's word on why a job failed. Any other error is tried again.
+// An Error is the reason that a handler gives for a failed job. A job that fails with any other error is tried again.
 type Error struct {
 	Code    string // stable, shown to users
 	Message string

@@ -12,9 +12,9 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// absences notes which leaks of the project the run does not show though their callers ran, and which of those that it shows first later runs
-// do not. It returns the roots whose history changed by that.
-func (c *consequences) absences(ctx context.Context) ([]int64, error) {
+// absences notes which leaks of the project the run does not show although their callers ran, and which leaks that this
+// run is the first to show are absent from newer runs. It returns the roots whose history changed by that.
+func (c *resultEffects) absences(ctx context.Context) ([]int64, error) {
 	former, err := values[int64](ctx, c.tx, `delete from absences where run_id = $1 returning signature_id`, c.run)
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func (c *consequences) absences(ctx context.Context) ([]int64, error) {
 	}
 	batch := &pgx.Batch{}
 	type row struct {
-		framed
+		framedLeak
 		Open bool // an absence in this build tells something: a leak that an older build has fixed stays so
 	}
 	known, err := all[row](ctx, c.tx, `
@@ -48,8 +48,8 @@ func (c *consequences) absences(ctx context.Context) ([]int64, error) {
 		delete(was, r.ID)
 	}
 	changed = slices.AppendSeq(changed, maps.Keys(was))
-	// A leak that was not bad in so old a build before: newer runs had no reason to look for it.
-	earlier, err := all[framed](ctx, c.tx, `
+	// The leak is now bad in an older build than before: runs between the two had no reason to look for it.
+	earlier, err := all[framedLeak](ctx, c.tx, `
 		select distinct root.id, root.frames from findings f join signatures own on own.id = f.signature_id join signatures root on root.id = own.root_id
 			join builds here on here.id = $3 left join builds first on first.id = root.first_bad_id
 		where f.run_id = $2 and root.project_id = $1 and f.class`+suspect+` and (first.id is null or first.place > here.place)`, c.project, c.run, c.build)
@@ -62,14 +62,14 @@ func (c *consequences) absences(ctx context.Context) ([]int64, error) {
 	return changed, c.tx.SendBatch(ctx, batch).Close()
 }
 
-// A framed is a leak with the frames that its signature is made of.
-type framed struct {
+// A framedLeak is a leak with the frames that its signature is made of.
+type framedLeak struct {
 	ID     int64
 	Frames []string
 }
 
-// look notes that code of the leak ran in a run that shows nothing of it, and reports whether it did.
-func (f *framed) look(batch *pgx.Batch, run int64, seen compare.Seen) bool {
+// look notes that callers of the leak ran in a run that shows nothing of it, and reports whether they did.
+func (f *framedLeak) look(batch *pgx.Batch, run int64, seen compare.FrameCounts) bool {
 	caller := seen.Ran(f.Frames)
 	if caller == nil {
 		return false
@@ -81,19 +81,20 @@ func (f *framed) look(batch *pgx.Batch, run int64, seen compare.Seen) bool {
 
 // lookAgain looks for all leaks of a project in all its runs: the order of builds changed, and with it which of them are newer than one that was bad.
 func lookAgain(ctx context.Context, tx pgx.Tx, project int64) error {
-	list, err := all[framed](ctx, tx, `select id, frames from signatures where project_id = $1 and bad and alias_of is null`, project)
+	list, err := all[framedLeak](ctx, tx, `select id, frames from signatures where project_id = $1 and bad and alias_of is null`, project)
 	if err != nil {
 		return err
 	}
 	return lookInAll(ctx, tx, list, project)
 }
 
-// lookFor looks for leaks in all runs of their project: some that several runs together convict are bad in an older build than any before.
+// lookFor looks for leaks in all runs of their project: the judgement on several runs together may find a leak bad in
+// an older build than before.
 func lookFor(ctx context.Context, tx pgx.Tx, roots []int64) error {
 	if len(roots) == 0 {
 		return nil
 	}
-	list, err := all[framed](ctx, tx, `select id, frames from signatures where id = any($1) and alias_of is null`, roots)
+	list, err := all[framedLeak](ctx, tx, `select id, frames from signatures where id = any($1) and alias_of is null`, roots)
 	if err != nil {
 		return err
 	}
@@ -105,7 +106,7 @@ func lookFor(ctx context.Context, tx pgx.Tx, roots []int64) error {
 }
 
 // lookInAll looks for leaks in all runs of a project.
-func lookInAll(ctx context.Context, tx pgx.Tx, list []framed, project int64) error {
+func lookInAll(ctx context.Context, tx pgx.Tx, list []framedLeak, project int64) error {
 	batch := &pgx.Batch{}
 	if err := lookInRuns(ctx, tx, batch, list, `true`, project); err != nil {
 		return err
@@ -113,9 +114,9 @@ func lookInAll(ctx context.Context, tx pgx.Tx, list []framed, project int64) err
 	return tx.SendBatch(ctx, batch).Close()
 }
 
-// lookInRuns looks for leaks in the runs of those builds b of a project, $1, of which a condition holds. A run that shows one of them says more than
-// that its callers ran: it is passed over where absences are read.
-func lookInRuns(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, list []framed, which string, args ...any) error {
+// lookInRuns looks for leaks in the runs of those builds b of a project, $1, of which a condition holds. Absences of
+// runs that show the leak are ignored when they are read, because a finding tells more than that the callers ran.
+func lookInRuns(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, list []framedLeak, which string, args ...any) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -138,13 +139,14 @@ func lookInRuns(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, list []framed,
 	return err
 }
 
-// unshown are the absences a of runs r whose build shows nothing of the leak in the scenario: what a run shows says more.
+// unshown are the absences a of runs r whose build shows nothing of the leak in the scenario; a finding takes
+// precedence over an absence.
 const unshown = ` from absences a join runs r on r.id = a.run_id
 	where a.signature_id = any($1) and not exists (
 		select from signatures own join findings f on f.signature_id = own.id join runs other on other.id = f.run_id
 		where own.root_id = a.signature_id and other.build_id = r.build_id and other.scenario_id = r.scenario_id)`
 
-// readAbsences tells in which builds and scenarios nothing of leaks was there though their callers ran.
+// readAbsences tells in which builds and scenarios leaks are absent although their callers ran.
 func readAbsences(ctx context.Context, tx pgx.Tx, order *leaks.Calendar, roots []int64, tell func(root int64, s leaks.Sighting)) error {
 	type row struct{ SignatureID, BuildID, ScenarioID int64 }
 	rows, err := all[row](ctx, tx, `select distinct a.signature_id, r.build_id, r.scenario_id`+unshown, roots)
@@ -167,8 +169,8 @@ func (r *absenceRow) caller() *compare.Caller {
 	return &compare.Caller{Frame: r.Frame, Blamed: r.Blamed, Stacks: r.Stacks}
 }
 
-// absencesOf lists, of each leak and by build and scenario, by what its callers are known to have run, in builds of some names; nil for all. Builds
-// before the first bad one tell nothing.
+// absencesOf lists, for each leak, build and scenario, the frame that proves that the leak's callers ran, in the builds
+// with the given names; nil for all. Builds before the first bad one tell nothing.
 func absencesOf(ctx context.Context, q querier, roots []int64, builds []string) ([]absenceRow, error) {
 	return all[absenceRow](ctx, q, `
 		with there as (select a.*, r.build_id, r.scenario_id`+unshown+` and ($2::text[] is null or exists (select from builds b where b.id = r.build_id and b.name = any($2))))

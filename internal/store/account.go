@@ -49,8 +49,8 @@ func (v View) Users(ctx context.Context) ([]User, error) {
 	return list, wrap("users", err)
 }
 
-// UserActor is what the user of a session may do, or ErrNotFound where the session has ended: the account is locked or gone, or its
-// epoch another one.
+// UserActor is what the user of a session may do, or ErrNotFound where the session has ended: the account is locked or
+// deleted, or has another epoch.
 func (v View) UserActor(ctx context.Context, id int64, epoch int) (*accounts.Actor, error) {
 	u, err := one[User](ctx, v.q, `select `+userColumns+` from users where id = $1 and epoch = $2 and locked_at is null`, id, epoch)
 	if err != nil {
@@ -71,8 +71,9 @@ func (v View) UserActor(ctx context.Context, id int64, epoch int) (*accounts.Act
 	return a, nil
 }
 
-// AddUser makes an account that nobody can log in to before its link is used. It returns a *leaks.FieldError for a name that is none or taken, and where
-// nobody has an account yet: the first one is an admin's, by a set-up link, or nobody could log in to make others.
+// AddUser makes an account that nobody can log in to before its link is used. It returns a *leaks.FieldError for a name
+// that is invalid or taken, and where nobody has an account yet: the first account is an admin's, made by a set-up
+// link, because otherwise nobody could log in to make others.
 func (s *Store) AddUser(ctx context.Context, name, email string, admin bool, by string) (u User, err error) {
 	if err := accounts.CheckUserName(name); err != nil {
 		return u, err
@@ -123,7 +124,7 @@ func (s *Store) SetLocked(ctx context.Context, name string, locked bool, by stri
 
 func (s *Store) changeUser(ctx context.Context, name, by, field string, to bool, was func(*User) bool, update string) error {
 	return s.tx(ctx, "change user", func(tx pgx.Tx) error {
-		// Of two who take the right from each other the second waits, and finds itself the last.
+		// Where two admins take the right from each other, the second one waits, and is refused as the last admin.
 		admins, err := all[User](ctx, tx, `select `+userColumns+` from users where lower(name) = lower($1) or (admin and locked_at is null) order by id for update`, name)
 		if err != nil {
 			return err

@@ -18,7 +18,7 @@ func (s *Store) AddSetupLink(ctx context.Context, link accounts.Secret, by strin
 	return s.addLink(ctx, link, nil, by)
 }
 
-// AddLinkFor keeps a link by which a user chooses a password. Those made for the user before are good no more.
+// AddLinkFor keeps a link by which a user chooses a password. Earlier links of the user become invalid.
 func (s *Store) AddLinkFor(ctx context.Context, link accounts.Secret, name, by string) error {
 	u, err := Read(ctx, s, func(v View) (User, error) { return v.UserByName(ctx, name) })
 	if err != nil {
@@ -40,8 +40,8 @@ func (s *Store) addLink(ctx context.Context, link accounts.Secret, user *int64, 
 	})
 }
 
-// LinkOwner is the name of the user whom a link lets choose a password, "" where it opens a new account; ErrNotFound for a link that is
-// used, too old or none.
+// LinkOwner is the name of the user whom a link lets choose a password, "" where it opens a new account; ErrNotFound
+// for a link that is used, expired or unknown.
 func (v View) LinkOwner(ctx context.Context, digest []byte) (string, error) {
 	name, err := value[string](ctx, v.q, `
 		select coalesce(u.name, '') from account_links l left join users u on u.id = l.user_id
@@ -49,11 +49,13 @@ func (v View) LinkOwner(ctx context.Context, digest []byte) (string, error) {
 	return name, wrap("account link", err)
 }
 
-// UseLink makes the account of a link, or changes its password, and returns it; the link is good no more. name counts for new accounts only.
-// The first account of all owns the projects that are there. It returns ErrNotFound as LinkOwner does, or a *leaks.FieldError.
+// UseLink makes the account of a link, or changes its password, and returns it; the link becomes invalid. name counts
+// for new accounts only. The first account owns the projects that exist already. It returns ErrNotFound as LinkOwner
+// does, or a *leaks.FieldError.
 func (s *Store) UseLink(ctx context.Context, digest []byte, name, passwordHash string) (u User, err error) {
 	err = s.tx(ctx, "use account link", func(tx pgx.Tx) error {
-		// Of two who are first at once the second waits, and finds its link gone. It waits before it holds its link, which the first one deletes.
+		// Where two people open the first account at once, the second waits and finds its link deleted. It waits before
+		// it locks its link, which the first one deletes.
 		if _, err := tx.Exec(ctx, `lock table users in share row exclusive mode`); err != nil {
 			return err
 		}

@@ -12,8 +12,8 @@ import (
 // logInsLock orders attempts to log in: an advisory lock for all of them, each of which takes a millisecond.
 const logInsLock = 0x4c4f4749
 
-// TryLogIn reports whether somebody may try a password for a name from a client. The attempt counts as one that failed, until LoggedIn says
-// otherwise: of guesses that are sent at once, no more are let through than of those sent one after another.
+// TryLogIn reports whether somebody may try a password for a name from a client. The attempt counts as failed until
+// LoggedIn says otherwise, so that guesses sent all at once get no more attempts than guesses sent one after another.
 func (s *Store) TryLogIn(ctx context.Context, name, client string, bound accounts.Throttle) (may bool, err error) {
 	err = s.tx(ctx, "log-in", func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, logInsLock); err != nil {
@@ -35,10 +35,11 @@ func (s *Store) TryLogIn(ctx context.Context, name, client string, bound account
 	return may && err == nil, err
 }
 
-// maxCounted is how much of a name failures are counted by, in bytes: more than an account's has, and less than an index takes.
+// maxCounted is the length, in bytes, of the part of a name that failures are counted by: longer than the name of any
+// account, and shorter than the limit of an index.
 const maxCounted = 512
 
-// countedName is what failures of a name are counted by, as it was typed.
+// countedName is the part of a typed name that failures are counted by.
 func countedName(name string) string {
 	name = strings.ToLower(name)
 	return strings.ToValidUTF8(name[:min(len(name), maxCounted)], "")

@@ -8,7 +8,7 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// PinBaseline makes a build a release, and the one that newer builds are compared with; or lets go of it as both. A release stays one
+// PinBaseline makes a build a release and the baseline of newer builds, or takes both back. A release stays one
 // when another becomes the baseline. PinBaseline returns ErrNotFound.
 func (s *Store) PinBaseline(ctx context.Context, project, build string, pinned bool) error {
 	return s.tx(ctx, "pin baseline", func(tx pgx.Tx) error {
@@ -47,7 +47,7 @@ func (v View) BaselineOf(ctx context.Context, project, scenario, build string) (
 	if len(heads) == 0 {
 		return "", ErrNotFound
 	}
-	// What can be no baseline of the head stays in the database: projects have thousands of builds.
+	// The query leaves out builds that cannot be the head's baseline, because projects have thousands of builds.
 	list, err := candidates(ctx, v.q, project, scenario, `(b.id = p.baseline_id or b.pinned or b.branch = $3)`, heads[0].Branch)
 	if err != nil {
 		return "", wrap("baseline", err)

@@ -30,7 +30,8 @@ type Table struct {
 	Sites int // the numbers of sites in it are below
 }
 
-// errUnread fails a job that had nothing to read, for another try: another job has replaced what was stored.
+// errUnread fails a job that had nothing to read because another job has replaced the stored captures; the job is tried
+// again.
 var errUnread = errors.New("what was read of the trace was replaced meanwhile")
 
 // SaveCaptures stores what a read job found in a piece of evidence, ends the job and queues the naming of the run's
@@ -120,7 +121,7 @@ type EvidenceFile struct {
 	Work   *float64 // done when it was taken, in the run's WorkUnit; nil where not declared
 }
 
-// An Input is what a run's report rests on.
+// An Input is the evidence that a run's report rests on.
 type Input struct {
 	Captures   []CaptureRef // by evidence and by place in it
 	Names      string       // blob of what symbols say about their frames; "" for none

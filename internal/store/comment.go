@@ -94,7 +94,7 @@ func (v View) Audit(ctx context.Context, project, signature string, q AuditQuery
 	return list, wrap("audit", err)
 }
 
-// ProjectAudit lists what became of a project but for its signatures, newest first, or says ErrNotFound.
+// ProjectAudit lists the changes of a project except those of its signatures, newest first, or says ErrNotFound.
 func (v View) ProjectAudit(ctx context.Context, project string, q AuditQuery) ([]AuditRow, error) {
 	id, err := projectID(ctx, v.q, project)
 	if err != nil {

@@ -15,7 +15,7 @@ const inconclusive = string(analysis.StatusInconclusive)
 
 // Compare compares what a question names. Its error is a *leaks.Refusal where there is nothing to compare with, a *leaks.FieldError
 // where the question is wrong, or ErrNotFound.
-func (v View) Compare(ctx context.Context, q leaks.Question) (*leaks.Compared, error) {
+func (v View) Compare(ctx context.Context, q leaks.Question) (*leaks.RunComparison, error) {
 	c, err := v.Sides(ctx, q)
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func (v View) Compare(ctx context.Context, q leaks.Question) (*leaks.Compared, e
 }
 
 // Sides finds what a question names, without comparing it. Errors are those of Compare.
-func (v View) Sides(ctx context.Context, q leaks.Question) (*leaks.Compared, error) {
+func (v View) Sides(ctx context.Context, q leaks.Question) (*leaks.RunComparison, error) {
 	head, err := v.head(ctx, &q)
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (v View) Sides(ctx context.Context, q leaks.Question) (*leaks.Compared, err
 			return nil, err
 		}
 	}
-	return &leaks.Compared{Project: q.Project, Scenario: q.Scenario, Base: base, Head: head, Why: why}, leaks.CheckSides(base, head)
+	return &leaks.RunComparison{Project: q.Project, Scenario: q.Scenario, Base: base, Head: head, Why: why}, leaks.CheckSides(base, head)
 }
 
 // head finds the side that a question is about, without its findings.
@@ -97,7 +97,7 @@ func (v View) questionedRun(ctx context.Context, q *leaks.Question, id int64) (*
 }
 
 // withBaseline compares the side of a run with its baseline; nil where there is none to take.
-func (v View) withBaseline(ctx context.Context, run *Run, head *compare.Side, baseline string) (*leaks.Compared, error) {
+func (v View) withBaseline(ctx context.Context, run *Run, head *compare.Side, baseline string) (*leaks.RunComparison, error) {
 	if baseline == run.Build {
 		return nil, &leaks.FieldError{Field: "baseline", Message: fmt.Sprintf("build %s is the run's own; name another", baseline)}
 	}
@@ -114,7 +114,7 @@ func (v View) withBaseline(ctx context.Context, run *Run, head *compare.Side, ba
 	if err := v.fillSide(ctx, base); err != nil {
 		return nil, err
 	}
-	return &leaks.Compared{
+	return &leaks.RunComparison{
 		Project: run.Project, Scenario: run.Scenario, Base: base, Head: head, Why: why, Comparison: compare.Compare(base, head),
 	}, nil
 }

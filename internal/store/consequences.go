@@ -22,15 +22,15 @@ func lockSignatures(ctx context.Context, tx pgx.Tx, project int64) error {
 	return err
 }
 
-// consequences are what a result changes in what its project knows of signatures.
-type consequences struct {
+// resultEffects apply what a new result changes in a project's records of signatures.
+type resultEffects struct {
 	tx                  pgx.Tx
 	project, build, run int64
 	latest              bool // the result rests on all that is known of the run
-	seen                compare.Seen
+	seen                compare.FrameCounts
 }
 
-// A placedSite is what of a site stays when its run is analysed again.
+// A placedSite is the part of a site that stays the same when its run is analysed again.
 type placedSite struct {
 	stack analysis.Key
 	kind  string
@@ -64,7 +64,7 @@ func sitesBefore(ctx context.Context, tx pgx.Tx, run int64) (*oldSites, error) {
 
 // draw stores the findings and draws the consequences: signatures that sites left for others become part of them, as do those that are the outline
 // of another, runs that are judged together are judged anew, and the states of all that leak or grow, or did, follow from the history as it is now.
-func (c *consequences) draw(ctx context.Context, old *oldSites, named *interned, sites []analysis.Site) error {
+func (c *resultEffects) draw(ctx context.Context, old *oldSites, named *internedFindings, sites []analysis.Site) error {
 	if err := lockSignatures(ctx, c.tx, c.project); err != nil {
 		return err
 	}
@@ -110,9 +110,9 @@ func (c *consequences) draw(ctx context.Context, old *oldSites, named *interned,
 	return followHistory(ctx, c.tx, c.project, slices.Concat(roots, joined, absent, pooled), "")
 }
 
-// pool judges anew what runs say together: around this one, and of signatures that became part of others, or are no longer, all. It returns the roots
-// of which a judgement changed.
-func (c *consequences) pool(ctx context.Context, others []int64) ([]int64, error) {
+// pool judges runs together anew: the runs around this one, and all runs for signatures that became part of others or
+// ceased to be. It returns the roots whose judgement changed.
+func (c *resultEffects) pool(ctx context.Context, others []int64) ([]int64, error) {
 	changed, err := poolAround(ctx, c.tx, c.run)
 	if err != nil || len(others) == 0 {
 		return changed, err
@@ -125,8 +125,9 @@ func (c *consequences) pool(ctx context.Context, others []int64) ([]int64, error
 	return append(changed, more...), err
 }
 
-// roots returns those of the touched signatures' roots of which something leaks or grows in this run, or did in any.
-func (c *consequences) roots(ctx context.Context, touched []int64) ([]int64, error) {
+// roots returns the roots of the touched signatures, as far as one of their signatures leaks or grows in this run or
+// did so in another.
+func (c *resultEffects) roots(ctx context.Context, touched []int64) ([]int64, error) {
 	return values[int64](ctx, c.tx, `
 		with known as materialized ( -- each by its key, and few: the root of all others is that signature itself, which is not bad
 			select s.* from unnest($2::bigint[]) as t (id), lateral (select root_id, bad from signatures where id = t.id and (bad or alias_of is not null) offset 0) s)
@@ -136,8 +137,9 @@ func (c *consequences) roots(ctx context.Context, touched []int64) ([]int64, err
 		order by 1`, c.run, touched)
 }
 
-// describe writes what the newest build says of signatures that leak or grow, or did; of others what came last.
-func (c *consequences) describe(ctx context.Context, named *interned) error {
+// describe stores, for signatures that leak or grow or did so, what the newest build says of them; for other
+// signatures, what the last result says.
+func (c *resultEffects) describe(ctx context.Context, named *internedFindings) error {
 	// Nearly all say what is stored already.
 	n := len(named.findings)
 	numbers, err := values[int](ctx, c.tx, `

@@ -21,14 +21,16 @@ type StoredDecision struct {
 	leaks.Decision
 }
 
-// decisionsKept is how many decisions are kept of a run: the newest ones by the policy alone, and as many of those for which a call asked for more.
-// Whoever may read verdicts may ask so often that only the latter remained.
+// decisionsKept is how many decisions are kept of a run: the newest ones by the policy alone, and as many of those for
+// which a call asked for more. Without the two separate limits, calls that ask for more could push out all decisions by
+// the policy alone.
 const decisionsKept = 100
 
 // decisionsLock orders what stores decisions of a run: the class of an advisory lock, the run being its object.
 const decisionsLock = 0x44454353
 
-// RecordDecision stores what a gate said of a run, unless it said the same the last time that it was asked so. It returns ErrNotFound for no run.
+// RecordDecision stores a gate's decision on a run, unless it is the same as the last decision on the same question. It
+// returns ErrNotFound for no run.
 func (s *Store) RecordDecision(ctx context.Context, run int64, q GateQuestion, made *leaks.Decision) error {
 	return s.tx(ctx, "record decision", func(tx pgx.Tx) error { return recordDecision(ctx, tx, run, q, made) })
 }
@@ -65,7 +67,7 @@ func recordDecision(ctx context.Context, tx pgx.Tx, run int64, q GateQuestion, m
 	return err
 }
 
-// decideOwn decides about a run by the policy alone and stores that, once nothing of it is pending.
+// decideOwn decides about a run by the policy alone and stores the decision, once the run has nothing pending.
 func decideOwn(ctx context.Context, tx pgx.Tx, id int64) error {
 	v := View{tx}
 	run, err := v.Run(ctx, id)
@@ -112,7 +114,7 @@ func (r *decisionRow) stored() (StoredDecision, error) {
 	return d, nil
 }
 
-// LastDecisions are what gates answered last by the policy alone, by run; of those that have answered.
+// LastDecisions are the last decisions by the policy alone, by run. Runs without one are left out.
 func (v View) LastDecisions(ctx context.Context, runs []int64) (map[int64]StoredDecision, error) {
 	type row struct {
 		RunID int64

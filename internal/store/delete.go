@@ -9,17 +9,17 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// DeleteRun deletes a run with its evidence and its result. What the project knows of leaks follows from the other runs then; what the team said of
-// them stays. It returns ErrNotFound where there is none.
+// DeleteRun deletes a run with its evidence and its result. The states of leaks then follow from the remaining runs;
+// the team's words on them stay. It returns ErrNotFound where there is none.
 func (s *Store) DeleteRun(ctx context.Context, run int64, by string) error {
 	return s.deleting(ctx, "delete run", func(tx pgx.Tx) error {
-		type where struct {
+		type runPlace struct {
 			Project               int64
 			Build, Scenario, Name string
 			BuildID               int64
 			Files                 int
 		}
-		at, err := one[where](ctx, tx, `
+		at, err := one[runPlace](ctx, tx, `
 			select b.project_id as project, b.name as build, s.name as scenario, r.name, b.id as build_id, (select count(*) from evidence e where e.run_id = r.id) as files
 			from runs r join builds b on b.id = r.build_id join scenarios s on s.id = r.scenario_id where r.id = $1`, run)
 		if err != nil {
@@ -41,8 +41,8 @@ func (s *Store) DeleteRun(ctx context.Context, run int64, by string) error {
 	})
 }
 
-// DeleteBuild deletes a build with all of its runs. One that the team names as that with the fix of a leak stays in the order, without runs: the word would
-// lose its meaning. It returns ErrNotFound where there is none.
+// DeleteBuild deletes a build with all of its runs. A build that the team names as the one with the fix of a leak stays
+// in the order, without runs, because that word would lose its meaning. It returns ErrNotFound where there is none.
 func (s *Store) DeleteBuild(ctx context.Context, project, build, by string) error {
 	return s.deleting(ctx, "delete build", func(tx pgx.Tx) error {
 		id, err := projectID(ctx, tx, project)
@@ -79,8 +79,8 @@ func (s *Store) DeleteBuild(ctx context.Context, project, build, by string) erro
 	})
 }
 
-// DeleteProject deletes a project with all that it holds. The audit of the server keeps that; the project's own goes. It returns ErrNotFound
-// where there is none.
+// DeleteProject deletes a project with all that it holds, its audit included. The audit of the server records the
+// deletion. It returns ErrNotFound where there is none.
 func (s *Store) DeleteProject(ctx context.Context, project, by string) error {
 	return s.deleting(ctx, "delete project", func(tx pgx.Tx) error {
 		id, err := projectID(ctx, tx, project)
@@ -126,7 +126,7 @@ func (s *Store) DeleteEvidence(ctx context.Context, run, evidence int64, by stri
 		if err != nil {
 			return err
 		}
-		// What is at work on the run knows the file: its result would be stored.
+		// A job that is at work on the run knows the file, and would store a result with it.
 		if _, err := tx.Exec(ctx, `
 			update jobs set state = `+again+`, attempt = attempt - 1, sent_at = null, lease_token = null, tokens = '{}', lease_until = null, percent = 0, stage = ''
 			where run_id = $1 and state = 'running' and evidence_id is distinct from $2`, run, e.ID); err != nil {
@@ -213,7 +213,7 @@ func forgetRuns(ctx context.Context, tx pgx.Tx, project int64, runs []int64) err
 	return err
 }
 
-// takenAnew finds when the first evidence of a build was taken, of what is left.
+// takenAnew finds when the first of the remaining evidence of a build was taken.
 func takenAnew(ctx context.Context, tx pgx.Tx, build int64) error {
 	_, err := tx.Exec(ctx, `
 		update builds set taken_at = (
@@ -222,8 +222,8 @@ func takenAnew(ctx context.Context, tx pgx.Tx, build int64) error {
 	return err
 }
 
-// followRest finds what follows from the runs that are left: the order of builds, what runs say together, and the states of all that ever
-// leaked or grew.
+// followRest derives anew, from the remaining runs, the order of builds, the judgements on several runs together, and
+// the states of all signatures that leaked or grew in any run.
 func followRest(ctx context.Context, tx pgx.Tx, project int64) error {
 	if err := placeBuilds(ctx, tx, project); err != nil {
 		return err

@@ -118,7 +118,7 @@ func TestLateAnalysisOfDeletedFile(t *testing.T) {
 	l.sql(`delete from jobs where evidence_id = $1`, e.ID)
 	l.again("1")
 	var lease store.Lease
-	for _, d := range must[[]store.Due](t)(l.DueJobs(t.Context(), 0)) {
+	for _, d := range must[[]store.DueJob](t)(l.DueJobs(t.Context(), 0)) {
 		lease = must[store.Lease](t)(l.ClaimJob(t.Context(), d.ID, time.Minute))
 	}
 	revision := input(t, l.Store, run).Revision
@@ -164,7 +164,7 @@ func TestSplitAfterBuildDeleted(t *testing.T) {
 	l.again("1")
 	l.sql(`update signatures set alias_by = '' where text = 'A'`)
 	var lease store.Lease
-	for _, d := range must[[]store.Due](t)(l.DueJobs(t.Context(), 0)) {
+	for _, d := range must[[]store.DueJob](t)(l.DueJobs(t.Context(), 0)) {
 		lease = must[store.Lease](t)(l.ClaimJob(t.Context(), d.ID, time.Minute))
 	}
 	if err := l.SaveResult(t.Context(), lease, store.Result{Report: leaksReport(finding{signature: "A", class: leak, bytes: 7}, finding{signature: "B", class: leak, bytes: 7}), Key: "k", Revision: input(t, l.Store, lease.RunID).Revision}); err != nil {

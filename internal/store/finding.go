@@ -30,8 +30,8 @@ type FindingIdentity struct {
 	Witnesses   []analysis.Witness
 	// Alone is what the run says by itself, and Pooled what it is judged to be together with other runs of the scenario; both are nil where the run
 	// stands for itself.
-	Alone  *leaks.Judged
-	Pooled *leaks.Pooled
+	Alone  *leaks.Rating
+	Pooled *leaks.PooledRating
 }
 
 // A FindingQuery chooses findings of a run.

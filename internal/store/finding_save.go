@@ -79,7 +79,7 @@ var findingColumns = []string{"run_id", "signature_id", "class", "certain", "sit
 	"growth_count", "growth_bytes", "allocated", "score", "rate", "clauses", "witnesses", "ordinal", "evidence"}
 
 // replaceFindings puts a run's findings in the place of those stored before. Whoever calls it holds the lock of the project's signatures.
-func replaceFindings(ctx context.Context, tx pgx.Tx, run int64, named *interned) error {
+func replaceFindings(ctx context.Context, tx pgx.Tx, run int64, named *internedFindings) error {
 	if _, err := tx.Exec(ctx, `delete from findings where run_id = $1`, run); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func replaceFindings(ctx context.Context, tx pgx.Tx, run int64, named *interned)
 
 // insertFindings stores a run's findings, which are in the order of their signatures, with their ranks in the order of
 // gravity.
-func insertFindings(ctx context.Context, tx pgx.Tx, run int64, named *interned) error {
+func insertFindings(ctx context.Context, tx pgx.Tx, run int64, named *internedFindings) error {
 	order := slices.Clone(named.findings)
 	analysis.SortFindings(order)
 	ranks := make(map[string]int, len(order))

@@ -7,10 +7,10 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// fold makes those of the signatures that no up-to-date result has any more parts of those that most of their bytes went
-// to. Results that are to be made again do not count: what they still have may have moved as well, and what has not comes
-// back. It returns all signatures whose history changed.
-func (c *consequences) fold(ctx context.Context, left []int64) ([]int64, error) {
+// fold makes those of the signatures that no up-to-date result has any more parts of those that most of their bytes
+// went to. Results that are to be made again do not count: signatures that they still have may have moved as well, and
+// those that have not moved return with the new result. It returns all signatures whose history changed.
+func (c *resultEffects) fold(ctx context.Context, left []int64) ([]int64, error) {
 	if len(left) == 0 {
 		return nil, nil
 	}
@@ -23,7 +23,7 @@ func (c *consequences) fold(ctx context.Context, left []int64) ([]int64, error) 
 		return found
 	}
 	var changed, from, into []int64
-	var others []leaks.Leaving
+	var others []leaks.ReplacedSignature
 	for _, l := range list {
 		switch to := l.Candidates[0].ID; l.Fold(leaves) {
 		case leaks.FoldPlain:
@@ -48,7 +48,7 @@ func (c *consequences) fold(ctx context.Context, left []int64) ([]int64, error) 
 }
 
 // leavings finds those of the signatures that are to become parts of others, in the order of their ids.
-func (c *consequences) leavings(ctx context.Context, left []int64) ([]leaks.Leaving, error) {
+func (c *resultEffects) leavings(ctx context.Context, left []int64) ([]leaks.ReplacedSignature, error) {
 	type row struct {
 		ID, Now          int64
 		Plain            bool
@@ -65,10 +65,10 @@ func (c *consequences) leavings(ctx context.Context, left []int64) ([]leaks.Leav
 				select from findings f join runs r on r.id = f.run_id where f.signature_id = s.id and r.report_rev >= r.input_rev
 					and r.id not in (select j.run_id from jobs j where j.state in ('queued', 'running'))))
 		order by s.id, m.weight desc, m.to_id`, left, leaks.ByOutline)
-	var list []leaks.Leaving
+	var list []leaks.ReplacedSignature
 	for _, r := range rows {
 		if len(list) == 0 || list[len(list)-1].ID != r.ID {
-			list = append(list, leaks.Leaving{ID: r.ID, Now: r.Now, Plain: r.Plain})
+			list = append(list, leaks.ReplacedSignature{ID: r.ID, Now: r.Now, Plain: r.Plain})
 		}
 		last := &list[len(list)-1]
 		last.Candidates = append(last.Candidates, leaks.Candidacy{ID: r.OtherID, Text: r.Text, Whole: r.Whole, AsOutline: r.AsOutline})
@@ -76,8 +76,9 @@ func (c *consequences) leavings(ctx context.Context, left []int64) ([]leaks.Leav
 	return list, err
 }
 
-// foldPlain makes signatures of which nothing is said parts of others, all at once: rules that change may move thousands.
-func (c *consequences) foldPlain(ctx context.Context, from, into []int64) error {
+// foldPlain makes signatures without a word of the team parts of others, all at once, because a change of rules may
+// move thousands.
+func (c *resultEffects) foldPlain(ctx context.Context, from, into []int64) error {
 	_, err := c.tx.Exec(ctx, `
 		with pairs as (
 			select p.id, p.into_id, other.text, other.version from unnest($1::bigint[], $2::bigint[]) as p (id, into_id) join signatures other on other.id = p.into_id),
@@ -90,7 +91,7 @@ func (c *consequences) foldPlain(ctx context.Context, from, into []int64) error 
 }
 
 // foldOne makes a signature part of the first of its candidates that is not part of it, and returns what changed by it.
-func (c *consequences) foldOne(ctx context.Context, l leaks.Leaving) (changed []int64, err error) {
+func (c *resultEffects) foldOne(ctx context.Context, l leaks.ReplacedSignature) (changed []int64, err error) {
 	if l.Now != 0 { // most of it went elsewhere meanwhile
 		other, err := separate(ctx, c.tx, l.ID)
 		if err != nil {

@@ -29,7 +29,7 @@ func (v View) Verdict(ctx context.Context, run *Run, q GateQuestion) (leaks.Verd
 	return verdict, nil
 }
 
-// gateCase reads what is known of a run, and what its gate decides on: nil where the run is not judged.
+// gateCase reads the facts about a run and the case that its gate decides on, which is nil where the run is not judged.
 func (v View) gateCase(ctx context.Context, run *Run, q GateQuestion, file *PolicyFile) (*leaks.RunResult, *leaks.Case, error) {
 	result := &leaks.RunResult{RunFacts: run.facts(), Status: analysis.Status(run.Status), Sentence: run.Sentence, Error: run.Error}
 	if !result.IsJudged() {
@@ -50,7 +50,7 @@ func (v View) gateCase(ctx context.Context, run *Run, q GateQuestion, file *Poli
 	return result, c, v.underPolicy(ctx, run, c, file)
 }
 
-// underPolicy puts a case under policies, and reads what they ask for.
+// underPolicy applies policies to a case, and reads the further facts that they need.
 func (v View) underPolicy(ctx context.Context, run *Run, c *leaks.Case, file *PolicyFile) (err error) {
 	c.Version = file.Version
 	if c.Policy, err = v.rooted(ctx, run.Project, file.Policies.For(run.Scenario)); err != nil {
@@ -74,7 +74,8 @@ func (v View) underPolicy(ctx context.Context, run *Run, c *leaks.Case, file *Po
 	return err
 }
 
-// rooted is a policy whose signatures are called as findings call them: one that was merged, or got its names, is found by the former name too.
+// rooted is a policy that names signatures as findings do. A signature that was merged into another, or whose frames
+// got their names since, is found by its former name too.
 func (v View) rooted(ctx context.Context, project string, p *leaks.Policy) (*leaks.Policy, error) {
 	names := []string{p.Canary}
 	for i := range p.Budgets {
@@ -104,7 +105,7 @@ func (v View) rooted(ctx context.Context, project string, p *leaks.Policy) (*lea
 	return &now, nil
 }
 
-// readRelease reads the release that drift is held against, where there is one.
+// readRelease reads the release that drift is compared with, where there is one.
 func (v View) readRelease(ctx context.Context, run *Run, c *leaks.Case) error {
 	heads, err := candidates(ctx, v.q, run.Project, run.Scenario, `b.name = $3`, run.Build)
 	if err != nil || len(heads) == 0 {

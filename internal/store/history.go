@@ -51,30 +51,30 @@ func (v View) SignatureHistory(ctx context.Context, project, signature string) (
 	return h, wrap("history", err)
 }
 
-// A seenRow is a finding of a signature, by build and scenario.
-type seenRow struct {
+// A runFindingRow is a finding of a signature, by build and scenario.
+type runFindingRow struct {
 	RootID, RunID, SignatureID int64
 	BuildID, ScenarioID        int64
 	Status                     string
 	figureRow
 }
 
-// seenColumns are those of seenRow but for the rate of a finding f.
+// seenColumns are the columns of a runFindingRow, except for the rate of a finding f.
 var seenColumns = `own.root_id, f.run_id, f.signature_id, r.build_id, r.scenario_id, r.status, ` + bareFigureColumns("f")
 
-func (r *seenRow) seen() *leaks.Seen {
-	return &leaks.Seen{Run: r.RunID, Signature: r.SignatureID, Status: analysis.Status(r.Status), Figure: r.figure()}
+func (r *runFindingRow) seen() *leaks.SignatureFinding {
+	return &leaks.SignatureFinding{Run: r.RunID, Signature: r.SignatureID, Status: analysis.Status(r.Status), Figure: r.figure()}
 }
 
 // outcomesOf lists what each build says of a signature in each scenario.
-func outcomesOf(ctx context.Context, q querier, at located) ([]leaks.Outcome, error) {
-	type ran struct {
+func outcomesOf(ctx context.Context, q querier, at signatureIDs) ([]leaks.Outcome, error) {
+	type scenarioRuns struct {
 		BuildID, ScenarioID, Newest int64
 		Build, Scenario             string
 		Runs                        int
 	}
 	type place struct{ build, scenario int64 }
-	list, err := all[ran](ctx, q, `
+	list, err := all[scenarioRuns](ctx, q, `
 		select r.build_id, r.scenario_id, b.name as build, sc.name as scenario, count(*) as runs, max(r.id) as newest
 		from runs r join builds b on b.id = r.build_id join scenarios sc on sc.id = r.scenario_id
 		where b.project_id = $1 and r.analysed_at is not null group by r.build_id, r.scenario_id, b.id, sc.id order by `+oldestFirst+`, sc.name`, at.Project)
@@ -86,7 +86,7 @@ func outcomesOf(ctx context.Context, q querier, at located) ([]leaks.Outcome, er
 		outcomes[i] = leaks.Outcome{Build: r.Build, Scenario: r.Scenario, Runs: r.Runs, Run: r.Newest}
 		places[place{r.BuildID, r.ScenarioID}] = i
 	}
-	seen, err := all[seenRow](ctx, q, `
+	seen, err := all[runFindingRow](ctx, q, `
 		select `+seenColumns+`, f.rate from signatures own join findings f on f.signature_id = own.id join runs r on r.id = f.run_id
 		where own.root_id = $1 order by f.run_id, f.signature_id`, at.Root)
 	for i := range seen {

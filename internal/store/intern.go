@@ -55,8 +55,8 @@ func lookUp(ctx context.Context, tx pgx.Tx, table string, hashes []digest, ids m
 
 // intern adds the ids of all hashes to ids, and stores those rows that are not there yet.
 //
-// Rows are copied in the order of their hash, so that two workers that store the same ones wait for each other and never in a
-// circle. Who comes second finds a key taken, takes back what it copied and looks again.
+// Rows are copied in the order of their hash, so that two workers that store the same ones wait for each other and
+// never in a circle. The second worker finds a key taken, rolls back what it copied and looks again.
 func intern(ctx context.Context, tx pgx.Tx, t internTable, hashes []digest, ids map[digest]int64, row func(digest) []any) error {
 	for try := 1; ; try++ {
 		missing, err := lookUp(ctx, tx, t.name, hashes, ids)

@@ -38,14 +38,14 @@ func queueJob(ctx context.Context, tx pgx.Tx, kind string, run int64) error {
 	return err
 }
 
-// again is the state of a job that is given back. Where the same is queued for its run already, that one does it.
+// again is the state of a job that is given back. It is not queued where the same work is queued for its run already.
 const again = `case when kind <> 'read' and exists (select from jobs other where other.run_id = jobs.run_id and other.kind = jobs.kind and other.state = 'queued')
 	then 'done' else 'queued' end`
 
 const jobColumns = `id, kind, run_id, evidence_id, state, attempt, percent, stage, error_code, error`
 
-// A Due is a job to hand to the broker; the attempt keeps an orphan of an earlier one from blocking it.
-type Due struct {
+// A DueJob is a job to hand to the broker; its attempt number keeps an orphan of an earlier attempt from blocking it.
+type DueJob struct {
 	ID      int64
 	Attempt int
 	Heavy   bool // it reads so much that others would wait for it
@@ -54,15 +54,15 @@ type Due struct {
 // heavyBytes is how much evidence makes a job heavy: a read's own, else that of its run.
 const heavyBytes = 256 << 20
 
-// A Window is how many jobs may lie with the broker. What lies there keeps its place, so it is few: what comes later and is to go
-// first overtakes only what does not.
+// A Window is how many jobs may lie with the broker. Jobs that lie with the broker keep their order, so the window is
+// small: a later job of higher priority overtakes only jobs outside of it.
 type Window struct{ Light, Heavy int }
 
-// unbounded takes all there is, as far as one look goes.
+// unbounded takes all due jobs that one query returns.
 var unbounded = Window{500, 500}
 
 // DueJobs is NextJobs without a window.
-func (s *Store) DueJobs(ctx context.Context, resend time.Duration) ([]Due, error) {
+func (s *Store) DueJobs(ctx context.Context, resend time.Duration) ([]DueJob, error) {
 	return s.NextJobs(ctx, resend, unbounded)
 }
 
@@ -70,8 +70,8 @@ func (s *Store) DueJobs(ctx context.Context, resend time.Duration) ([]Due, error
 // sent by browser, then those of runs that have no report yet, then all others; among these the projects take turns, and each
 // project's are in the order of their age. A job that was handed over but not started within the resend interval is handed over
 // again: the broker may have lost it.
-func (s *Store) NextJobs(ctx context.Context, resend time.Duration, most Window) ([]Due, error) {
-	due, err := all[Due](ctx, s.pool, `
+func (s *Store) NextJobs(ctx context.Context, resend time.Duration, most Window) ([]DueJob, error) {
+	due, err := all[DueJob](ctx, s.pool, `
 		with waiting as (
 			select j.id, j.run_id, e.bytes > $2 heavy, e.urgent and e.uploaded_at > now() - interval '1 hour' urgent
 			from jobs j join evidence e on e.id = j.evidence_id where j.state = 'queued' and j.run_at <= now()

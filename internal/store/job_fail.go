@@ -50,7 +50,7 @@ func endFailed(ctx context.Context, tx pgx.Tx, job Job, f Failure) (err error) {
 		_, err = tx.Exec(ctx, `
 			update evidence set state = 'failed', error_code = $2, error = $3 where id = $1 and state <> 'read'`, job.EvidenceID, f.Code, f.Message)
 	case JobSymbolise:
-		// A search that was queued later and is done knows all that this one could have found.
+		// A later search that is done has found all that this one could find.
 		tag, err := tx.Exec(ctx, `
 			update runs set names_error = $2, input_rev = input_rev + 1 where id = $1
 				and not exists (select from jobs j where j.run_id = $1 and j.kind = 'symbolise' and j.state = 'done' and j.id > $3)`, job.RunID, f.Message, job.ID)

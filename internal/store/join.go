@@ -75,8 +75,9 @@ func join(ctx context.Context, tx pgx.Tx, from, into int64, actor string) (bool,
 	return true, err
 }
 
-// separate makes a signature that is part of another one of its own again, with those that are part of it. What the other
-// had of its word goes, unless the team has changed the word since. It returns the other, whose history is another one now.
+// separate makes a signature that is part of another one of its own again, with those that are part of it. The other
+// signature loses what it took over from its word, unless the team has changed that word since. separate returns the
+// other signature, whose history has changed.
 func separate(ctx context.Context, tx pgx.Tx, id int64) (root int64, err error) {
 	type alias struct {
 		RootID       int64

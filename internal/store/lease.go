@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A Lease is a worker's claim to a job. It passes to another worker when it is not renewed in time. The result of the first that
-// brings one is stored.
+// A Lease is a worker's claim to a job. It passes to another worker when it is not renewed in time. The first result
+// that a worker brings is stored.
 type Lease struct {
 	Job
 	token int64
@@ -31,8 +31,9 @@ func (s *Store) ClaimJob(ctx context.Context, id int64, lease time.Duration) (Le
 	return Lease{job, token}, wrap("claim job", err)
 }
 
-// RenewLease keeps a lease for the given time from now, also one that ran out while nobody else has taken the job. Where another
-// worker has, both work on, for the first result counts; passed says so. ErrFenced says that the job has ended.
+// RenewLease keeps a lease for the given time from now, also one that ran out while nobody else has taken the job.
+// Where another worker has taken the job, passed is true and both continue, because the first result counts. ErrFenced
+// says that the job has ended.
 func (s *Store) RenewLease(ctx context.Context, l Lease, lease time.Duration) (passed bool, err error) {
 	tag, err := s.leases.Exec(ctx, `
 		update jobs set state = 'running', lease_token = $2, lease_until = now() + $3::interval

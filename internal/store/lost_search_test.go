@@ -34,7 +34,7 @@ func TestLostSearchesOfOneRun(t *testing.T) {
 	if n, err := s.ReapJobs(t.Context()); err != nil || n != len(lost) {
 		t.Errorf("%d of %d jobs taken back, %v", n, len(lost), err)
 	}
-	if due := must[[]store.Due](t)(s.DueJobs(t.Context(), time.Hour)); len(due) != 2 {
+	if due := must[[]store.DueJob](t)(s.DueJobs(t.Context(), time.Hour)); len(due) != 2 {
 		t.Errorf("%d jobs are due, want one for each run", len(due))
 	}
 }

@@ -10,8 +10,8 @@ import (
 func TestSplitFromChainLeavesOtherWords(t *testing.T) {
 	l := newLab(t)
 	l.run("1", leaksReport(finding{signature: "A", class: leak}, finding{signature: "B", class: leak}, finding{signature: "C", class: leak}))
-	l.change("A", leaks.Change{Known: &leaks.Known{Reason: "of A"}})
-	l.change("C", leaks.Change{Known: &leaks.Known{Reason: "of C"}}) // as many changes as B has after the merge
+	l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: "of A"}})
+	l.change("C", leaks.Change{Known: &leaks.Toleration{Reason: "of C"}}) // as many changes as B has after the merge
 	for _, pair := range [][2]string{{"A", "B"}, {"B", "C"}} {
 		if err := l.MergeInto(t.Context(), "demo", pair[0], pair[1], "ann"); err != nil {
 			t.Fatal(err)

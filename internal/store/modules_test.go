@@ -28,7 +28,7 @@ func TestOpenByModule(t *testing.T) {
 	l.run("100", blaming([]string{"shopd", "shopd", "audit", "", "zlib", "shopd"},
 		finding{signature: "A", class: leak, bytes: 500}, finding{signature: "B", class: leak, bytes: 70}, finding{signature: "C", class: grows, bytes: 9},
 		finding{signature: "D", class: leak, bytes: 4}, finding{signature: "E", class: leak, bytes: 3}, finding{signature: "F", class: stable}))
-	l.change("B", leaks.Change{Version: -1, Known: &leaks.Known{Reason: "vendor"}})
+	l.change("B", leaks.Change{Version: -1, Known: &leaks.Toleration{Reason: "vendor"}})
 	rows := must[[]leaks.ModuleRow](t)(l.now().OpenByModule(t.Context(), "demo"))
 	var got []string
 	for _, r := range rows {

@@ -12,7 +12,7 @@ import (
 
 // returned makes signatures that runs turned into parts of others signatures of their own again where this result has them.
 // It returns them and the others.
-func (c *consequences) returned(ctx context.Context, named *interned) (parted []int64, err error) {
+func (c *resultEffects) returned(ctx context.Context, named *internedFindings) (parted []int64, err error) {
 	ids := slices.Sorted(maps.Values(named.ids))
 	back, err := values[int64](ctx, c.tx, `select id from signatures where id = any($1) and alias_of is not null and alias_by = '' order by id`, ids)
 	if err != nil || len(back) == 0 {
@@ -34,7 +34,7 @@ func (c *consequences) returned(ctx context.Context, named *interned) (parted []
 
 // move remembers which signatures sites of the run left for which others, and makes those that no other result has any
 // more parts of the others. It returns all signatures whose history changed by it.
-func (c *consequences) move(ctx context.Context, old *oldSites, named *interned, sites []analysis.Site) ([]int64, error) {
+func (c *resultEffects) move(ctx context.Context, old *oldSites, named *internedFindings, sites []analysis.Site) ([]int64, error) {
 	after := make([]leaks.Site[placedSite], len(sites))
 	for i := range sites {
 		after[i] = leaks.Site[placedSite]{Place: placedSite{sites[i].StackKey, sites[i].Kind}, Signature: named.ids[sites[i].Signature]}
@@ -55,7 +55,7 @@ func (c *consequences) move(ctx context.Context, old *oldSites, named *interned,
 }
 
 // remember adds to the weights of moves.
-func (c *consequences) remember(ctx context.Context, weights map[leaks.Move]int64) error {
+func (c *resultEffects) remember(ctx context.Context, weights map[leaks.Move]int64) error {
 	if len(weights) == 0 {
 		return nil
 	}

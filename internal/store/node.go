@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Node is a server or a worker as it says of itself.
+// A Node is a server or a worker, as it describes itself.
 type Node struct {
 	ID      string // of the process
 	Role    string // serve, work, up
@@ -17,14 +17,14 @@ type Node struct {
 	Says    string // why it takes no more jobs; "" while it does
 }
 
-// A SeenNode is a node with when it began and was heard of last.
-type SeenNode struct {
+// A NodeRecord is a node, the time of its start and the time of its last sign of life.
+type NodeRecord struct {
 	Node
 	StartedAt time.Time
 	SeenAt    time.Time
 }
 
-// forgetNodes is when a node that says nothing is forgotten.
+// forgetNodes is the time without a sign of life after which a node is forgotten.
 const forgetNodes = time.Hour
 
 // SeeNode notes that a node is there, and forgets those that are long gone.
@@ -46,8 +46,8 @@ func (s *Store) ForgetNode(ctx context.Context, id string) error {
 }
 
 // Nodes are the servers and workers that were heard of lately.
-func (v View) Nodes(ctx context.Context) ([]SeenNode, error) {
-	list, err := all[SeenNode](ctx, v.q, `select id, role, host, version, schema, slots, running, says, started_at, seen_at from nodes order by role, host, started_at, id`)
+func (v View) Nodes(ctx context.Context) ([]NodeRecord, error) {
+	list, err := all[NodeRecord](ctx, v.q, `select id, role, host, version, schema, slots, running, says, started_at, seen_at from nodes order by role, host, started_at, id`)
 	return list, wrap("nodes", err)
 }
 
@@ -72,7 +72,7 @@ func (s *Store) NotePlaces(ctx context.Context, answers []PlaceAnswer) error {
 	return nil
 }
 
-// Places are what was answered by places that were asked for symbol files.
+// Places are the answers of the places that were asked for symbol files.
 func (v View) Places(ctx context.Context) ([]PlaceAnswer, error) {
 	list, err := all[PlaceAnswer](ctx, v.q, `select place, result, count, last_at from symbol_places order by place, count desc, result limit 200`)
 	return list, wrap("places", err)

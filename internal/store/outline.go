@@ -10,7 +10,7 @@ import (
 // outlines makes of the signatures that leak or grow those that are the outline of exactly one other leak parts of it,
 // whichever came first, and takes back what later evidence made ambiguous. It looks at the names of the roots, whose history
 // this result may have changed, and returns all whose history changed by it.
-func (c *consequences) outlines(ctx context.Context, roots []int64) (changed []int64, err error) {
+func (c *resultEffects) outlines(ctx context.Context, roots []int64) (changed []int64, err error) {
 	list, err := c.namesakes(ctx, roots)
 	if err != nil {
 		return nil, err
@@ -49,8 +49,8 @@ func (c *consequences) outlines(ctx context.Context, roots []int64) (changed []i
 	return changed, nil
 }
 
-// leave makes a namesake a leak of its own again, and returns what changed by it.
-func (c *consequences) leave(ctx context.Context, n *leaks.Namesake) (changed []int64, err error) {
+// leave makes a namesake a leak of its own again, and returns the signatures whose history changed by it.
+func (c *resultEffects) leave(ctx context.Context, n *leaks.Namesake) (changed []int64, err error) {
 	from, err := value[string](ctx, c.tx, `select other.text from signatures s join signatures other on other.id = s.alias_of where s.id = $1`, n.ID)
 	if err != nil {
 		return nil, err
@@ -62,9 +62,9 @@ func (c *consequences) leave(ctx context.Context, n *leaks.Namesake) (changed []
 	return []int64{n.ID, root}, audit(ctx, c.tx, n.ID, "", "outline", map[string]any{"into": from}, map[string]any{"run": c.run})
 }
 
-// turn makes a leak part of what was part of it as its outline: no evidence knows inlined calls of it any more. What the
-// team said of both stays.
-func (c *consequences) turn(ctx context.Context, id, outline int64) (bool, error) {
+// turn makes a leak part of the signature that was part of it as its outline, because no evidence with inlined calls
+// shows it any more. What the team said of both stays.
+func (c *resultEffects) turn(ctx context.Context, id, outline int64) (bool, error) {
 	said, err := wordOf(ctx, c.tx, id)
 	if err != nil {
 		return false, err
@@ -80,7 +80,7 @@ func (c *consequences) turn(ctx context.Context, id, outline int64) (bool, error
 
 // namesakes returns those of the names of roots. Everything is read from what is stored of findings, not from what this
 // result changes: so the order of results does not count. Of the others the root of a leak comes first.
-func (c *consequences) namesakes(ctx context.Context, roots []int64) ([]leaks.Namesake, error) {
+func (c *resultEffects) namesakes(ctx context.Context, roots []int64) ([]leaks.Namesake, error) {
 	type row struct {
 		ID, RootID         int64
 		Joined             bool
@@ -116,7 +116,7 @@ func (c *consequences) namesakes(ctx context.Context, roots []int64) ([]leaks.Na
 			list = append(list, leaks.Namesake{ID: r.ID, Root: r.RootID, Joined: r.Joined})
 		}
 		last := &list[len(list)-1]
-		last.Others = append(last.Others, leaks.Outlined{ID: r.OtherID, Root: r.OtherRoot, Text: r.OtherText, Beside: r.Beside, Left: r.Left})
+		last.Others = append(last.Others, leaks.OutlinedSignature{ID: r.OtherID, Root: r.OtherRoot, Text: r.OtherText, Beside: r.Beside, Left: r.Left})
 	}
 	return list, err
 }

@@ -69,7 +69,7 @@ func TestOutlinesAtOnce(t *testing.T) {
 		l.run(fmt.Sprint(i), leaksReport())
 		l.again(fmt.Sprint(i))
 	}
-	for i, d := range must[[]store.Due](t)(l.DueJobs(t.Context(), 0)) {
+	for i, d := range must[[]store.DueJob](t)(l.DueJobs(t.Context(), 0)) {
 		leases[i] = must[store.Lease](t)(l.ClaimJob(t.Context(), d.ID, 1e12))
 	}
 	var wait sync.WaitGroup

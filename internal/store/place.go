@@ -21,7 +21,7 @@ func lockProject(ctx context.Context, tx pgx.Tx, project int64) error {
 // buildColumns are those of leaks.Build, of builds.
 const buildColumns = `id, name, sequence, coalesce(taken_at, created_at at time zone 'UTC') as at`
 
-// A placedBuild is a build with the place that is stored; nil where none is yet.
+// A placedBuild is a build with its stored place, which is nil until it has one.
 type placedBuild struct {
 	leaks.Build
 	Place []byte
@@ -129,7 +129,8 @@ func auditOrder(ctx context.Context, tx pgx.Tx, project int64, before []placedBu
 // maxAudited is how many builds a line of the audit names.
 const maxAudited = 100
 
-// changed cuts what two lists begin and end with alike. They hold the same, so that nothing is left of equal ones.
+// changed cuts off the beginning and the end that two lists have in common. The lists are permutations of each other,
+// so that nothing is left of equal ones.
 func changed(was, now []string) (wasCut, nowCut []string) {
 	for len(was) > 0 && was[0] == now[0] {
 		was, now = was[1:], now[1:]
@@ -154,7 +155,7 @@ func noteTaken(ctx context.Context, tx pgx.Tx, project, run int64) error {
 	return placeBuilds(ctx, tx, project)
 }
 
-// OrderBuilds finds the places of all builds anew: the rule may be another one than that of the program that placed them.
+// OrderBuilds finds the places of all builds anew: an older program may have placed them by another rule.
 func (s *Store) OrderBuilds(ctx context.Context) error {
 	projects, err := values[int64](ctx, s.pool, `select id from projects order by id`)
 	if err != nil {

@@ -237,7 +237,7 @@ func TestPreviewOfARuleThatSilencesAll(t *testing.T) {
 	l.run("1", leaksReport(finding{signature: "A", class: leak, bytes: 5}, finding{signature: "B", class: leak, bytes: 7}))
 	l.run("2", leaksReport(finding{signature: "B", class: leak, bytes: 7}))
 	l.run("3", leaksReport(finding{signature: "B", class: stable}))
-	l.change("A", leaks.Change{Known: &leaks.Known{Reason: "vendor"}})
+	l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: "vendor"}})
 	trial := must[*leaks.RuleTrial](t)(l.now().RuleTrial(t.Context(), "demo"))
 	preview := func(text string) *leaks.RulesPreview {
 		return must[*leaks.RulesPreview](t)(trial.Preview(t.Context(), must[*blame.Rules](t)(blame.ParseRules(text))))

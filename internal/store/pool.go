@@ -99,7 +99,7 @@ func (p *poolers) judge(ctx context.Context, roots []int64) ([]int64, error) {
 	for _, r := range p.runs {
 		p.ids = append(p.ids, r.Run)
 	}
-	// What leans to no leak in any of the runs is judged by none: nearly all.
+	// A signature that leans to a leak in none of the runs needs no judgement: nearly all are of this kind.
 	list, err := values[int64](ctx, p.tx, `
 		select distinct own.root_id from findings f join signatures own on own.id = f.signature_id
 		where f.run_id = any($1) and (f.pooled is not null or f.evidence is not null and (f.class`+suspect+` or (f.evidence->>'log_odds')::double precision >= 0))
@@ -122,18 +122,18 @@ func (p *poolers) judge(ctx context.Context, roots []int64) ([]int64, error) {
 // A poolRow is a finding of a leak in a run.
 type poolRow struct {
 	RootID, RunID, SignatureID int64
-	leaks.Judged               // as it is stored
-	Own                        *leaks.Judged
+	leaks.Rating               // as it is stored
+	Own                        *leaks.Rating
 	Evidence                   *score.Evidence
 	Rate                       *score.Rate
-	Pooled                     *leaks.Pooled
+	Pooled                     *leaks.PooledRating
 }
 
-// alone is what the run says of it by itself.
-func (r *poolRow) alone() *leaks.Shown {
-	s := &leaks.Shown{Judged: r.Judged, Evidence: r.Evidence, Rate: r.Rate}
+// alone is the rating of the finding by its run alone.
+func (r *poolRow) alone() *leaks.RunRating {
+	s := &leaks.RunRating{Rating: r.Rating, Evidence: r.Evidence, Rate: r.Rate}
 	if r.Own != nil {
-		s.Judged = *r.Own
+		s.Rating = *r.Own
 	}
 	return s
 }
@@ -164,7 +164,7 @@ func (p *poolers) judgeSome(ctx context.Context, roots []int64, changes *poolCha
 		for n < len(rows) && rows[n].RootID == root {
 			n++
 		}
-		pool := leaks.Pool{Runs: p.runs, Shown: make([]*leaks.Shown, len(p.runs)), Absent: absent[root], Fixed: fixed[root], Judge: score.Pool}
+		pool := leaks.Pool{Runs: p.runs, Shown: make([]*leaks.RunRating, len(p.runs)), Absent: absent[root], Fixed: fixed[root], Judge: score.Pool}
 		for i := range rows[:n] {
 			here := &pool.Shown[at[rows[i].RunID]]
 			if *here == nil {

@@ -18,8 +18,8 @@ type poolDump struct {
 	Place, Signature, Class string
 	Score                   *float64
 	Certain                 bool
-	Own                     *leaks.Judged
-	Pooled                  *leaks.Pooled
+	Own                     *leaks.Rating
+	Pooled                  *leaks.PooledRating
 }
 
 // dumpPools is what is stored of the judgements on all findings.

@@ -24,15 +24,15 @@ type poolChanges struct {
 	err              error
 }
 
-// take notes what a finding is judged to be, where that is another judgement than what is stored.
-func (c *poolChanges) take(r *poolRow, judged leaks.Judged, pooled *leaks.Pooled) {
-	sameClass := reflect.DeepEqual(r.Judged, judged)
+// take notes the judgement on a finding where it differs from the stored one.
+func (c *poolChanges) take(r *poolRow, judged leaks.Rating, pooled *leaks.PooledRating) {
+	sameClass := reflect.DeepEqual(r.Rating, judged)
 	if sameClass && reflect.DeepEqual(r.Pooled, pooled) {
 		return
 	}
-	var own *leaks.Judged
+	var own *leaks.Rating
 	if pooled != nil {
-		own = &r.alone().Judged
+		own = &r.alone().Rating
 	}
 	c.runs, c.signatures = append(c.runs, r.RunID), append(c.signatures, r.SignatureID)
 	c.classes, c.scores, c.certain = append(c.classes, string(judged.Class)), append(c.scores, judged.Score), append(c.certain, judged.Certain)

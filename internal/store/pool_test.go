@@ -67,7 +67,7 @@ func TestRunsAddUp(t *testing.T) {
 	l.run("3", leaksReport(judged(grows, 4), other))
 	want, _ := score.Pool([]*score.Evidence{{LogOdds: 4}, {LogOdds: 4}, {LogOdds: 4}})
 	f := l.found("3", "A")
-	if f.Class != leak || !f.Certain || f.Score == nil || *f.Score != want.Score || f.Alone == nil || f.Alone.Class != grows || f.Pooled == nil || f.Pooled.Pooled != want {
+	if f.Class != leak || !f.Certain || f.Score == nil || *f.Score != want.Score || f.Alone == nil || f.Alone.Class != grows || f.Pooled == nil || f.Pooled.PooledResult != want {
 		t.Errorf("%+v", f)
 	}
 	if len(f.Clauses) != 2 || f.Clauses[0].Rule != "pooled" || !strings.HasPrefix(f.Clauses[0].Text, "3 runs of this scenario together (builds 1, 2 and 3): grows in each by itself") {

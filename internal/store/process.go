@@ -60,8 +60,8 @@ func beganIn(t *capture.Trace) *int64 {
 }
 
 // seenIn lists the processes of a run's captures, in the order of InputOfRun.
-func seenIn(ctx context.Context, q querier, run int64) ([]analysis.Seen, error) {
-	return all[analysis.Seen](ctx, q, `
+func seenIn(ctx context.Context, q querier, run int64) ([]analysis.CaptureProcess, error) {
+	return all[analysis.CaptureProcess](ctx, q, `
 		select c.process as name, c.pid, c.bits, '' as machine, e.id as evidence, c.table_key <> '' as trace, coalesce(c.began_ns, $2) as began, c.held_bytes as held
 		from captures c join evidence e on e.id = c.evidence_id where e.run_id = $1 order by e.id, c.ordinal`, run, allocations.BeforeTrace)
 }

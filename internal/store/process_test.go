@@ -109,7 +109,7 @@ func TestProcessesOfSnapshots(t *testing.T) {
 		t.Fatal(err)
 	}
 	list, all, err := storetest.Now(t, s).Processes(t.Context(), run, 9)
-	want := analysis.Choice{Choose: "app.exe", Seen: analysis.Seen{Process: capture.Process{Name: "app.exe", PID: 8, Bits: 64}, Held: 300}}
+	want := analysis.Choice{Choose: "app.exe", CaptureProcess: analysis.CaptureProcess{Process: capture.Process{Name: "app.exe", PID: 8, Bits: 64}, Held: 300}}
 	if err != nil || all != 1 || list[0].Choose != want.Choose || list[0].Process != want.Process || list[0].Held != want.Held || list[0].Trace {
 		t.Errorf("%+v of %d, %v", list, all, err)
 	}

@@ -31,7 +31,7 @@ func (s *Store) SaveResult(ctx context.Context, l Lease, result Result) error {
 	// Stacks and signatures are content: to have some that no site names does no harm, so they need not be in the transaction.
 	result.Report.Identify()
 	var stacks []siteStacks
-	var named *interned
+	var named *internedFindings
 	var names []siteName
 	before, stop := errgroup.WithContext(ctx)
 	before.Go(func() (err error) {
@@ -75,7 +75,7 @@ func (s *Store) SaveResult(ctx context.Context, l Lease, result Result) error {
 		if err := updateRun(ctx, tx, l.RunID, result, seen); err != nil {
 			return err
 		}
-		c := consequences{tx: tx, project: named.project, build: named.build, run: l.RunID, seen: seen, latest: result.Revision >= stored.InputRev}
+		c := resultEffects{tx: tx, project: named.project, build: named.build, run: l.RunID, seen: seen, latest: result.Revision >= stored.InputRev}
 		if err := c.draw(ctx, old, named, result.Report.Sites); err != nil || !c.latest {
 			return err
 		}
@@ -83,7 +83,7 @@ func (s *Store) SaveResult(ctx context.Context, l Lease, result Result) error {
 	})
 }
 
-func updateRun(ctx context.Context, tx pgx.Tx, run int64, result Result, seen compare.Seen) error {
+func updateRun(ctx context.Context, tx pgx.Tx, run int64, result Result, seen compare.FrameCounts) error {
 	head := result.Report.Head()
 	var summary bytes.Buffer
 	if err := head.WriteJSON(&summary); err != nil {
@@ -107,7 +107,7 @@ func updateRun(ctx context.Context, tx pgx.Tx, run int64, result Result, seen co
 }
 
 // replaceSites puts the report's sites in the place of those stored before.
-func replaceSites(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Report, stacks []siteStacks, named *interned, names []siteName) error {
+func replaceSites(ctx context.Context, tx pgx.Tx, run int64, r *analysis.Report, stacks []siteStacks, named *internedFindings, names []siteName) error {
 	batch := &pgx.Batch{}
 	batch.Queue(`delete from sites where run_id = $1`, run)
 	batch.Queue(`delete from site_names where run_id = $1`, run)

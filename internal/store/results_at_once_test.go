@@ -30,7 +30,7 @@ func TestResultsAtOnce(t *testing.T) {
 	}
 	l.again(places...)
 	leases := make([]store.Lease, runs)
-	due := must[[]store.Due](t)(l.DueJobs(t.Context(), 0))
+	due := must[[]store.DueJob](t)(l.DueJobs(t.Context(), 0))
 	for i, d := range due {
 		leases[i] = must[store.Lease](t)(l.ClaimJob(t.Context(), d.ID, 1e12))
 	}
@@ -51,7 +51,7 @@ func TestResultsAtOnce(t *testing.T) {
 		})
 		wait.Go(func() {
 			reason := fmt.Sprint("because of ", i)
-			_, errs[runs+i] = l.ChangeTriage(t.Context(), "demo", list[i].signature, leaks.Change{Actor: "ann", Version: -1, Known: &leaks.Known{Reason: reason}})
+			_, errs[runs+i] = l.ChangeTriage(t.Context(), "demo", list[i].signature, leaks.Change{Actor: "ann", Version: -1, Known: &leaks.Toleration{Reason: reason}})
 		})
 	}
 	wait.Wait()

@@ -10,8 +10,8 @@ import (
 // codeCancelled is the code of jobs that somebody has ended.
 const codeCancelled = "cancelled"
 
-// mended are the codes of failures that another try may not meet: what failed was this program, its machine or its limits. Of other
-// refused files the content is wrong.
+// mended are the codes of failures that another try may not meet, because this program, its machine or its limits
+// failed. Files refused with other codes have wrong content.
 var mended = []string{
 	"internal", "worker-lost", "blob-missing", "memory-exceeded", "reader-crashed", "reader-stuck", "reader-expensive", codeCancelled,
 }
@@ -35,8 +35,9 @@ func (s *Store) RetryRun(ctx context.Context, run int64) (n int, err error) {
 	return n, err
 }
 
-// RetryInternal queues again, in all runs, what other versions of heapdrift than this one failed for reasons of their own, and
-// returns in how many runs that is. It is done once for each version: what fails again has this one's name.
+// RetryInternal queues again, in all runs, what other versions of heapdrift than this one failed for reasons of their
+// own, and returns in how many runs that is. It is done once for each version, because a job that fails again is
+// recorded with the present version.
 func (s *Store) RetryInternal(ctx context.Context, version string) (int, error) {
 	runs, err := values[int64](ctx, s.pool, `
 		select distinct j.run_id from jobs j join runs r on r.id = j.run_id left join evidence e on e.id = j.evidence_id
@@ -63,11 +64,11 @@ func (s *Store) RetryInternal(ctx context.Context, version string) (int, error) 
 
 // retry queues what of a run failed with one of the codes. The search for names has no code: where it failed, it is tried again.
 func retry(ctx context.Context, tx pgx.Tx, run int64, codes []string) (int, error) {
-	type failed struct {
+	type failedParts struct {
 		Report bool
 		Names  bool
 	}
-	f, err := one[failed](ctx, tx, `select error_code = any($2) report, names_error <> '' names from runs where id = $1 for no key update`, run, codes)
+	f, err := one[failedParts](ctx, tx, `select error_code = any($2) report, names_error <> '' names from runs where id = $1 for no key update`, run, codes)
 	if err != nil {
 		return 0, wrap("run", err)
 	}
@@ -103,8 +104,8 @@ func retry(ctx context.Context, tx pgx.Tx, run int64, codes []string) (int, erro
 	return n, nil
 }
 
-// CancelRun ends the jobs of a run that wait or run, for who asks, and returns how many they are. Their workers stop with the next
-// heartbeat. What was read before stays.
+// CancelRun ends the queued and running jobs of a run on behalf of a person, and returns how many there are. Their
+// workers stop with the next heartbeat. What was read before stays.
 func (s *Store) CancelRun(ctx context.Context, run int64, who string) (n int, err error) {
 	err = s.tx(ctx, "cancel run", func(tx pgx.Tx) error {
 		if _, err := one[struct{ ID int64 }](ctx, tx, `select id from runs where id = $1 for no key update`, run); err != nil {

@@ -45,7 +45,7 @@ func TestRetry(t *testing.T) {
 		t.Errorf("names and report: %d, %v", n, err)
 	}
 	var kinds []string
-	for _, due := range must[[]store.Due](t)(s.DueJobs(t.Context(), time.Hour)) {
+	for _, due := range must[[]store.DueJob](t)(s.DueJobs(t.Context(), time.Hour)) {
 		kinds = append(kinds, must[store.Lease](t)(s.ClaimJob(t.Context(), due.ID, time.Minute)).Kind)
 	}
 	slices.Sort(kinds)

@@ -125,13 +125,13 @@ func TestGravestFirstInSQL(t *testing.T) {
 	l.sql(`create temp table f (id int, class text, certain boolean, score double precision, growth_bytes bigint, outstanding_bytes bigint)`)
 	rng := rand.New(rand.NewPCG(3, 3))
 	classes := append(slices.Clone(score.Classes), "", "a class of another version")
-	type found struct {
+	type sqlRow struct {
 		id int
 		leaks.Figure
 	}
-	var list []found
+	var list []sqlRow
 	for id := range 600 {
-		f := found{id, leaks.Figure{Class: oneOf(rng, classes...), Certain: rng.IntN(2) == 0, Score: maybe(rng, oneOf(rng, 0, 0.25, 0.5, 1))}}
+		f := sqlRow{id, leaks.Figure{Class: oneOf(rng, classes...), Certain: rng.IntN(2) == 0, Score: maybe(rng, oneOf(rng, 0, 0.25, 0.5, 1))}}
 		growth := maybe(rng, oneOf[int64](rng, -7, 0, 7, math.MaxInt64))
 		f.Outstanding.Bytes = oneOf[int64](rng, 0, 7, math.MaxInt64)
 		if growth != nil {
@@ -140,7 +140,7 @@ func TestGravestFirstInSQL(t *testing.T) {
 		list = append(list, f)
 		l.sql(`insert into f values ($1, $2, $3, $4, $5, $6)`, id, string(f.Class), f.Certain, f.Score, growth, f.Outstanding.Bytes)
 	}
-	slices.SortStableFunc(list, func(a, b found) int { return leaks.CompareGravity(&a.Figure, &b.Figure) })
+	slices.SortStableFunc(list, func(a, b sqlRow) int { return leaks.CompareGravity(&a.Figure, &b.Figure) })
 	for i, id := range query(l, pgx.RowTo[int], `select f.id from f order by `+store.GravestFirst+`, f.id`) {
 		if id != list[i].id {
 			t.Fatalf("at place %d there is finding %d, want %+v", i, id, list[i])

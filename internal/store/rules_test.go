@@ -32,7 +32,7 @@ func TestRules(t *testing.T) {
 		t.Errorf("%+v", in)
 	}
 	var order []int64
-	for _, d := range must[[]store.Due](t)(l.DueJobs(t.Context(), 0)) {
+	for _, d := range must[[]store.DueJob](t)(l.DueJobs(t.Context(), 0)) {
 		order = append(order, d.ID)
 	}
 	slices.Sort(order)
@@ -111,7 +111,7 @@ func TestRulesThatAreRefused(t *testing.T) {
 	if f := must[store.RuleFile](t)(l.now().Rules(t.Context(), "demo")); f.Version != 0 {
 		t.Errorf("stored all the same: %+v", f)
 	}
-	if due := must[[]store.Due](t)(l.DueJobs(t.Context(), 0)); len(due) != 0 {
+	if due := must[[]store.DueJob](t)(l.DueJobs(t.Context(), 0)); len(due) != 0 {
 		t.Errorf("%d jobs are queued for nothing", len(due))
 	}
 	for version := 1; version <= 3; version++ { // whatever the version was
@@ -176,7 +176,7 @@ func TestWork(t *testing.T) {
 	}
 	save(t, l.Store, claim(t, l.Store), &analysis.Report{}, "r", in.Revision)
 	again := leaks.Target{Project: "demo", Build: "1"} // the file again, without a word of work
-	if e := addEvidence(t, l.Store, again, "a.txt"); *e.Work != 120 || len(must[[]store.Due](t)(l.DueJobs(t.Context(), 0))) != 0 {
+	if e := addEvidence(t, l.Store, again, "a.txt"); *e.Work != 120 || len(must[[]store.DueJob](t)(l.DueJobs(t.Context(), 0))) != 0 {
 		t.Errorf("%+v", e)
 	}
 	target.Work = work(150)

@@ -19,11 +19,11 @@ func ensureRun(ctx context.Context, tx pgx.Tx, t leaks.Target) (int64, error) {
 		return 0, err
 	}
 	// Behind the lock of the project, which the statement above holds, no other upload changes its builds.
-	type ensured struct {
+	type ensuredRun struct {
 		ID    int64
 		Moved bool
 	}
-	r, err := one[ensured](ctx, tx, `
+	r, err := one[ensuredRun](ctx, tx, `
 		with former as (select sequence from builds where project_id = $1 and name = $2),
 		build as (
 			insert into builds (project_id, name, sequence, branch, commit) values ($1, $2, coalesce($3::bigint, $8::bigint), $4, $9)

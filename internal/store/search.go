@@ -9,7 +9,7 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// A SearchQuery asks for what has a text in its name, in any case. Empty fields do not narrow.
+// A SearchQuery asks for items with a text in their names, in any case. Empty fields do not narrow the search.
 type SearchQuery struct {
 	Text  string
 	Owner string // of leaks: by rule, or assignee
@@ -18,47 +18,47 @@ type SearchQuery struct {
 	Limit int    // of each kind
 }
 
-// Found is what a search finds, of each kind up to its limit, in projects that the actor may read.
-type Found struct {
-	Leaks    []FoundLeak
-	Modules  []FoundModule
-	Runs     []FoundRun
-	Builds   []FoundBuild
-	Files    []FoundFile
+// SearchHits are what a search finds in projects that the actor may read, of each kind up to its limit.
+type SearchHits struct {
+	Leaks    []LeakHit
+	Modules  []ModuleHit
+	Runs     []RunHit
+	Builds   []BuildHit
+	Files    []FileHit
 	Projects []string
 }
 
-// A FoundLeak is a signature that ever leaked or grew.
-type FoundLeak struct {
+// A LeakHit is a signature that leaked or grew in any run.
+type LeakHit struct {
 	Project, Signature, Title string
 	State                     leaks.State
 	Blame                     *analysis.Blame
 	LastBad                   string
 }
 
-// A FoundModule is a module whose functions are to blame for leaks.
-type FoundModule struct {
+// A ModuleHit is a module whose functions are to blame for leaks.
+type ModuleHit struct {
 	Project, Module string
 	Leaks           int
 }
 
-// A FoundRun is a run by its process, scenario or name.
-type FoundRun struct {
+// A RunHit is a run, found by its process, scenario or name.
+type RunHit struct {
 	ID                                     int64
 	Project, Build, Scenario, Name, Status string
 }
 
-// A FoundBuild is a build by its name or branch.
-type FoundBuild struct{ Project, Build, Branch string }
+// A BuildHit is a build, found by its name or branch.
+type BuildHit struct{ Project, Build, Branch string }
 
-// A FoundFile is a piece of evidence by its name.
-type FoundFile struct {
+// A FileHit is an evidence file, found by its name.
+type FileHit struct {
 	Run                  int64
 	Project, Build, Name string
 }
 
 // Search finds what the actor may read.
-func (v View) Search(ctx context.Context, a *accounts.Actor, q SearchQuery) (*Found, error) {
+func (v View) Search(ctx context.Context, a *accounts.Actor, q SearchQuery) (*SearchHits, error) {
 	type project struct {
 		ID   int64
 		Name string
@@ -73,9 +73,9 @@ func (v View) Search(ctx context.Context, a *accounts.Actor, q SearchQuery) (*Fo
 			ids = append(ids, p.ID)
 		}
 	}
-	f := &Found{}
+	f := &SearchHits{}
 	narrowed := q.Owner != "" || q.File != ""
-	if f.Leaks, err = all[FoundLeak](ctx, v.q, `
+	if f.Leaks, err = all[LeakHit](ctx, v.q, `
 		select p.name as project, s.text as signature, s.title, s.blame, `+shownState+` as state, coalesce(b.name, '') as last_bad
 		from signatures s join projects p on p.id = s.project_id left join builds b on b.id = s.last_bad_id left join builds first on first.id = s.first_bad_id
 		where s.project_id = any($1) and s.bad and s.alias_of is null and (lower(s.title) like $2 or lower(s.blame->>'file') like $2 or s.text = $3)
@@ -84,26 +84,26 @@ func (v View) Search(ctx context.Context, a *accounts.Actor, q SearchQuery) (*Fo
 		ids, likeText(q.Text), q.Text, strings.ToLower(q.Owner), q.File, likeText(q.File), strings.ToLower(q.Build), q.Limit); err != nil || narrowed {
 		return f, wrap("search leaks", err)
 	}
-	if f.Runs, err = all[FoundRun](ctx, v.q, `
+	if f.Runs, err = all[RunHit](ctx, v.q, `
 		select r.id, p.name as project, b.name as build, sc.name as scenario, r.name, r.status
 		from runs r join builds b on b.id = r.build_id join projects p on p.id = b.project_id join scenarios sc on sc.id = r.scenario_id
 		where p.id = any($1) and (lower(sc.name) like $2 or lower(r.name) like $2 or lower(r.process) like $2 or r.id::text = $3) and ($4 = '' or lower(b.name) = $4)
 		order by r.id desc limit $5`, ids, likeText(q.Text), q.Text, strings.ToLower(q.Build), q.Limit); err != nil {
 		return nil, wrap("search runs", err)
 	}
-	if f.Builds, err = all[FoundBuild](ctx, v.q, `
+	if f.Builds, err = all[BuildHit](ctx, v.q, `
 		select p.name as project, b.name as build, b.branch from builds b join projects p on p.id = b.project_id
 		where p.id = any($1) and (lower(b.name) like $2 or lower(b.branch) like $2) and ($3 = '' or lower(b.name) = $3) order by b.id desc limit $4`,
 		ids, likeText(q.Text), strings.ToLower(q.Build), q.Limit); err != nil || q.Build != "" {
 		return f, wrap("search builds", err)
 	}
-	if f.Modules, err = all[FoundModule](ctx, v.q, `
+	if f.Modules, err = all[ModuleHit](ctx, v.q, `
 		select p.name as project, s.blame->>'module' as module, count(*) as leaks from signatures s join projects p on p.id = s.project_id
 		where s.project_id = any($1) and s.bad and s.alias_of is null and lower(s.blame->>'module') like $2 group by 1, 2 order by 3 desc, 1, 2 limit $3`,
 		ids, likeText(q.Text), q.Limit); err != nil {
 		return nil, wrap("search modules", err)
 	}
-	if f.Files, err = all[FoundFile](ctx, v.q, `
+	if f.Files, err = all[FileHit](ctx, v.q, `
 		select e.run_id as run, p.name as project, b.name as build, e.name from evidence e join runs r on r.id = e.run_id join builds b on b.id = r.build_id
 			join projects p on p.id = b.project_id
 		where p.id = any($1) and lower(e.name) like $2 order by e.id desc limit $3`, ids, likeText(q.Text), q.Limit); err != nil {

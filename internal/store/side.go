@@ -90,13 +90,13 @@ func readRuns(ctx context.Context, q querier, side *compare.Side, which string, 
 	return nil
 }
 
-// sideRow is a finding as a comparison wants to know it.
+// sideRow is the part of a finding that a comparison needs.
 type sideRow struct {
 	RunID, LeakID                    int64
 	Text, Kind, Title, Leaf, Outline string
 	Frames                           []string
 	Allocated                        *int64
-	Own                              *leaks.Judged
+	Own                              *leaks.Rating
 	Regressed                        bool
 	figureRow
 	leaks.Record

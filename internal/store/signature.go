@@ -117,18 +117,18 @@ func (v View) Signature(ctx context.Context, project, text string) (Signature, e
 	return s, wrap("states of a signature", fillStates(ctx, v.q, []*Signature{&s}))
 }
 
-// located are the ids of a project and of its signature of some text: its own, and that of the leak that it is part of.
-type located struct{ Project, Own, Root int64 }
+// signatureIDs are the ids of a project, of its signature of some text, and of the leak that this signature is part of.
+type signatureIDs struct{ Project, Own, Root int64 }
 
 // rootOf finds a project's signature by its text.
-func rootOf(ctx context.Context, q querier, project, text string) (located, error) {
-	at, err := one[located](ctx, q, `
+func rootOf(ctx context.Context, q querier, project, text string) (signatureIDs, error) {
+	at, err := one[signatureIDs](ctx, q, `
 		select p.id as project, s.id as own, s.root_id as root from signatures s join projects p on p.id = s.project_id where p.name = $1 and s.text = $2`, project, text)
 	return at, wrap("signature", err)
 }
 
 // lockedRoot is rootOf, and holds the lock of the project's signatures.
-func lockedRoot(ctx context.Context, tx pgx.Tx, project, text string) (located, error) {
+func lockedRoot(ctx context.Context, tx pgx.Tx, project, text string) (signatureIDs, error) {
 	at, err := rootOf(ctx, tx, project, text)
 	if err != nil {
 		return at, err

@@ -15,8 +15,8 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// interned is a report's findings with the signatures that a project knows them by.
-type interned struct {
+// internedFindings are a report's findings with the signatures that a project knows them by.
+type internedFindings struct {
 	project, build int64
 	findings       []*analysis.Finding // each signature once, in the order of the signatures
 	told           descriptions        // of the findings, then of signatures of sites that are in no finding
@@ -24,8 +24,8 @@ type interned struct {
 }
 
 // internSignatures stores the signatures of a report that the run's project does not have yet.
-func (s *Store) internSignatures(ctx context.Context, run int64, r *analysis.Report) (*interned, error) {
-	named := &interned{findings: findingsOf(r)}
+func (s *Store) internSignatures(ctx context.Context, run int64, r *analysis.Report) (*internedFindings, error) {
+	named := &internedFindings{findings: findingsOf(r)}
 	slices.SortStableFunc(named.findings, func(a, b *analysis.Finding) int { return cmp.Compare(a.Signature, b.Signature) })
 	named.findings = slices.CompactFunc(named.findings, func(a, b *analysis.Finding) bool { return a.Signature == b.Signature })
 	known := map[string]bool{"": true}
@@ -72,7 +72,7 @@ func (s *Store) internSignatures(ctx context.Context, run int64, r *analysis.Rep
 }
 
 // id is that of a signature; nil for none.
-func (n *interned) id(signature string) *int64 {
+func (n *internedFindings) id(signature string) *int64 {
 	if id, ok := n.ids[signature]; ok {
 		return &id
 	}
@@ -80,7 +80,7 @@ func (n *interned) id(signature string) *int64 {
 }
 
 // look finds the ids of what is stored.
-func (n *interned) look(ctx context.Context, tx pgx.Tx) error {
+func (n *internedFindings) look(ctx context.Context, tx pgx.Tx) error {
 	rows, err := tx.Query(ctx, `select text, id from signatures where project_id = $1 and text = any($2)`, n.project, n.told.text)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (n *interned) look(ctx context.Context, tx pgx.Tx) error {
 }
 
 // insert stores signatures by the numbers of their descriptions. Rows are copied in the order of their texts, as intern does it.
-func (n *interned) insert(ctx context.Context, tx pgx.Tx, numbers []int) error {
+func (n *internedFindings) insert(ctx context.Context, tx pgx.Tx, numbers []int) error {
 	d := &n.told
 	slices.SortFunc(numbers, func(a, b int) int { return cmp.Compare(d.text[a], d.text[b]) })
 	ids, err := drawIDs(ctx, tx, "signatures", len(numbers))
@@ -199,7 +199,7 @@ func pickOf[T any](list []T, numbers []int) []T {
 }
 
 // idsOf are the ids of signatures.
-func (n *interned) idsOf(texts []string) []int64 {
+func (n *internedFindings) idsOf(texts []string) []int64 {
 	ids := make([]int64, len(texts))
 	for i, text := range texts {
 		ids[i] = n.ids[text]

@@ -277,7 +277,7 @@ func fillStrips(ctx context.Context, q querier, page *SignaturePage, project int
 		}
 	}
 	type row struct {
-		seenRow
+		runFindingRow
 		Build, Scenario string
 	}
 	// A cell has no room for rates, and to decode those of all runs takes longer than to find the cells.

@@ -18,7 +18,7 @@ func TestSignatureList(t *testing.T) {
 	l.run("2/smoke", leaksReport(finding{signature: "D", class: leak, bytes: 5}))
 	l.run("3/soak", leaksReport(finding{signature: "A", class: leak, bytes: 40}, finding{signature: "Z", class: analysis.ClassTransient}))
 	bob := "bob"
-	l.change("D", leaks.Change{Assignee: &bob, Known: &leaks.Known{Reason: "x"}})
+	l.change("D", leaks.Change{Assignee: &bob, Known: &leaks.Toleration{Reason: "x"}})
 	for _, test := range []struct {
 		query store.SignatureQuery
 		want  string

@@ -152,7 +152,7 @@ func (v View) Sites(ctx context.Context, q SiteQuery) (page []SiteRow, total int
 		return nil, 0, wrap("count sites", err)
 	}
 	args["limit"], args["offset"] = q.Limit, q.Offset
-	// The page is chosen before signatures are looked up: of what an offset passes over nobody wants them.
+	// The page is chosen before signatures are looked up, because the rows before its offset do not need them.
 	stored, err := all[storedSite](ctx, v.q, `
 		select `+siteColumns+` from (select * from sites where `+where+` order by `+order+` limit @limit offset @offset) page order by `+order, args)
 	page = make([]SiteRow, len(stored))

@@ -10,8 +10,8 @@ import (
 
 // SourceLinks say where the source files of a project can be read.
 func (v View) SourceLinks(ctx context.Context, project string) (leaks.SourceLinks, error) {
-	type stored struct{ SourceLinks, CommitsLink string }
-	texts, err := one[stored](ctx, v.q, `select source_links, commits_link from projects where name = $1`, project)
+	type linkTexts struct{ SourceLinks, CommitsLink string }
+	texts, err := one[linkTexts](ctx, v.q, `select source_links, commits_link from projects where name = $1`, project)
 	if err != nil {
 		return leaks.SourceLinks{}, wrap("source links", err)
 	}
@@ -22,12 +22,12 @@ func (v View) SourceLinks(ctx context.Context, project string) (leaks.SourceLink
 // SetSourceLinks replaces the links of a project.
 func (s *Store) SetSourceLinks(ctx context.Context, project string, links leaks.SourceLinks, by string) error {
 	return s.tx(ctx, "set source links", func(tx pgx.Tx) error {
-		type stored struct {
+		type projectLinks struct {
 			ID          int64
 			SourceLinks string
 			CommitsLink string
 		}
-		old, err := one[stored](ctx, tx, `select id, source_links, commits_link from projects where name = $1 for update`, project)
+		old, err := one[projectLinks](ctx, tx, `select id, source_links, commits_link from projects where name = $1 for update`, project)
 		if err != nil {
 			return wrap("project", err)
 		}
@@ -43,8 +43,8 @@ func (s *Store) SetSourceLinks(ctx context.Context, project string, links leaks.
 
 // Commits are those of builds, by the builds' names; builds of which no upload says one are left out.
 func (v View) Commits(ctx context.Context, project string, builds ...string) (map[string]string, error) {
-	type named struct{ Name, Commit string }
-	list, err := all[named](ctx, v.q, `
+	type buildCommit struct{ Name, Commit string }
+	list, err := all[buildCommit](ctx, v.q, `
 		select b.name, b.commit from builds b join projects p on p.id = b.project_id where p.name = $1 and b.name = any($2) and b.commit <> ''`, project, builds)
 	commits := make(map[string]string, len(list))
 	for _, b := range list {

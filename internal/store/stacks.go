@@ -12,7 +12,7 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// A digest is what content is known by.
+// A digest identifies content.
 type digest = [16]byte
 
 // frameHash is the content of a frame as it is shown, without the address, which differs in every process.

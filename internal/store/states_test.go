@@ -58,7 +58,7 @@ func TestCleanInOneScenario(t *testing.T) {
 	if v = l.gateOf("2/trace"); strings.Join(v.Fixed, " ") != "A" || len(v.Clean) != 0 {
 		t.Errorf("%+v", v)
 	}
-	l.change("A", leaks.Change{Known: &leaks.Known{Reason: "vendor"}})
+	l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: "vendor"}})
 	if s = l.signature("A"); s.State != leaks.StateKnown || standing(s) != "soak=known trace=known" {
 		t.Errorf("%s %s", s.State, standing(s))
 	}
@@ -104,7 +104,7 @@ func TestStatesInAnyOrder(t *testing.T) {
 			}
 			for _, pair := range [][2]string{{"1", "2"}, {"1", "3"}, {"2", "3"}} {
 				for _, scenario := range []string{"soak", "trace"} {
-					c := must[*leaks.Compared](t)(l.now().Compare(t.Context(), leaks.Question{Project: "demo", Scenario: scenario, Base: pair[0], Head: pair[1]}))
+					c := must[*leaks.RunComparison](t)(l.now().Compare(t.Context(), leaks.Question{Project: "demo", Scenario: scenario, Base: pair[0], Head: pair[1]}))
 					for _, r := range c.Rows {
 						if r.Change == compare.Fixed && s.State != leaks.StateFixed {
 							t.Errorf("%v: fixed in %s from %v, and %s over all", uploads, scenario, pair, s.State)

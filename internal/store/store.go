@@ -1,5 +1,6 @@
-// Package store keeps projects, runs, evidence, results and jobs in PostgreSQL. It is the only package that
-// speaks SQL: one file per aggregate, each query beside the method that uses it.
+// Package store keeps projects, runs, evidence, results and jobs in PostgreSQL. In come values of the domain and of the
+// analysis, and queries; out come rows as Go values, or an error such as ErrNotFound, ErrConflict or ErrFenced. It is
+// the only package that speaks SQL: one file per aggregate, each query beside the method that uses it.
 package store
 
 import (

@@ -61,7 +61,7 @@ func addEvidence(t testing.TB, s *store.Store, target leaks.Target, name string)
 // claim claims the only due job.
 func claim(t testing.TB, s *store.Store) store.Lease {
 	t.Helper()
-	due := must[[]store.Due](t)(s.DueJobs(t.Context(), time.Hour))
+	due := must[[]store.DueJob](t)(s.DueJobs(t.Context(), time.Hour))
 	if len(due) != 1 {
 		t.Fatalf("%d jobs are due, want 1", len(due))
 	}
@@ -264,7 +264,7 @@ func TestOrderOfJobs(t *testing.T) {
 	add("b", "b0", false, 1)
 	add("b", "b1", false, 1)
 	add("c", "waiting", true, 1)
-	names := func(due []store.Due) (names []string) {
+	names := func(due []store.DueJob) (names []string) {
 		t.Helper()
 		for _, d := range due {
 			var name string
@@ -280,7 +280,7 @@ func TestOrderOfJobs(t *testing.T) {
 	}
 	next := func(light, heavy int) string {
 		t.Helper()
-		return strings.Join(names(must[[]store.Due](t)(s.NextJobs(t.Context(), time.Hour, store.Window{Light: light, Heavy: heavy}))), ", ")
+		return strings.Join(names(must[[]store.DueJob](t)(s.NextJobs(t.Context(), time.Hour, store.Window{Light: light, Heavy: heavy}))), ", ")
 	}
 	if got, want := next(5, 2), "waiting, large (heavy), a0, b0, a1, b1"; got != want {
 		t.Errorf("first %s, want %s", got, want)
@@ -291,7 +291,7 @@ func TestOrderOfJobs(t *testing.T) {
 	if got, want := next(7, 2), "a2, a3"; got != want {
 		t.Errorf("then %s, want %s", got, want)
 	}
-	rest := names(must[[]store.Due](t)(s.DueJobs(t.Context(), time.Hour)))
+	rest := names(must[[]store.DueJob](t)(s.DueJobs(t.Context(), time.Hour)))
 	if len(rest) != 47 || rest[46] != "old" {
 		t.Errorf("%d jobs, the last is %s: what has a report waits", len(rest), rest[len(rest)-1])
 	}
@@ -312,7 +312,7 @@ func TestFailuresAreTriedAgainUntilTheyAreTooMany(t *testing.T) {
 			}
 			break
 		}
-		if due := must[[]store.Due](t)(s.DueJobs(t.Context(), time.Hour)); len(due) != 0 {
+		if due := must[[]store.DueJob](t)(s.DueJobs(t.Context(), time.Hour)); len(due) != 0 {
 			t.Fatal("tried again without a pause")
 		}
 		if _, err := conn.Exec(t.Context(), `update jobs set run_at = now()`); err != nil {

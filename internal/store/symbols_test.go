@@ -355,8 +355,8 @@ func TestFileThatIsBeingAddedIsSeen(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			due := func() []store.Due { return must[[]store.Due](t)(s.DueJobs(t.Context(), time.Hour)) }
-			var handed []store.Due // to a worker, which has not claimed it yet
+			due := func() []store.DueJob { return must[[]store.DueJob](t)(s.DueJobs(t.Context(), time.Hour)) }
+			var handed []store.DueJob // to a worker, which has not claimed it yet
 			if queued {
 				saveCaptures()
 				handed = due()

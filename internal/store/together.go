@@ -36,11 +36,11 @@ func claimFiles(ctx context.Context, tx pgx.Tx, run int64, files []int64) (owner
 	slices.Sort(files)
 	files = slices.Compact(files)
 	// The files of every stored read that shares one with these.
-	type read struct {
+	type storedRead struct {
 		Owner int64
 		Files []int64
 	}
-	stored, err := all[read](ctx, tx, `
+	stored, err := all[storedRead](ctx, tx, `
 		select coalesce(read_with, id) as owner, array_agg(id order by id) as files from evidence where run_id = $1 and state = 'read' group by 1
 		having array_agg(id) && $2::bigint[]`, run, files)
 	if err != nil {

@@ -183,7 +183,7 @@ func (r *tracer) add(names ...string) {
 // claim takes the job that reads a file.
 func (r *tracer) claim(name string) store.Lease {
 	r.Helper()
-	must[[]store.Due](r)(r.store.DueJobs(r.Context(), time.Hour))
+	must[[]store.DueJob](r)(r.store.DueJobs(r.Context(), time.Hour))
 	for _, job := range must[[]store.Job](r)(storetest.Now(r, r.store).JobsOfRun(r.Context(), r.run)) {
 		if job.Kind == store.JobRead && job.State == "queued" && *job.EvidenceID == r.ids[name] {
 			return must[store.Lease](r)(r.store.ClaimJob(r.Context(), job.ID, time.Minute))

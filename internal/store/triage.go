@@ -40,7 +40,8 @@ func (s *Store) ChangeTriage(ctx context.Context, project, signature string, cha
 	return after, err
 }
 
-// A Pick is a signature as somebody picked it from a list: Version is that of the team's word which stood there, negative for any.
+// A Pick is a signature as somebody picked it from a list: Version is the version of the team's word that the list
+// showed, negative for any.
 type Pick struct {
 	Signature string
 	Version   int64
@@ -94,7 +95,7 @@ func changeTriage(ctx context.Context, tx pgx.Tx, project, signature string, cha
 }
 
 // changeWord stores the team's new word, who said it, and what follows from it.
-func changeWord(ctx context.Context, tx pgx.Tx, at located, actor string, before, after leaks.Word) error {
+func changeWord(ctx context.Context, tx pgx.Tx, at signatureIDs, actor string, before, after leaks.Word) error {
 	if _, err := say(ctx, tx, at.Root, after); err != nil {
 		return err
 	}

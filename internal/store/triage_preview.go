@@ -16,7 +16,7 @@ import (
 // the time for which a preview may hold them itself.
 var ErrInUse = errors.New("store: the signatures of the project are in use")
 
-// errUndone ends the transaction of a preview: nothing of it stays.
+// errUndone ends the transaction of a preview, so that it changes nothing.
 var errUndone = errors.New("store: a preview is undone")
 
 // A preview waits and works for so long at most: whoever stores a result, or changes a leak, waits for it meanwhile.
@@ -25,9 +25,9 @@ const (
 	previewWork = 3 * time.Second
 )
 
-// TriageImpact says what a change of what the team says of a signature would do to the gates of the newest build, and of the newest one in which the
-// signature was bad. It makes the change, decides again and takes it back, so that what follows from a change stands in one place. Its errors are those
-// of ChangeTriage, and ErrInUse.
+// TriageImpact says what a change of what the team says of a signature would do to the gates of the newest build, and
+// of the newest one in which the signature was bad. It makes the change, decides again and rolls the change back, so
+// that the effects of a change are computed in one place only. Its errors are those of ChangeTriage, and ErrInUse.
 func (s *Store) TriageImpact(ctx context.Context, project, signature string, change leaks.Change) (*leaks.Impact, error) {
 	return s.triageImpact(ctx, project, signature, change, previewWork)
 }
@@ -94,7 +94,7 @@ func (v View) gatedCases(ctx context.Context, project, signature string) (c gate
 
 // gatedRuns are the runs whose gates are the gates of builds, as leaks.Cell chooses them: of the project's newest build, and of the newest one in which
 // a signature was bad; the newest build first.
-func (v View) gatedRuns(ctx context.Context, at located) ([]Run, error) {
+func (v View) gatedRuns(ctx context.Context, at signatureIDs) ([]Run, error) {
 	newest, err := buildsWithResults(ctx, v.q, at.Project, 1)
 	if err != nil || len(newest) == 0 {
 		return nil, wrap("newest build", err)

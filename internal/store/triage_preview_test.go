@@ -28,7 +28,7 @@ func TestEffectOfATriage(t *testing.T) {
 	l.run("100", leaksReport(finding{signature: "A", class: stable}, finding{signature: "B", class: stable}))
 	one := l.run("101", leaksReport(finding{signature: "A", class: leak, bytes: 500}))
 	yes := true
-	known := leaks.Change{Known: &leaks.Known{Reason: "vendor"}}
+	known := leaks.Change{Known: &leaks.Toleration{Reason: "vendor"}}
 	before := l.signature("A")
 	for name, test := range map[string]struct {
 		change leaks.Change
@@ -36,8 +36,8 @@ func TestEffectOfATriage(t *testing.T) {
 	}{
 		"known":             {known, "With this, the gate of build 101 passes: every leak is known. It fails now: 1 leak."},
 		"not a leak":        {leaks.Change{NotLeak: &yes, NotLeakWhy: "a pool"}, "With this, the gate of build 101 passes: every leak is known. It fails now: 1 leak."},
-		"known until today": {leaks.Change{Known: &leaks.Known{Reason: "x", UntilBuild: "101"}}, "The gate of build 101 fails with this as it does now: 1 leak."},
-		"known until later": {leaks.Change{Known: &leaks.Known{Reason: "x", UntilBuild: "102"}}, "With this, the gate of build 101 passes: every leak is known. It fails now: 1 leak."},
+		"known until today": {leaks.Change{Known: &leaks.Toleration{Reason: "x", UntilBuild: "101"}}, "The gate of build 101 fails with this as it does now: 1 leak."},
+		"known until later": {leaks.Change{Known: &leaks.Toleration{Reason: "x", UntilBuild: "102"}}, "With this, the gate of build 101 passes: every leak is known. It fails now: 1 leak."},
 		"fixed":             {leaks.Change{Fixed: new("101")}, "The gate of build 101 fails with this as it does now: 1 leak."},
 		"assigned":          {leaks.Change{Assignee: new("bob")}, "The gate of build 101 fails with this as it does now: 1 leak."},
 	} {
@@ -73,7 +73,7 @@ func TestEffectOnAnOlderBuild(t *testing.T) {
 	l.run("100/soak", leaksReport(finding{signature: "A", class: leak, bytes: 500}))
 	l.run("100/smoke", leaksReport(finding{signature: "B", class: leak, bytes: 500}))
 	l.run("101/soak", leaksReport(finding{signature: "C", class: stable}))
-	got := l.effect("A", leaks.Change{Known: &leaks.Known{Reason: "vendor"}})
+	got := l.effect("A", leaks.Change{Known: &leaks.Toleration{Reason: "vendor"}})
 	if want := "The gate of build 101 passes with this as it does now: nothing leaks. The gate of build 100 fails with this as it does now: 1 leak."; got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
@@ -86,7 +86,7 @@ func TestEffectThatCannotBeSaid(t *testing.T) {
 	l := newLab(t)
 	l.run("100", leaksReport(finding{signature: "A", class: leak, bytes: 500}))
 	var wrong *leaks.FieldError
-	for name, change := range map[string]leaks.Change{"no reason": {Actor: "ann", Known: &leaks.Known{}}, "no such build": {Actor: "ann", Fixed: new("nosuch")}} {
+	for name, change := range map[string]leaks.Change{"no reason": {Actor: "ann", Known: &leaks.Toleration{}}, "no such build": {Actor: "ann", Fixed: new("nosuch")}} {
 		if _, err := l.TriageImpact(t.Context(), "demo", "A", change); !errors.As(err, &wrong) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -106,7 +106,7 @@ func TestEffectThatCannotBeSaid(t *testing.T) {
 	if _, err := l.TriageImpactWithin(t.Context(), "demo", "A", leaks.Change{Actor: "ann", Reopen: true}, 0); !errors.Is(err, store.ErrInUse) {
 		t.Errorf("%v in no time", err)
 	}
-	if got := l.effect("A", leaks.Change{Known: &leaks.Known{Reason: "x"}}); !strings.Contains(got, "passes") {
+	if got := l.effect("A", leaks.Change{Known: &leaks.Toleration{Reason: "x"}}); !strings.Contains(got, "passes") {
 		t.Errorf("afterwards %q", got)
 	}
 }

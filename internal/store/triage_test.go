@@ -17,15 +17,15 @@ func TestTriage(t *testing.T) {
 	l.run("1", leaksReport(finding{signature: "A", class: leak}))
 	l.run("2", leaksReport(finding{signature: "A", class: leak}))
 
-	known := l.change("A", leaks.Change{Known: &leaks.Known{Reason: " the vendor knows "}})
+	known := l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: " the vendor knows "}})
 	if known.State != leaks.StateKnown || known.Known.Reason != "the vendor knows" || known.Version != 1 {
 		t.Errorf("%+v", known)
 	}
 	past := time.Now().Add(-time.Hour)
-	if got := l.change("A", leaks.Change{Version: 1, Known: &leaks.Known{Reason: "x", Until: &past}}); got.State != leaks.StateOngoing || !got.Known.Expired {
+	if got := l.change("A", leaks.Change{Version: 1, Known: &leaks.Toleration{Reason: "x", Until: &past}}); got.State != leaks.StateOngoing || !got.Known.Expired {
 		t.Errorf("known until an hour ago: %+v", got)
 	}
-	if got := l.change("A", leaks.Change{Version: 2, Known: &leaks.Known{Reason: "x", UntilBuild: "3"}}); got.State != leaks.StateKnown {
+	if got := l.change("A", leaks.Change{Version: 2, Known: &leaks.Toleration{Reason: "x", UntilBuild: "3"}}); got.State != leaks.StateKnown {
 		t.Errorf("known until a build to come: %+v", got)
 	}
 	l.run("4", leaksReport(finding{signature: "A", class: leak}))
@@ -75,9 +75,9 @@ func TestTriageRefusals(t *testing.T) {
 	for field, change := range map[string]leaks.Change{
 		"actor":       {Assignee: text("x")},
 		"ticket":      {Actor: "a", Ticket: text("APP-12\nAPP-13")},
-		"reason":      {Actor: "a", Known: &leaks.Known{}},
-		"until":       {Actor: "a", Known: &leaks.Known{Reason: "x", Until: &soon, UntilBuild: "5"}},
-		"until_build": {Actor: "a", Known: &leaks.Known{Reason: "x", UntilBuild: "<b>"}},
+		"reason":      {Actor: "a", Known: &leaks.Toleration{}},
+		"until":       {Actor: "a", Known: &leaks.Toleration{Reason: "x", Until: &soon, UntilBuild: "5"}},
+		"until_build": {Actor: "a", Known: &leaks.Toleration{Reason: "x", UntilBuild: "<b>"}},
 		"fixed":       {Actor: "a", Fixed: text("77")},
 		"assignee":    {Actor: "a", Assignee: text(strings.Repeat("x", 65))},
 		"state":       {Actor: "a", Reopen: true, Fixed: text("1")},
@@ -141,7 +141,7 @@ func TestOwnersAndKnownLeaksOfTheRules(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	yesterday := time.Now().Add(-24 * time.Hour)
-	l.change("A", leaks.Change{Known: &leaks.Known{Reason: "while it lasted", Until: &yesterday}})
+	l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: "while it lasted", Until: &yesterday}})
 	if s := l.signature("A"); s.State != leaks.StateKnown || !s.Known.Rule || s.Known.Expired {
 		t.Errorf("known by a rule, and by the team until yesterday: %+v", s.Known)
 	}

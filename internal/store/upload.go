@@ -104,7 +104,7 @@ func (s *Store) DeleteUpload(ctx context.Context, id string) error {
 	return wrap("delete upload", err)
 }
 
-// StaleUploads lists uploads that nobody has touched for the given time: their parts may go.
+// StaleUploads lists uploads that nobody has touched for the given time, whose parts may be deleted.
 func (v View) StaleUploads(ctx context.Context, age time.Duration) ([]Upload, error) {
 	list, err := all[Upload](ctx, v.q, `select `+uploadColumns+` from uploads where touched_at < now() - $1::interval order by touched_at limit 100`, age)
 	return list, wrap("stale uploads", err)

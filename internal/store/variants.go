@@ -20,7 +20,7 @@ const runSpan = `coalesce((r.summary #>> '{window,duration_ns}')::bigint, (r.sum
 // LeakStacks are the stacks of a leak, as far as they were looked at.
 type LeakStacks struct {
 	Runs []StackRun // the shown one first, then those of the newest builds
-	Seen []leaks.StackSeen
+	Seen []leaks.StackSighting
 }
 
 // A StackRun is a run that shows a leak.
@@ -92,13 +92,13 @@ type stackRow struct {
 	AtExitCount, AtExitBytes           *int64 // of traces only
 }
 
-// seen is what the stack held, and by how much it grew, before the process ended.
-func (r *stackRow) seen(frames []*analysis.Frame) leaks.StackSeen {
+// seen returns what the stack held, and how much it grew, before the process ended.
+func (r *stackRow) seen(frames []*analysis.Frame) leaks.StackSighting {
 	a := analysis.Amounts{Outstanding: analysis.Amount{Count: r.OutstandingCount, Bytes: r.OutstandingBytes}}
 	if r.AtExitCount != nil && r.AtExitBytes != nil {
 		a.Lifetimes = &analysis.Lifetimes{AtExit: analysis.Amount{Count: *r.AtExitCount, Bytes: *r.AtExitBytes}}
 	}
-	s := leaks.StackSeen{Run: r.RunID, Frames: frames}
+	s := leaks.StackSighting{Run: r.RunID, Frames: frames}
 	if r.GrowthCount != nil && r.GrowthBytes != nil {
 		a.Growth = &analysis.Amount{Count: *r.GrowthCount, Bytes: *r.GrowthBytes}
 		s.Growth = new(a.BeforeExit())

@@ -49,7 +49,7 @@ func TestViewIsOfOneInstant(t *testing.T) {
 			return err
 		}
 		l.again("1")
-		l.change("A", leaks.Change{Known: &leaks.Known{Reason: "vendor"}})
+		l.change("A", leaks.Change{Known: &leaks.Toleration{Reason: "vendor"}})
 		addEvidence(t, l.Store, leaks.Target{Project: "demo", Build: "2"}, "a.txt")
 		after, err := look(v)
 		if err == nil && !reflect.DeepEqual(after, before) {

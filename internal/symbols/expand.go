@@ -12,9 +12,9 @@ import (
 	"heapdrift/internal/symbols/pdb"
 )
 
-// A written module is an image of which a difference prints functions in the place of addresses, and what it prints of them.
-type written struct {
-	*wanted
+// A writtenModule is an image of which a difference prints functions in the place of addresses, and what it prints of them.
+type writtenModule struct {
+	*wantedModule
 	symbols capture.SymbolKind
 	places  map[capture.Place]line
 }
@@ -30,7 +30,7 @@ type line struct {
 func (r *Resolver) expand(ctx context.Context, captures []*capture.Capture, names *capture.Names) error {
 	for _, w := range collectPlaces(captures) {
 		image := capture.Image{ImageID: w.ImageID()}
-		s := &search{resolver: r, wanted: w.wanted, out: &image}
+		s := &search{resolver: r, wantedModule: w.wantedModule, out: &image}
 		if err := s.expand(ctx, w); err != nil {
 			return err
 		}
@@ -50,8 +50,8 @@ func (r *Resolver) expand(ctx context.Context, captures []*capture.Capture, name
 }
 
 // collectPlaces lists the images of differences that private symbols named: only those know of inlined calls.
-func collectPlaces(captures []*capture.Capture) []*written {
-	byID, order := map[capture.ImageID]*written{}, []*written(nil)
+func collectPlaces(captures []*capture.Capture) []*writtenModule {
+	byID, order := map[capture.ImageID]*writtenModule{}, []*writtenModule(nil)
 	for _, c := range captures {
 		if c.Shape != capture.ShapeDifference {
 			continue
@@ -71,7 +71,7 @@ func collectPlaces(captures []*capture.Capture) []*written {
 			}
 			w := byID[m.ImageID()]
 			if w == nil {
-				w = &written{wanted: &wanted{Module: *m, bits: c.Process.Bits}, symbols: m.Symbols, places: map[capture.Place]line{}}
+				w = &writtenModule{wantedModule: &wantedModule{Module: *m, bits: c.Process.Bits}, symbols: m.Symbols, places: map[capture.Place]line{}}
 				byID[m.ImageID()] = w
 				order = append(order, w)
 			}
@@ -86,7 +86,7 @@ func lineOf(file string, number uint32) line {
 }
 
 // expand finds the PDB that the names stem from and tells the inlined calls that it has at the places.
-func (s *search) expand(ctx context.Context, w *written) error {
+func (s *search) expand(ctx context.Context, w *writtenModule) error {
 	*s.out = capture.Image{ImageID: s.ImageID(), Symbols: cmp.Or(w.symbols, capture.SymbolsPrivate), PDB: s.pdbName()}
 	defer legibleImage(s.out)
 	files, err := s.files(ctx)
@@ -130,7 +130,7 @@ func (s *search) files(ctx context.Context) ([]*File, error) {
 
 // expandBy looks the places up in a PDB. Without an id it is the module's only if every line that the evidence prints is where
 // the PDB has it.
-func (s *search) expandBy(ctx context.Context, f *File, w *written) (image capture.Image, ok bool, err error) {
+func (s *search) expandBy(ctx context.Context, f *File, w *writtenModule) (image capture.Image, ok bool, err error) {
 	image = *s.out
 	file, done, err := s.openPDB(ctx, candidate{pdb: f})
 	if evidence.IsRefusal(err) {
@@ -171,16 +171,16 @@ func (s *search) expandBy(ctx context.Context, f *File, w *written) (image captu
 	return image, true, nil
 }
 
-// A sighted place is what a PDB has at it: of functions with one name there may be several.
-type sighted struct {
+// placeSymbols are what a PDB has at the places that a printed frame may stand for: several functions may have one name.
+type placeSymbols struct {
 	calls [][]capture.NamedFrame // of the call, one byte before the return address
 	lines []line                 // of the call and of the return address, inlined calls among them
 }
 
-func (s *sighted) has(l line) bool { return s != nil && slices.Contains(s.lines, l) }
+func (s *placeSymbols) has(l line) bool { return s != nil && slices.Contains(s.lines, l) }
 
 // only is the frames of the call, where all functions of the name agree on them.
-func (s *sighted) only() []capture.NamedFrame {
+func (s *placeSymbols) only() []capture.NamedFrame {
 	if s == nil || len(s.calls) == 0 || slices.ContainsFunc(s.calls, func(c []capture.NamedFrame) bool { return !slices.Equal(c, s.calls[0]) }) {
 		return nil
 	}
@@ -188,12 +188,12 @@ func (s *sighted) only() []capture.NamedFrame {
 }
 
 // lookupPlaces walks a PDB once and collects what it has at the places.
-func lookupPlaces(ctx context.Context, file *pdb.File, places map[capture.Place]line) (map[capture.Place]*sighted, error) {
+func lookupPlaces(ctx context.Context, file *pdb.File, places map[capture.Place]line) (map[capture.Place]*placeSymbols, error) {
 	offsets := map[string][]uint64{}
-	at := map[capture.Place]*sighted{}
+	at := map[capture.Place]*placeSymbols{}
 	for p := range places {
 		offsets[p.Function] = append(offsets[p.Function], p.Offset)
-		at[p] = &sighted{}
+		at[p] = &placeSymbols{}
 	}
 	names := spelling{x86: isX86(file)}
 	err := file.Segments(ctx, func(g pdb.Segment) error {

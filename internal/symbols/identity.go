@@ -1,5 +1,6 @@
-// Package symbols names return addresses: it finds the PDB or image that belongs to a module, reads it once into an
-// index, and turns module and RVA into functions, lines and inlined calls.
+// Package symbols names return addresses. In come the modules of captures and RVAs in them; out go functions, lines and
+// inlined calls, and for each module the places where its symbols were looked for, each with its answer. The package
+// finds the PDB or image that belongs to a module, and reads it once into an index.
 package symbols
 
 import (

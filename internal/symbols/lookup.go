@@ -52,7 +52,7 @@ func Lookup(ctx context.Context, path string, rvas []uint32, answer func(rva uin
 }
 
 // lookupFile answers by a PDB. One without section headers is given those of its image, if there is one.
-func lookupFile(ctx context.Context, f, image *expanded, rvas []uint32, answer func(rva uint32, at *index.Location) error) (Outcome, error) {
+func lookupFile(ctx context.Context, f, image *expandedFile, rvas []uint32, answer func(rva uint32, at *index.Location) error) (Outcome, error) {
 	file, err := pdb.OpenFile(f.data) // in memory, which is faster than reading
 	if err != nil {
 		return Outcome{}, err

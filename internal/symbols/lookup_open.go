@@ -15,8 +15,8 @@ import (
 	"heapdrift/internal/symbols/symsrv"
 )
 
-// An expanded file is a symbol file of this machine, unpacked if it was compressed.
-type expanded struct {
+// An expandedFile is a symbol file of this machine, unpacked if it was compressed.
+type expandedFile struct {
 	Identity
 	path    string // as it is called
 	data    string // where its contents lie
@@ -28,8 +28,8 @@ type expanded struct {
 const maxExpanded = 8 << 30
 
 // openExpanded opens a symbol file, plain or as symbol stores compress it (.pd_, .dl_, .ex_).
-func openExpanded(ctx context.Context, path string) (*expanded, error) {
-	f := &expanded{path: path, data: path}
+func openExpanded(ctx context.Context, path string) (*expandedFile, error) {
+	f := &expandedFile{path: path, data: path}
 	form, err := symsrv.FormOf(path)
 	if err == nil && form == symsrv.Compressed {
 		err = f.expand(ctx)
@@ -51,7 +51,7 @@ func openExpanded(ctx context.Context, path string) (*expanded, error) {
 }
 
 // expand unpacks the file into a temporary one.
-func (f *expanded) expand(ctx context.Context) error {
+func (f *expandedFile) expand(ctx context.Context) error {
 	work, err := os.CreateTemp("", "heapdrift-symbols-*")
 	if err != nil {
 		return fmt.Errorf("symbols: expand: %w", err)
@@ -61,7 +61,7 @@ func (f *expanded) expand(ctx context.Context) error {
 	return errors.Join(err, work.Close())
 }
 
-func (f *expanded) close() {
+func (f *expandedFile) close() {
 	if f.content != nil {
 		_ = f.content.Close() // read only
 	}
@@ -71,7 +71,7 @@ func (f *expanded) close() {
 }
 
 // beside finds the PDB of an image in its folder, by the name that the image gives it and by the image's own. Without one it says why.
-func (f *expanded) beside(ctx context.Context) (found *expanded, missing string, err error) {
+func (f *expandedFile) beside(ctx context.Context) (found *expandedFile, missing string, err error) {
 	if f.DebugID == "" {
 		return nil, "The image names no PDB: only its exports are known.", nil
 	}

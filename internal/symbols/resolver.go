@@ -30,7 +30,7 @@ func (r *Resolver) Resolve(ctx context.Context, captures []*capture.Capture, pro
 	names := &capture.Names{Images: make([]capture.Image, len(modules))}
 	searches := make([]*search, len(modules))
 	for i, w := range modules {
-		searches[i] = &search{resolver: r, wanted: w, out: &names.Images[i]}
+		searches[i] = &search{resolver: r, wantedModule: w, out: &names.Images[i]}
 	}
 	done := 0
 	err := each(ctx, searches, func(ctx context.Context, s *search) error { return s.run(ctx, nil) }, func() {

@@ -11,7 +11,7 @@ import (
 // A search looks for the symbols of one module and writes down what it finds, and where it looked.
 type search struct {
 	resolver *Resolver
-	*wanted
+	*wantedModule
 	out *capture.Image
 
 	neighbours map[string]string // by group: a module whose symbols are proven

@@ -8,23 +8,23 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// A wanted module is an image of the run and its return addresses, whatever captures they stem from.
-type wanted struct {
+// A wantedModule is an image of the run and its return addresses, whatever captures they stem from.
+type wantedModule struct {
 	capture.Module // as the first capture that has it shows it
 	bits           uint8
 	rvas           []uint32 // ascending, each once
 }
 
 // collect lists the images that return addresses of the captures lie in, the ones with most addresses first.
-func collect(captures []*capture.Capture) []*wanted {
-	byID, order := map[capture.ImageID]*wanted{}, []*wanted(nil)
+func collect(captures []*capture.Capture) []*wantedModule {
+	byID, order := map[capture.ImageID]*wantedModule{}, []*wantedModule(nil)
 	want := func(m capture.Module, address uint64, bits uint8) {
 		if address-m.Base > 1<<32-1 {
 			return
 		}
 		w := byID[m.ImageID()]
 		if w == nil {
-			w = &wanted{Module: m, bits: bits}
+			w = &wantedModule{Module: m, bits: bits}
 			byID[m.ImageID()] = w
 			order = append(order, w)
 		}
@@ -57,7 +57,7 @@ func collect(captures []*capture.Capture) []*wanted {
 		slices.Sort(w.rvas)
 		w.rvas = slices.Compact(w.rvas)
 	}
-	slices.SortStableFunc(order, func(a, b *wanted) int { return cmp.Compare(len(b.rvas), len(a.rvas)) })
+	slices.SortStableFunc(order, func(a, b *wantedModule) int { return cmp.Compare(len(b.rvas), len(a.rvas)) })
 	return order
 }
 
@@ -77,13 +77,13 @@ func snapshotsOf(captures []*capture.Capture, c *capture.Capture) (list []int) {
 }
 
 // pdbName is the file name of the PDB: the evidence's, else the module's own with the other extension.
-func (w *wanted) pdbName() string {
+func (w *wantedModule) pdbName() string {
 	return cmp.Or(w.PDB, w.Name()+".pdb")
 }
 
 // fileNames are the names that a PDB or image of the module may go by. The 32-bit system libraries of 64-bit Windows
 // have PDBs whose names start with "w": wntdll.pdb belongs to an ntdll.dll.
-func (w *wanted) fileNames() []string {
+func (w *wantedModule) fileNames() []string {
 	names := []string{w.FileName(), w.pdbName()}
 	if own := w.Name() + ".pdb"; !strings.EqualFold(own, w.pdbName()) {
 		names = append(names, own)

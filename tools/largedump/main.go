@@ -39,7 +39,7 @@ func main() {
 
 // pointers is memory of zeros in which one word in every points to a block.
 type pointers struct {
-	to    *ntheaptest.Large
+	to    *ntheaptest.LargeProcess
 	every uint64
 }
 

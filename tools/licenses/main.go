@@ -99,7 +99,7 @@ func linked(ctx context.Context, root string, platforms []string) ([]*module, er
 
 // addPackages adds the modules of what go list -json prints.
 func addPackages(byKey map[string]*module, list []byte) error {
-	type listed struct {
+	type listedModule struct {
 		Path, Version, Dir string
 		Main               bool
 		Replace            *struct{ Path, Version string }
@@ -107,7 +107,7 @@ func addPackages(byKey map[string]*module, list []byte) error {
 	for d := json.NewDecoder(bytes.NewReader(list)); ; {
 		var p struct {
 			Dir    string
-			Module *listed
+			Module *listedModule
 		}
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
 			return nil

@@ -1,5 +1,6 @@
-// Package api is version 1 of the HTTP API, what scripts, CI jobs and the upload page talk to, and the symbol server. One
-// file per endpoint; openapi.yaml describes them all, and a test keeps it and the routes equal.
+// Package api is version 1 of the HTTP API, which scripts, CI jobs and the upload page use, and the symbol server. In
+// come requests with JSON, forms or files; out go JSON, files, or problem+json where a request fails. One file holds
+// one endpoint. openapi.yaml describes all of them, and a test compares it with the routes.
 package api
 
 import (

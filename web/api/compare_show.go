@@ -84,7 +84,7 @@ func (a *API) compareShow(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	compared, err := store.Read(ctx, a.store, func(v store.View) (*leaks.Compared, error) { return v.Compare(ctx, q) })
+	compared, err := store.Read(ctx, a.store, func(v store.View) (*leaks.RunComparison, error) { return v.Compare(ctx, q) })
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func questionOf(c echo.Context) (q leaks.Question, err error) {
 	return q, nil
 }
 
-func viewOfComparison(c *leaks.Compared) *comparisonView {
+func viewOfComparison(c *leaks.RunComparison) *comparisonView {
 	rows := map[compare.Change][]rowView{}
 	for _, r := range c.Rows {
 		rows[r.Change] = append(rows[r.Change], viewOfRow(c.Project, r))

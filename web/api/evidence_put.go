@@ -12,8 +12,8 @@ import (
 	"heapdrift/web/problem"
 )
 
-// accepted is the answer to an upload.
-type accepted struct {
+// evidenceReceipt is the answer to an upload of evidence.
+type evidenceReceipt struct {
 	ID     int64  `json:"id"`
 	SHA256 string `json:"sha256"`
 	Run    int64  `json:"run"`
@@ -23,8 +23,8 @@ type accepted struct {
 	Kind   string `json:"kind"`
 }
 
-func acceptedOf(e store.Evidence) accepted {
-	return accepted{ID: e.ID, SHA256: e.SHA256, Run: e.RunID, URL: address.Run(e.RunID), Name: e.Name, Bytes: e.Bytes, Kind: e.Kind}
+func acceptedOf(e store.Evidence) evidenceReceipt {
+	return evidenceReceipt{ID: e.ID, SHA256: e.SHA256, Run: e.RunID, URL: address.Run(e.RunID), Name: e.Name, Bytes: e.Bytes, Kind: e.Kind}
 }
 
 // evidencePut handles PUT /api/v1/evidence: the body is the file. The same file may be sent again; it is recorded once.

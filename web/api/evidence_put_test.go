@@ -43,7 +43,7 @@ func TestPut(t *testing.T) {
 	n := start(t)
 	log := umdhLog(300_000)
 	first := n.do("PUT", evidence("branch", "main", "sequence", "7"), strings.NewReader(log)).want(t, 201, "")
-	up := decode[uploaded](t, first)
+	up := decode[uploadedFile](t, first)
 	if up.SHA256 != digest(log) || up.Bytes != int64(len(log)) || up.URL != fmt.Sprintf("/runs/%d", up.Run) {
 		t.Errorf("%+v", up)
 	}
@@ -105,10 +105,10 @@ func TestPutWrongTarget(t *testing.T) {
 	n.nothingStored()
 }
 
-// endless is a body of unknown length.
-type endless struct{ left int64 }
+// endlessBody is a body of unknown length.
+type endlessBody struct{ left int64 }
 
-func (e *endless) Read(p []byte) (int, error) {
+func (e *endlessBody) Read(p []byte) (int, error) {
 	if e.left <= 0 {
 		return 0, io.EOF
 	}
@@ -119,7 +119,7 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func TestPutTooLarge(t *testing.T) {
 	n := start(t)
-	n.do("PUT", evidence(), &endless{maxBytes + 100_000}).want(t, 413, "too-large") // chunked: noticed on the way
+	n.do("PUT", evidence(), &endlessBody{maxBytes + 100_000}).want(t, 413, "too-large") // chunked: noticed on the way
 	n.nothingStored()
 }
 

@@ -40,7 +40,7 @@ func readJSON(c echo.Context, into any) error {
 	decoder.DisallowUnknownFields()
 	err := decoder.Decode(into)
 	if err == nil && decoder.More() {
-		err = errors.New("something stands behind the object")
+		err = errors.New("text follows the JSON object")
 	}
 	var tooLarge *http.MaxBytesError
 	switch {

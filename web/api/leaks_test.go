@@ -396,14 +396,14 @@ func TestRules(t *testing.T) {
 		t.Errorf("%s %q", a.Header.Get("ETag"), a.body)
 	}
 	rules := "# ours\r\nmodule:shop function:Leak -> plumbing\r\n"
-	type moved struct {
+	type movedSignature struct {
 		Stacks int
 		Moves  []struct {
 			From, To struct{ Blame string }
 			Stacks   int
 		}
 	}
-	m := decode[moved](t, n.do("POST", path+"/preview", strings.NewReader(rules)).want(t, 200, ""))
+	m := decode[movedSignature](t, n.do("POST", path+"/preview", strings.NewReader(rules)).want(t, 200, ""))
 	if m.Stacks == 0 || len(m.Moves) != 1 || m.Moves[0].From.Blame != "shop!Leak" || m.Moves[0].To.Blame != "shop!main" {
 		t.Errorf("%+v", m)
 	}

@@ -11,8 +11,8 @@ import (
 	"heapdrift/web/problem"
 )
 
-// rulesSaved is the answer to a change of rules.
-type rulesSaved struct {
+// rulesReceipt is the answer to a change of rules.
+type rulesReceipt struct {
 	Version int `json:"version"`
 	Runs    int `json:"runs"` // that are analysed again
 }
@@ -44,7 +44,7 @@ func (a *API) rulesPut(c echo.Context) error {
 		return conflicting(c, err)
 	}
 	c.Response().Header().Set("ETag", versionTag(int64(file.Version)))
-	return fresh(c, http.StatusOK, rulesSaved{file.Version, runs})
+	return fresh(c, http.StatusOK, rulesReceipt{file.Version, runs})
 }
 
 // rulesImport handles POST /api/v1/projects/:project/rules/import: the body is the file of another tool; apply=1 appends
@@ -74,7 +74,7 @@ func (a *API) rulesImport(c echo.Context) error {
 	view := struct {
 		Lines    []string              `json:"lines"`
 		Rejected []problem.LineProblem `json:"rejected"`
-		Saved    *rulesSaved           `json:"saved"` // null where nothing was saved
+		Saved    *rulesReceipt         `json:"saved"` // null where nothing was saved
 	}{filled(made.Rules), problem.Rejected(&made), nil}
 	if apply, _ := strconv.ParseBool(c.QueryParam("apply")); apply && len(made.Rules) > 0 {
 		change := store.RuleChange{
@@ -84,7 +84,7 @@ func (a *API) rulesImport(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		view.Saved = &rulesSaved{file.Version, runs}
+		view.Saved = &rulesReceipt{file.Version, runs}
 	}
 	return fresh(c, http.StatusOK, view)
 }

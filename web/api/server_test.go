@@ -156,7 +156,7 @@ func decode[T any](t testing.TB, a answer) (v T) {
 	return v
 }
 
-type uploaded struct {
+type uploadedFile struct {
 	ID, Run     int64
 	SHA256, URL string
 	Bytes       int64
@@ -172,9 +172,9 @@ func evidence(pairs ...string) string {
 }
 
 // put uploads a file that must be taken.
-func (n *node) put(body string, pairs ...string) uploaded {
+func (n *node) put(body string, pairs ...string) uploadedFile {
 	n.t.Helper()
-	return decode[uploaded](n.t, n.do("PUT", evidence(pairs...), strings.NewReader(body)).want(n.t, 201, ""))
+	return decode[uploadedFile](n.t, n.do("PUT", evidence(pairs...), strings.NewReader(body)).want(n.t, 201, ""))
 }
 
 // nothingStored fails the test if anything of a refused upload is left.

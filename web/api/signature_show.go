@@ -29,7 +29,7 @@ type evidenceOfLeak struct {
 	Clauses   []score.Clause     `json:"clauses"`
 	Witnesses []analysis.Witness `json:"witnesses"`
 	Pooled    *pooledView        `json:"pooled"` // null where the run stands for itself
-	Own       *leaks.Judged      `json:"own"`    // what the run says by itself; null where it stands for itself
+	Own       *leaks.Rating      `json:"own"`    // what the run says by itself; null where it stands for itself
 }
 
 // pooledView is the judgement on several runs of a scenario together.

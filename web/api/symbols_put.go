@@ -9,13 +9,13 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// acceptedSymbols is the answer to an upload of symbols.
-type acceptedSymbols struct {
-	Modules []acceptedModule `json:"modules"`
-	Refused []refusedFile    `json:"refused"`
+// symbolsReceipt is the answer to an upload of symbols.
+type symbolsReceipt struct {
+	Modules []moduleReceipt `json:"modules"`
+	Refused []refusedFile   `json:"refused"`
 }
 
-type acceptedModule struct {
+type moduleReceipt struct {
 	Name    string `json:"name"`
 	Kind    string `json:"kind"`
 	Key     string `json:"key"`
@@ -34,10 +34,10 @@ type refusedFile struct {
 	Message string `json:"message"`
 }
 
-func acceptedSymbolsOf(s intake.Symbols) acceptedSymbols {
-	answer := acceptedSymbols{Modules: []acceptedModule{}, Refused: []refusedFile{}}
+func acceptedSymbolsOf(s intake.Symbols) symbolsReceipt {
+	answer := symbolsReceipt{Modules: []moduleReceipt{}, Refused: []refusedFile{}}
 	for _, f := range s.Files {
-		answer.Modules = append(answer.Modules, acceptedModule{
+		answer.Modules = append(answer.Modules, moduleReceipt{
 			Name: f.Name, Kind: f.Kind, Key: f.Key, DebugID: f.DebugID, Symbols: f.Symbols, Bits: f.Bits, Bytes: f.Bytes, Note: f.Note, New: f.New, Runs: f.Runs,
 		})
 	}

@@ -114,7 +114,7 @@ func TestPutSymbolsRefused(t *testing.T) {
 	}
 	n.do("PUT", symbolsURL("a.pdb", ""), strings.NewReader("")).want(t, 422, "empty-file")
 	n.do("PUT", symbolsURL("a.pdb", ""), strings.NewReader(pdb), "Content-Range", "bytes 0-9/100").want(t, 400, "partial-put")
-	n.do("PUT", symbolsURL("a.pdb", ""), &endless{maxBytes + 100_000}).want(t, 413, "too-large")
+	n.do("PUT", symbolsURL("a.pdb", ""), &endlessBody{maxBytes + 100_000}).want(t, 413, "too-large")
 	n.nothingStored()
 }
 

@@ -230,13 +230,13 @@ func TestTusChunked(t *testing.T) {
 	}
 }
 
-// flaky fails the next renames, as a blob store does whose disk is full.
-type flaky struct {
+// flakyStore fails the next renames, as a blob store does whose disk is full.
+type flakyStore struct {
 	blob.Store
 	failures atomic.Int32
 }
 
-func (f *flaky) Rename(ctx context.Context, from, to string) error {
+func (f *flakyStore) Rename(ctx context.Context, from, to string) error {
 	if f.failures.Add(-1) >= 0 {
 		return errors.New("disk full at /secret/place")
 	}
@@ -246,7 +246,7 @@ func (f *flaky) Rename(ctx context.Context, from, to string) error {
 // A failure of the server at the very end leaves the client something to come back for.
 func TestTusFailureAtTheEnd(t *testing.T) {
 	healthy := start(t)
-	blobs := &flaky{Store: healthy.blobs}
+	blobs := &flakyStore{Store: healthy.blobs}
 	blobs.failures.Store(1)
 	n := startOn(t, healthy.store, blobs)
 	log := umdhLog(9 << 20)

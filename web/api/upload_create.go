@@ -23,8 +23,8 @@ const maxMetadata = 8 << 10
 // kindSymbols is the kind of an upload of symbols; any other is one of evidence.
 const kindSymbols = "symbols"
 
-// pending is what an upload's row keeps of its creation.
-type pending struct {
+// pendingUpload is what an upload's row keeps of its creation.
+type pendingUpload struct {
 	leaks.Target
 	Kind     string `json:"kind,omitempty"`
 	Group    string `json:"group,omitempty"` // of symbols
@@ -65,19 +65,19 @@ func (a *API) uploadCreate(c echo.Context) error {
 }
 
 // announced reads what the metadata of a new upload say about the file.
-func announced(header http.Header) (pending, error) {
+func announced(header http.Header) (pendingUpload, error) {
 	raw := strings.Join(header.Values(headerMetadata), ",") // a list, so it may come in several headers
 	fields, err := parseMetadata(raw)
 	if err != nil {
-		return pending{}, err
+		return pendingUpload{}, err
 	}
-	upload := pending{Metadata: raw, Name: fields["filename"], Kind: fields["kind"]}
+	upload := pendingUpload{Metadata: raw, Name: fields["filename"], Kind: fields["kind"]}
 	if upload.Name == "" {
 		upload.Name = fields["name"]
 	}
 	// The database takes no NUL in text; intake drops all control characters from names anyway.
 	if upload.Name = strings.ToValidUTF8(strings.ReplaceAll(upload.Name, "\x00", ""), "_"); strings.TrimSpace(upload.Name) == "" {
-		return pending{}, problem.Invalid("name", "name: is missing: give the file's name as filename in %s", headerMetadata)
+		return pendingUpload{}, problem.Invalid("name", "name: is missing: give the file's name as filename in %s", headerMetadata)
 	}
 	switch upload.Kind {
 	case kindSymbols: // they belong to no run

@@ -27,7 +27,7 @@ func (a *API) uploadHead(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var created pending
+	var created pendingUpload
 	if err := json.Unmarshal(upload.Target, &created); err != nil {
 		return fmt.Errorf("api: upload %s: %w", id, err)
 	}
@@ -61,14 +61,14 @@ func sendOffset(c echo.Context, status int, u store.Upload) error {
 	if u.Result == nil {
 		return c.NoContent(status)
 	}
-	var created pending
+	var created pendingUpload
 	if err := json.Unmarshal(u.Target, &created); err != nil {
 		return fmt.Errorf("api: upload %s: %w", u.ID, err)
 	}
 	if created.Kind == kindSymbols {
 		return sendSymbols(c, u)
 	}
-	var result accepted
+	var result evidenceReceipt
 	if err := json.Unmarshal(u.Result, &result); err != nil {
 		return fmt.Errorf("api: upload %s: %w", u.ID, err)
 	}
@@ -78,7 +78,7 @@ func sendOffset(c echo.Context, status int, u store.Upload) error {
 }
 
 func sendSymbols(c echo.Context, u store.Upload) error {
-	var result acceptedSymbols
+	var result symbolsReceipt
 	if err := json.Unmarshal(u.Result, &result); err != nil {
 		return fmt.Errorf("api: upload %s: %w", u.ID, err)
 	}

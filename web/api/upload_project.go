@@ -19,7 +19,7 @@ func AnnouncedUpload(header http.Header) string {
 
 // ProjectOfUpload is the project that an upload under way is for; "" for symbols.
 func ProjectOfUpload(u *store.Upload) string {
-	var created pending
+	var created pendingUpload
 	if err := json.Unmarshal(u.Target, &created); err != nil {
 		return ""
 	}

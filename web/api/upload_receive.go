@@ -111,7 +111,7 @@ func advance(ctx context.Context, locked *store.LockedUpload, n int64, parts int
 // a failure of the server the client comes back with it and finish is tried again. A file that is refused is gone
 // with its upload.
 func (a *API) finish(ctx context.Context, locked *store.LockedUpload, parts int, digest []byte) error {
-	var created pending
+	var created pendingUpload
 	if err := json.Unmarshal(locked.Target, &created); err != nil {
 		return fmt.Errorf("api: upload %s: %w", locked.ID, err)
 	}
@@ -134,7 +134,7 @@ func (a *API) finish(ctx context.Context, locked *store.LockedUpload, parts int,
 }
 
 // accept hands a file to intake and returns the answer to the client.
-func (a *API) accept(ctx context.Context, created pending, file io.Reader) (any, error) {
+func (a *API) accept(ctx context.Context, created pendingUpload, file io.Reader) (any, error) {
 	if created.Kind == kindSymbols {
 		taken, err := a.intake.AcceptSymbols(ctx, created.Group, created.Name, file)
 		return acceptedSymbolsOf(taken), err

@@ -23,7 +23,7 @@ func startTrace(t *testing.T) (n *node, run store.Run, end int64) {
 	n = startOn(t, p.Store, p.Blobs)
 	scenario := etltest.Invent(5, etltest.Size{})
 	n.do("PUT", evidence("name", "broken.etl"), strings.NewReader(strings.Repeat("no trace ", 100))).want(t, 415, "not-etl")
-	e := decode[uploaded](t, n.do("PUT", evidence("name", "whole.etl"), bytes.NewReader(scenario.File(etltest.Format{}))).want(t, 201, ""))
+	e := decode[uploadedFile](t, n.do("PUT", evidence("name", "whole.etl"), bytes.NewReader(scenario.File(etltest.Format{}))).want(t, 201, ""))
 	return n, p.Settled(t, e.Run), scenario.End
 }
 

@@ -1,5 +1,5 @@
-// Package assets holds what pages load: styles, scripts, the icon. The address of each file carries its digest, so
-// that browsers may keep it for good and still never show an old one.
+// Package assets serves the files that pages load: styles, scripts, the icon. In comes the name of a file, out goes its
+// address, which carries the file's digest: browsers may keep each file for good and still never use an old one.
 package assets
 
 import (

@@ -20,14 +20,14 @@ type door struct {
 
 	mu      sync.Mutex
 	server  *http.Server
-	held    *hold // nil where everything goes through
-	status  int   // what the API answers instead; 0 for what it says itself
-	created int   // uploads that were begun
+	held    *uploadBrake // nil where everything goes through
+	status  int          // what the API answers instead; 0 for what it says itself
+	created int          // uploads that were begun
 	offsets []string
 }
 
-// A hold stops pieces of uploads after so many bytes.
-type hold struct {
+// An uploadBrake stops pieces of uploads after so many bytes.
+type uploadBrake struct {
 	after   int64
 	once    sync.Once
 	reached chan struct{} // closed when a piece came that far
@@ -71,8 +71,8 @@ func (d *door) close() {
 func (d *door) reopen() { d.open(strings.TrimPrefix(d.url, "http://")) }
 
 // hold stops every piece that comes from now on after so many bytes.
-func (d *door) hold(after int64) *hold {
-	h := &hold{after: after, reached: make(chan struct{}), cut: make(chan struct{}), free: make(chan struct{})}
+func (d *door) hold(after int64) *uploadBrake {
+	h := &uploadBrake{after: after, reached: make(chan struct{}), cut: make(chan struct{}), free: make(chan struct{})}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.held = h
@@ -80,7 +80,7 @@ func (d *door) hold(after int64) *hold {
 }
 
 // wait waits until a piece is held.
-func (h *hold) wait(ctx context.Context, t testing.TB) {
+func (h *uploadBrake) wait(ctx context.Context, t testing.TB) {
 	t.Helper()
 	select {
 	case <-h.reached:
@@ -90,10 +90,10 @@ func (h *hold) wait(ctx context.Context, t testing.TB) {
 }
 
 // let lets the pieces that are held go on, and all others; cut breaks those that are held.
-func (d *door) let() { d.lift(func(h *hold) { close(h.free) }) }
-func (d *door) cut() { d.lift(func(h *hold) { close(h.cut) }) }
+func (d *door) let() { d.lift(func(h *uploadBrake) { close(h.free) }) }
+func (d *door) cut() { d.lift(func(h *uploadBrake) { close(h.cut) }) }
 
-func (d *door) lift(how func(*hold)) {
+func (d *door) lift(how func(*uploadBrake)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.held != nil {
@@ -139,7 +139,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 type heldBody struct {
 	io.ReadCloser
-	hold *hold
+	hold *uploadBrake
 	left int64
 	free bool
 }

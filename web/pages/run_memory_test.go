@@ -32,7 +32,7 @@ func dumps(t testing.TB) []*capture.Capture {
 	d.Counters = &minidumptest.Counters{Private: 40 << 20, WorkingSet: 30 << 20}
 	d.Comments = []string{"*** procdump -ma app.exe: <b>memory</b> above 30 MB"}
 	d.Handles = []minidumptest.Handle{{Handle: 4, Type: "Event", Name: `\BaseNamedObjects\go`}, {Handle: 8, Type: "File"}, {Handle: 12, Type: "Event"}}
-	d.Unloaded = []minidumptest.Unloaded{{Name: `C:\app\plugin.dll`, Base: 0x7FFE_0000_0000, Size: 0x9000}}
+	d.Unloaded = []minidumptest.UnloadedImage{{Name: `C:\app\plugin.dll`, Base: 0x7FFE_0000_0000, Size: 0x9000}}
 	var list []*capture.Capture
 	for k := range 2 {
 		d.Time = time.Date(2026, 3, 6, 9, 10*k, 0, 0, time.UTC)

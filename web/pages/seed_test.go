@@ -162,7 +162,7 @@ func addEvidence(t testing.TB, s *store.Store, to leaks.Target, name string) sto
 // claim takes the next job of a kind.
 func claim(t testing.TB, s *store.Store, kind string, run int64) store.Lease {
 	t.Helper()
-	_ = must[[]store.Due](t)(s.DueJobs(t.Context(), 0))
+	_ = must[[]store.DueJob](t)(s.DueJobs(t.Context(), 0))
 	for _, j := range must[[]store.Job](t)(storetest.Now(t, s).JobsOfRun(t.Context(), run)) {
 		if j.Kind == kind && j.State == "queued" {
 			return must[store.Lease](t)(s.ClaimJob(t.Context(), j.ID, time.Minute))

@@ -162,7 +162,7 @@ func translate(err error) *Problem {
 	var field *leaks.FieldError
 	var refusal *leaks.Refusal
 	var window *analysis.Error
-	var exceeded *memory.Exceeded
+	var exceeded *memory.LimitError
 	var routing *echo.HTTPError
 	var quota *intake.QuotaError
 	switch {
@@ -270,7 +270,7 @@ func ofRules(wrong []*blame.RuleError) *Problem {
 }
 
 // Rejected lists the lines of another tool's rule file that have no translation.
-func Rejected(made *blame.Imported) []LineProblem {
+func Rejected(made *blame.RuleImport) []LineProblem {
 	list := make([]LineProblem, len(made.Rejected))
 	for i, r := range made.Rejected {
 		list[i] = LineProblem{r.Line, "not-translated", r.Text + ": " + r.Reason}

@@ -56,7 +56,7 @@ func TestOf(t *testing.T) {
 		"S3 is slow":            {fmt.Errorf("blob: %w", minio.ErrorResponse{StatusCode: 503, Code: "SlowDown"}), 503, "away", "Something that the server needs is away", "try again"},
 		"S3 is full":            {fmt.Errorf("blob: %w", minio.ErrorResponse{StatusCode: 507, Code: "XMinioStorageFull"}), 507, "no-space", "The server has no room", "full"},
 		"the disk is full":      {fmt.Errorf("blob: %w", &fs.PathError{Op: "write", Path: "a", Err: syscall.ENOSPC}), 507, "no-space", "The server has no room", "full"},
-		"too much memory":       {fmt.Errorf("api: %w", &memory.Exceeded{Limit: 1 << 30}), 503, "memory-exceeded", "The work needs more memory than it may take", "1G"},
+		"too much memory":       {fmt.Errorf("api: %w", &memory.LimitError{Limit: 1 << 30}), 503, "memory-exceeded", "The work needs more memory than it may take", "1G"},
 		"too large":             {intake.ErrTooLarge, 413, "too-large", "The file is too large", "larger than"},
 		"changed meanwhile":     {store.ErrConflict, 409, "conflict", "Somebody else was faster", "somebody else"},
 		"busy":                  {store.ErrBusy, 423, "upload-locked", "Another request is writing to the upload", "try again"},

@@ -35,7 +35,8 @@ func (r *recording) close() {
 	}
 }
 
-// join takes a file where it is of the same recording as the first. Another one that cannot be read is not: its own job says why.
+// join takes a file where it is of the same recording as the first. Another file that cannot be read is not part of the
+// recording; its own job says why.
 func (r *recording) join(ctx context.Context, file int) error {
 	for i := range r.pieces {
 		if r.pieces[i].digest == r.files[file].SHA256 { // it was uploaded twice

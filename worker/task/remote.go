@@ -42,8 +42,8 @@ func (r *remote) Library() symbols.Library { return r }
 // Indexes implements Host.
 func (r *remote) Indexes() symbols.IndexCache { return remoteIndexes{r} }
 
-// A found is a symbol file as the parent tells of it.
-type found struct {
+// A foundFile is a symbol file as the parent tells of it.
+type foundFile struct {
 	symbols.Identity
 	Place, Group string
 	Own          bool
@@ -52,7 +52,7 @@ type found struct {
 
 // A findings is an answer to a search.
 type findings struct {
-	Files []found
+	Files []foundFile
 	Tried []capture.Attempt
 }
 

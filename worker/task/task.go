@@ -1,6 +1,6 @@
-// Package task is what jobs do with files that nobody vouches for: reading evidence, and naming frames by symbol files. A task
-// knows nothing of the database and of the network; its Host has the files and keeps what it makes. It is done in this process or in
-// one of its own, which asks for the same by messages.
+// Package task does the parts of jobs that read untrusted files. In come evidence or symbol files, which a Host opens;
+// out go captures, allocation tables and names of frames, which the Host keeps. A task knows neither the database nor
+// the network. It runs in this process or in a child process, which asks its parent's Host by messages.
 package task
 
 import (

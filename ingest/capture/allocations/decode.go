@@ -33,13 +33,13 @@ type groupColumns struct {
 
 var endNames, kindNames = namesUpTo(EndLost), namesUpTo(KindHeapVirtual)
 
-// A named number has a name in a table.
-type named interface {
+// A namedNumber is a number that has a name in a table.
+type namedNumber interface {
 	~uint8
 	String() string
 }
 
-func namesUpTo[T named](last T) map[string]uint8 {
+func namesUpTo[T namedNumber](last T) map[string]uint8 {
 	numbers := map[string]uint8{}
 	for n := T(0); n <= last; n++ {
 		numbers[n.String()] = uint8(n)

@@ -12,10 +12,10 @@ import (
 	"heapdrift/ingest/evidence"
 )
 
-// collect is a Sink that keeps rows.
-type collect struct{ rows []Row }
+// rowCollector is a Sink that keeps rows.
+type rowCollector struct{ rows []Row }
 
-func (c *collect) Rows(rows []Row) error {
+func (c *rowCollector) Rows(rows []Row) error {
 	c.rows = append(c.rows, rows...)
 	return nil
 }
@@ -93,7 +93,7 @@ func checkSpool(t *testing.T, want []Row, memory int64) {
 		if s.Len() != int64(len(want)) {
 			t.Errorf("%d rows, want %d", s.Len(), len(want))
 		}
-		var got collect
+		var got rowCollector
 		if err := s.Scan(context.Background(), BeforeTrace, Never, &got); err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func checkSpool(t *testing.T, want []Row, memory int64) {
 			t.Fatal(err)
 		}
 	}
-	var a, b, c collect
+	var a, b, c rowCollector
 	if err := s.Scan(context.Background(), BeforeTrace, Never, &a, &b, &c); err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestSpoolRenumbers(t *testing.T) {
 		{nil, []uint32{0, 5}, nil, CodeStack},
 	} {
 		s.Renumber(c.sites, c.stacks, nil)
-		var got collect
+		var got rowCollector
 		err := s.Scan(context.Background(), 0, 0, &got)
 		if code(err) != c.code || !slices.Equal(got.rows, c.want) {
 			t.Errorf("renumbered by %v and %v: %v, %v", c.sites, c.stacks, got.rows, err)
@@ -163,7 +163,7 @@ func TestSpoolClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := code(s.Scan(context.Background(), 0, 0, &collect{})); got != CodeClosed {
+	if got := code(s.Scan(context.Background(), 0, 0, &rowCollector{})); got != CodeClosed {
 		t.Errorf("a scan after Close: %q", got)
 	}
 	if got := code(s.Rows(make([]Row, 2*packRows))); got != CodeClosed {
@@ -171,12 +171,12 @@ func TestSpoolClosed(t *testing.T) {
 	}
 }
 
-// failing is a Sink that takes some rows and then fails.
-type failing struct{ left int }
+// failingSink is a Sink that takes some rows and then fails.
+type failingSink struct{ left int }
 
 var errSink = errors.New("enough")
 
-func (f *failing) Rows(rows []Row) error {
+func (f *failingSink) Rows(rows []Row) error {
 	if f.left -= len(rows); f.left < 0 {
 		return errSink
 	}
@@ -185,12 +185,12 @@ func (f *failing) Rows(rows []Row) error {
 
 func TestScanEnds(t *testing.T) {
 	s := spoolOf(t, make([]Row, 5*packRows))
-	if err := s.Scan(context.Background(), 0, 0, &failing{packRows + 1}, &failing{1000}); !errors.Is(err, errSink) {
+	if err := s.Scan(context.Background(), 0, 0, &failingSink{packRows + 1}, &failingSink{1000}); !errors.Is(err, errSink) {
 		t.Errorf("an error of a sink: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := s.Scan(ctx, 0, 0, &collect{}, &collect{}); !errors.Is(err, context.Canceled) {
+	if err := s.Scan(ctx, 0, 0, &rowCollector{}, &rowCollector{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if err := s.Scan(context.Background(), 0, 0); err != nil {

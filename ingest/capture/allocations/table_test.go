@@ -32,7 +32,7 @@ func openBytes(b []byte) (*Table, error) { return Open(bytes.NewReader(b), int64
 
 func rowsOf(t testing.TB, s Scanner) []Row {
 	t.Helper()
-	var got collect
+	var got rowCollector
 	if err := s.Scan(context.Background(), BeforeTrace, Never, &got); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestPruning(t *testing.T) {
 	latest := rows[groupRows-1].FreeTime
 	for _, from := range []int64{latest - 1, latest, latest + 1} {
 		matters := func(r Row) bool { return r.FreeTime >= from && r.AllocTime <= from+5 }
-		var got collect
+		var got rowCollector
 		if err := table.Scan(t.Context(), from, from+5, &got); err != nil {
 			t.Fatal(err)
 		}
@@ -132,17 +132,17 @@ func TestPruning(t *testing.T) {
 		from, to int64
 		rows     int
 	}{{0, 99, 0}, {0, 100, 2}, {201, 300, 2}, {BeforeTrace, Never, 2}} {
-		var got collect
+		var got rowCollector
 		if err := table.Scan(t.Context(), c.from, c.to, &got); err != nil || len(got.rows) != c.rows {
 			t.Errorf("[%d, %d]: %d rows, %v, want %d", c.from, c.to, len(got.rows), err, c.rows)
 		}
 	}
 }
 
-// full is a Writer that takes some bytes.
-type full struct{ left int }
+// fullWriter is a Writer that takes some bytes and then fails.
+type fullWriter struct{ left int }
 
-func (f *full) Write(b []byte) (int, error) {
+func (f *fullWriter) Write(b []byte) (int, error) {
 	if f.left -= len(b); f.left < 0 {
 		return 0, errSink
 	}
@@ -152,7 +152,7 @@ func (f *full) Write(b []byte) (int, error) {
 func TestWriteEnds(t *testing.T) {
 	rows := trace{groupRows + 5, 20, 7}
 	for _, room := range []int{0, 1000, groupRows * 18} {
-		if err := Write(context.Background(), &full{room}, rows, rows.meta()); code(err) != CodeWrite || !errors.Is(err, errSink) {
+		if err := Write(context.Background(), &fullWriter{room}, rows, rows.meta()); code(err) != CodeWrite || !errors.Is(err, errSink) {
 			t.Errorf("with room for %d bytes: %v", room, err)
 		}
 	}
@@ -207,7 +207,7 @@ func readAll(b []byte) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	var got collect
+	var got rowCollector
 	if err := table.Scan(context.Background(), BeforeTrace, Never, &got); err != nil {
 		return nil, err
 	}

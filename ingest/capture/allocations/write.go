@@ -244,7 +244,7 @@ func timeValue(t, outside int64, column int) parquet.Value {
 var endValues, kindValues = nameValues(EndLost), nameValues(KindHeapVirtual)
 
 // nameValues are the names of numbers up to last.
-func nameValues[T named](last T) []parquet.Value {
+func nameValues[T namedNumber](last T) []parquet.Value {
 	var values []parquet.Value
 	for n := T(0); n <= last; n++ {
 		values = append(values, parquet.ByteArrayValue([]byte(n.String())))

@@ -50,7 +50,7 @@ func Large(w io.Writer, seed uint64, f Format, size LargeSize) (*LargeTruth, err
 		truth.Stacks = append(truth.Stacks, app.walk(rng, size.Frames).User)
 	}
 	s.End = int64(size.Allocs)*step + 1_000_000_000
-	l := large{
+	l := largeTrace{
 		f: f, rng: rng, truth: truth, app: &app, live: make([]place, size.Live),
 		out: newRecorder(w, f, s.Start, s.End, s.CPUs), last: f.raw(0, s.Start),
 	}
@@ -96,8 +96,8 @@ type place struct {
 	stack int32
 }
 
-// large is a large trace while it is written.
-type large struct {
+// largeTrace is a large trace while it is written.
+type largeTrace struct {
 	f       Format
 	rng     *rand.Rand
 	truth   *LargeTruth
@@ -111,7 +111,7 @@ type large struct {
 }
 
 // step frees what lives in a place, and allocates there; or it allocates where nothing is ever freed.
-func (l *large) step(i int, raw int64, leak bool) {
+func (l *largeTrace) step(i int, raw int64, leak bool) {
 	const heap, room = 0x1D000000000, 0x1000
 	cpu := i & 3
 	tid := l.app.Threads[cpu&1].TID
@@ -167,7 +167,7 @@ func (l *large) step(i int, raw int64, leak bool) {
 }
 
 // keep counts a block that lives at the end.
-func (l *large) keep(b place) {
+func (l *largeTrace) keep(b place) {
 	sum := l.truth.ByStack[int(b.stack)]
 	sum.Count++
 	sum.Bytes += b.size

@@ -14,8 +14,8 @@ import (
 	"heapdrift/ingest/etl/xpress"
 )
 
-// seen is an event as a walk over the bytes finds it.
-type seen struct {
+// rawEvent is an event as a walk over the bytes finds it.
+type rawEvent struct {
 	kind, group, op byte
 	version         uint16
 	cpu             int
@@ -24,12 +24,14 @@ type seen struct {
 	payload         []byte
 }
 
-func (e *seen) name() string { return fmt.Sprintf("%02x/%d.%d v%d", e.kind, e.group, e.op, e.version) }
+func (e *rawEvent) name() string {
+	return fmt.Sprintf("%02x/%d.%d v%d", e.kind, e.group, e.op, e.version)
+}
 
 // walk reads what this package writes, by the offsets of the format's description, and fails where it does not fit.
-func walk(t testing.TB, file []byte) []seen {
+func walk(t testing.TB, file []byte) []rawEvent {
 	t.Helper()
-	var all []seen
+	var all []rawEvent
 	le := binary.LittleEndian
 	buffers, length := Buffers(file), 0
 	for i, b := range buffers {
@@ -51,7 +53,7 @@ func walk(t testing.TB, file []byte) []seen {
 		}
 		body = body[:filled-bufferHeader]
 		for len(body) > 0 {
-			var e seen
+			var e rawEvent
 			size := le.Uint16(body)
 			head := 0x30
 			e.kind, e.cpu = body[2], cpu
@@ -81,7 +83,7 @@ func walk(t testing.TB, file []byte) []seen {
 }
 
 // census counts events by what they are.
-func census(all []seen) map[string]int {
+func census(all []rawEvent) map[string]int {
 	counts := make(map[string]int)
 	for i := range all {
 		counts[all[i].name()]++
@@ -209,19 +211,19 @@ func TestPayloadSizes(t *testing.T) {
 // Keys lead to the frames that plain stacks have: a reference waits for the next definition of its key.
 func TestKeys(t *testing.T) {
 	s := Invent(2, Size{})
-	inOrder := func(f Format) []seen {
+	inOrder := func(f Format) []rawEvent {
 		all := walk(t, s.File(f))
-		slices.SortStableFunc(all, func(a, b seen) int { return int(a.raw - b.raw) })
+		slices.SortStableFunc(all, func(a, b rawEvent) int { return int(a.raw - b.raw) })
 		return all
 	}
-	target := func(e *seen, part []byte) string { return fmt.Sprintf("%x %v", e.payload[:16], part[7] == 0xFF) }
+	target := func(e *rawEvent, part []byte) string { return fmt.Sprintf("%x %v", e.payload[:16], part[7] == 0xFF) }
 	plain, keyed := map[string]string{}, map[string]string{}
 	for _, e := range inOrder(Format{}) {
 		if e.group == groupStack {
 			plain[target(&e, e.payload[16:])] = string(e.payload[16:])
 		}
 	}
-	waiting := map[string][]seen{}
+	waiting := map[string][]rawEvent{}
 	for _, e := range inOrder(Format{Keys: 3}) {
 		if e.group != groupStack {
 			continue
@@ -318,7 +320,7 @@ func TestLarge(t *testing.T) {
 			}
 			live, events := map[uint64]uint64{}, 0
 			all := walk(t, file)
-			slices.SortStableFunc(all, func(a, b seen) int { return int(a.raw - b.raw) })
+			slices.SortStableFunc(all, func(a, b rawEvent) int { return int(a.raw - b.raw) })
 			for _, e := range all {
 				switch {
 				case e.group == groupHeap && e.op == HeapAlloc:

@@ -10,7 +10,7 @@ import (
 func TestAddAll(t *testing.T) {
 	for seed := range uint64(8) {
 		events := randomEvents(rand.New(rand.NewPCG(seed, 3)), 3000)
-		one, all := &collect{}, &collect{}
+		one, all := &rowCollector{}, &rowCollector{}
 		single, batched := New(one), New(all)
 		for i := range events {
 			if err := single.Add(&events[i]); err != nil {

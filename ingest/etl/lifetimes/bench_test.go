@@ -96,7 +96,7 @@ func BenchmarkVirtual(b *testing.B) {
 
 // A window over rows as they come from a table.
 func BenchmarkWindow(b *testing.B) {
-	sink := &collect{}
+	sink := &rowCollector{}
 	tr := New(sink)
 	events := steady(100_000, 2_000_000)
 	var e Event

@@ -10,9 +10,9 @@ import (
 )
 
 // run follows events to the end.
-func run(t *testing.T, events ...Event) (*Tracker, *collect) {
+func run(t *testing.T, events ...Event) (*Tracker, *rowCollector) {
 	t.Helper()
-	sink := &collect{}
+	sink := &rowCollector{}
 	tr := New(sink)
 	for i := range events {
 		if err := tr.Add(&events[i]); err != nil {

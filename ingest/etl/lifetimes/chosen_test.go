@@ -106,7 +106,7 @@ func TestChosenKeysDoNotCollide(t *testing.T) {
 
 // Rows come in an order that does not follow from where the table has their blocks, which is different in every run.
 func TestRowsOfAHeapThatEnds(t *testing.T) {
-	sink := &collect{}
+	sink := &rowCollector{}
 	tr := New(sink)
 	var want []uint64
 	for i := range uint64(1000) {

@@ -9,7 +9,7 @@ import (
 
 // Two blocks from one stack, of which one is freed, seen in two windows.
 func Example() {
-	rows := &collected{}
+	rows := &labRows{}
 	tracker := lifetimes.New(rows)
 	for _, e := range []lifetimes.Event{
 		{Op: lifetimes.HeapAlloc, Time: 1e9, Process: 1, Heap: 0x1F0000, Address: 0x1F0880, Size: 40, Stack: 7},

@@ -45,7 +45,7 @@ func FuzzTracker(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		sink := &collect{}
+		sink := &rowCollector{}
 		tr := New(sink)
 		for _, e := range fuzzed(data) {
 			if err := tr.Add(&e); err != nil {

@@ -27,13 +27,13 @@ type heap struct {
 	process  uint32 // number, not instance
 	created  bool
 	kind     heapKind
-	said     *said // nil while it said nothing
+	said     *heapCounters // nil while it said nothing
 	index    addressIndex
 	timeline timeline
 }
 
-// said is what a heap said of itself.
-type said struct {
+// heapCounters are the first and the latest counters that the trace records of a heap, and their times.
+type heapCounters struct {
 	first, latest     Counters
 	firstAt, latestAt int64
 }
@@ -155,7 +155,7 @@ func (t *Tracker) heapSnapshot(e *Event) {
 	}
 	h := t.heaps.at(id)
 	if h.said == nil {
-		h.said = &said{first: e.Counters, firstAt: e.Time}
+		h.said = &heapCounters{first: e.Counters, firstAt: e.Time}
 	}
 	h.said.latest, h.said.latestAt = e.Counters, e.Time
 }

@@ -18,7 +18,7 @@ type usage struct{ Count, Bytes int64 }
 
 type classes struct{ AIFO, AIFI, AOFO, AOFI usage }
 
-type visible struct {
+type visibleTruth struct {
 	Alloc, Free, Realloc int64
 	UnknownFrees         int64 `json:"unknown_frees"`
 	AllocOntoLive        int64 `json:"alloc_onto_live"`
@@ -39,8 +39,8 @@ type truth struct {
 			Dropped  int64 `json:"events_dropped_on_purpose"`
 			KeyCount int64 `json:"stack_key_definitions"`
 		} `json:"etl_files"`
-		Visible  *visible `json:"visible_in_file"`
-		Warnings []string `json:"expected_warnings"`
+		Visible  *visibleTruth `json:"visible_in_file"`
+		Warnings []string      `json:"expected_warnings"`
 		Windows  []struct {
 			Name string
 			T1   int64 `json:"t1_ticks"`
@@ -66,9 +66,9 @@ type truth struct {
 }
 
 // track follows a trace to its end.
-func track(t *testing.T, trace *rawTrace) (*lifetimes.Tracker, *collected) {
+func track(t *testing.T, trace *rawTrace) (*lifetimes.Tracker, *labRows) {
 	t.Helper()
-	sink := &collected{}
+	sink := &labRows{}
 	tr := lifetimes.New(sink)
 	for i := range trace.events {
 		if err := tr.Add(&trace.events[i]); err != nil {
@@ -81,9 +81,9 @@ func track(t *testing.T, trace *rawTrace) (*lifetimes.Tracker, *collected) {
 	return tr, sink
 }
 
-type collected struct{ rows []allocations.Row }
+type labRows struct{ rows []allocations.Row }
 
-func (c *collected) Rows(rows []allocations.Row) error {
+func (c *labRows) Rows(rows []allocations.Row) error {
 	c.rows = append(c.rows, rows...)
 	return nil
 }
@@ -161,9 +161,9 @@ func compressed(file []byte) bool {
 	return size+0x36 < len(file) && file[size+0x34]&0x40 != 0
 }
 
-func checkVisible(t *testing.T, tr *lifetimes.Tracker, rows []allocations.Row, want *visible, stacks bool) {
+func checkVisible(t *testing.T, tr *lifetimes.Tracker, rows []allocations.Row, want *visibleTruth, stacks bool) {
 	t.Helper()
-	got := visible{
+	got := visibleTruth{
 		Alloc: tr.Events[lifetimes.HeapAlloc], Free: tr.Events[lifetimes.HeapFree], Realloc: tr.Events[lifetimes.HeapRealloc],
 		UnknownFrees: tr.Anomalies.UnknownFrees, AllocOntoLive: tr.Anomalies.LostFrees,
 	}

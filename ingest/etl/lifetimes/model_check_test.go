@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// collect is a Sink that keeps everything.
-type collect struct{ rows []allocations.Row }
+// rowCollector is a Sink that keeps everything.
+type rowCollector struct{ rows []allocations.Row }
 
-func (c *collect) Rows(rows []allocations.Row) error {
+func (c *rowCollector) Rows(rows []allocations.Row) error {
 	c.rows = append(c.rows, rows...)
 	return nil
 }
@@ -132,7 +132,7 @@ func inOrder(rows []allocations.Row) []allocations.Row {
 func TestModel(t *testing.T) {
 	for seed := range uint64(24) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		sink := &collect{}
+		sink := &rowCollector{}
 		tr, m := New(sink), newModel()
 		peak, adopted := map[holder]int64{}, map[holder]int64{}
 		for i, e := range randomEvents(r, 60+r.IntN(700)) {

@@ -10,7 +10,7 @@ import (
 
 func randomRows(t *testing.T, seed uint64, n int) (*Tracker, []allocations.Row) {
 	t.Helper()
-	sink := &collect{}
+	sink := &rowCollector{}
 	tr := New(sink)
 	for _, e := range randomEvents(rand.New(rand.NewPCG(seed, 2)), n) {
 		if err := tr.Add(&e); err != nil {

@@ -15,7 +15,7 @@ import (
 type builder struct {
 	trace   *etl.Trace
 	info    etl.Info // after the pass; a copy each time it is asked for would be one for each process
-	joined  *etl.Joined
+	joined  *etl.JoinResult
 	tracker *lifetimes.Tracker
 	all     lifetimes.Anomalies // of the trace
 	rows    *allocations.Spool

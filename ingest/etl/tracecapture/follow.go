@@ -44,7 +44,7 @@ type extent struct {
 }
 
 // follow tracks every operation of the trace to its end.
-func follow(ctx context.Context, trace *etl.Trace, f *follower) (*etl.Joined, error) {
+func follow(ctx context.Context, trace *etl.Trace, f *follower) (*etl.JoinResult, error) {
 	f.files = make([]extent, len(trace.Info().Files))
 	joined, err := trace.OperationBatches(ctx, etl.JoinOptions{}, f.batch)
 	if err != nil {

@@ -1,5 +1,7 @@
-// Package tracecapture makes captures of traces: it follows the memory of every process through the events of package
-// etl by package lifetimes, and gives a capture for each process that allocated or freed, and the rows of all.
+// Package tracecapture makes captures of traces. In come the .etl files of one recording; out go a capture for each
+// process that allocated or freed, and the allocation rows of all of them. Package etl reads the events, package
+// lifetimes follows the memory of every process through them. Files that cannot be read give an *evidence.Error; lost
+// events are counted in the captures.
 package tracecapture
 
 import (
@@ -69,7 +71,7 @@ func Read(ctx context.Context, sources []etl.Source, opt Options) (_ *Result, er
 }
 
 // noMemory says that there is nothing to analyse, and what to record instead.
-func noMemory(trace *etl.Trace, joined *etl.Joined) error {
+func noMemory(trace *etl.Trace, joined *etl.JoinResult) error {
 	message := "the trace holds neither heap nor VirtualAlloc events"
 	do := "record with heap tracing (wpr -start Heap, or xperf -start HeapSession -heap -Pids N -stackwalk HeapAlloc+HeapRealloc)"
 	switch {

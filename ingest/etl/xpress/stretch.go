@@ -14,7 +14,7 @@ const (
 
 // stretch decodes as far as there is room and nothing is wrong. It stops in front of the first item it does not like,
 // which the checked loop then decodes or refuses.
-func (p *plain) stretch() {
+func (p *plainDecoder) stretch() {
 	dst, src := p.dst, p.src
 	d, s, flags, items := p.d, p.s, p.flags, p.items
 	for len(dst)-d >= roomOut && len(src)-s >= roomIn {

@@ -49,15 +49,15 @@ func failure(code string, input, output int) error {
 // What was made before the error is what the stream says. Bytes of dst behind it may have been written to, bytes of
 // src behind the last item that was needed are not looked at.
 func Decode(dst, src []byte) (int, error) {
-	p := plain{dst: dst, src: src}
+	p := plainDecoder{dst: dst, src: src}
 	if err := p.run(); err != nil {
 		return p.d, err
 	}
 	return len(dst), nil
 }
 
-// plain is where a decoder stands.
-type plain struct {
+// plainDecoder is where a decoder of a plain LZ77 stream stands.
+type plainDecoder struct {
 	dst, src []byte
 	d, s     int    // bytes made and used
 	flags    uint32 // of the items to come, the next one's in bit 31
@@ -66,7 +66,7 @@ type plain struct {
 }
 
 // run decodes items one at a time with every check, leaving long stretches to the fast loop where there is room.
-func (p *plain) run() error {
+func (p *plainDecoder) run() error {
 	p.stretch()
 	for p.d < len(p.dst) {
 		at := p.s
@@ -92,7 +92,7 @@ func (p *plain) run() error {
 }
 
 // match decodes a match; it returns what is wrong with it, or "".
-func (p *plain) match() string {
+func (p *plainDecoder) match() string {
 	if len(p.src)-p.s < 2 {
 		return CodeTruncated
 	}
@@ -118,7 +118,7 @@ func (p *plain) match() string {
 }
 
 // long decodes what follows a match whose 3 bits do not hold its length; it returns length − 3.
-func (p *plain) long() (int, string) {
+func (p *plainDecoder) long() (int, string) {
 	var length int
 	if p.half != 0 {
 		length, p.half = int(p.src[p.half]>>4), 0
@@ -170,7 +170,7 @@ func longer(src []byte, at, least int) (length, next int, code string) {
 	return length, at, ""
 }
 
-func (p *plain) fail(code string, at int) error { return failure(code, at, p.d) }
+func (p *plainDecoder) fail(code string, at int) error { return failure(code, at, p.d) }
 
 // repeat fills b with what its first distance bytes hold, over and over.
 func repeat(b []byte, distance int) {

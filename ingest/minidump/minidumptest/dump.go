@@ -15,7 +15,7 @@ type Dump struct {
 	System    System
 	Process   *Process
 	Modules   []Module
-	Unloaded  []Unloaded
+	Unloaded  []UnloadedImage
 	Threads   []Thread
 	Handles   []Handle
 	Regions   []Region
@@ -73,8 +73,8 @@ type Module struct {
 	NB10 bool
 }
 
-// An Unloaded is an image that was unloaded.
-type Unloaded struct {
+// An UnloadedImage is an image that was unloaded.
+type UnloadedImage struct {
 	Name      string
 	Base      uint64
 	Size      uint32

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A Large is a process with one heap of so many blocks that their bytes are made when they are read.
-type Large struct {
+// A LargeProcess has one heap of so many blocks that their bytes are made only when they are read.
+type LargeProcess struct {
 	*Process
 	Count uint64 // blocks
 	lazy  *lazySegment
@@ -27,7 +27,7 @@ type lazySegment struct {
 
 // MakeLarge makes a process with a heap of count blocks, each of which was asked for with up to size bytes. Of the recipe, Windows (Vista
 // or later), Seed and Stacks count. A heap of 32 bits must fit into 1 GB.
-func MakeLarge(r Recipe, count, size uint64) *Large {
+func MakeLarge(r Recipe, count, size uint64) *LargeProcess {
 	r.LFH = false
 	v := r.Windows
 	m := &maker{arena: arena{wide: v.Bits == 64}, v: v, recipe: r, random: newRandom(r.Seed), p: &Process{Windows: v}, free: max(r.Base, 0x0040_0000)}
@@ -71,11 +71,11 @@ func MakeLarge(r Recipe, count, size uint64) *Large {
 	}
 	m.p.Memory = append(m.memory(), Range{s.base, total, lazy})
 	slices.SortFunc(m.p.Memory, byStart)
-	return &Large{Process: m.p, Count: count, lazy: lazy, heap: h.handle}
+	return &LargeProcess{Process: m.p, Count: count, lazy: lazy, heap: h.handle}
 }
 
 // Block is the truth about block i.
-func (l *Large) Block(i uint64) Block {
+func (l *LargeProcess) Block(i uint64) Block {
 	request, _, trace := l.lazy.block(i)
 	g := l.lazy.v.granule()
 	b := Block{Heap: l.heap, Address: l.lazy.start + i*l.lazy.stride + g, Size: request, Place: "backend"}

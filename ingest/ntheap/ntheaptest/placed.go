@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// A Placed is the recipe of a process with +ust whose blocks are given one by one, so that several dumps can be made of what one
-// process held at several instants: what is the same block has the same address in all of them. Windows must be Vista or later.
-type Placed struct {
+// A PlacedRecipe is the recipe of a process with +ust whose blocks are given one by one, so that several dumps can be made of what one
+// process held at several instants: the same block has the same address in all of them. Windows must be Vista or later.
+type PlacedRecipe struct {
 	Windows *Windows
 	Seed    uint64     // of what heaps disguise their entries with: the same for all dumps of a process
 	Images  []Image    // the first is the program's
@@ -42,7 +42,7 @@ func (v *Windows) BeforeVirtual() uint64 { return v.pick(0x18, 0x30) + v.BeforeB
 func VirtualRoom(size uint64) uint64 { return virtualCommit(size) + Page }
 
 // Place makes the process. Bytes are made when they are read, so that a block takes no more memory than what describes it.
-func Place(r Placed) *Process {
+func Place(r PlacedRecipe) *Process {
 	v := r.Windows
 	m := &maker{
 		arena: arena{wide: v.Bits == 64}, v: v, recipe: Recipe{Windows: v, Seed: r.Seed, Stacks: true}, random: newRandom(r.Seed),
@@ -93,11 +93,11 @@ func (h *heapMaker) place(p *PlacedHeap) Memory {
 	h.segmentHeader(&s, tail.hole, []uint64{descriptor})
 	h.writeHeader([]madeSegment{s}, links)
 
-	memory := Memory{{s.base, tail.to - s.base, &sparse{s.base, tail.to - s.base, slices.Clone(h.regions[before:entries])}}}
+	memory := Memory{{s.base, tail.to - s.base, &sparseMemory{s.base, tail.to - s.base, slices.Clone(h.regions[before:entries])}}}
 	h.p.Reservations = append(h.p.Reservations, Reservation{s.base, s.size})
 	for i, r := range h.regions[entries:] {
 		commit := virtualCommit(virtual[i].Size)
-		memory = append(memory, Range{r.start, commit, &sparse{r.start, commit, []region{r}}})
+		memory = append(memory, Range{r.start, commit, &sparseMemory{r.start, commit, []region{r}}})
 		h.p.Reservations = append(h.p.Reservations, Reservation{r.start, VirtualRoom(virtual[i].Size)})
 	}
 	h.regions, h.last = h.regions[:before], 0
@@ -140,14 +140,14 @@ func (h *heapMaker) placeEntries(s *madeSegment, blocks []PlacedBlock) (tail *ru
 	return tail, h.describe(tail, h.fill(tail, previous))
 }
 
-// sparse is a range of zeros but for what was written, which is by address.
-type sparse struct {
+// sparseMemory is a range of zeros except for the regions that were written, which are sorted by address.
+type sparseMemory struct {
 	base, size uint64
 	written    []region
 }
 
 // ReadAt implements io.ReaderAt.
-func (s *sparse) ReadAt(p []byte, off int64) (int, error) {
+func (s *sparseMemory) ReadAt(p []byte, off int64) (int, error) {
 	if uint64(off) >= s.size {
 		return 0, io.EOF
 	}

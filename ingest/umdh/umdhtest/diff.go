@@ -23,7 +23,7 @@ func (p *Process) WriteDiff(w io.Writer, old, now *Snapshot, base Base) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	type row struct {
 		stack     int
-		old, now  Held
+		old, now  StackUsage
 		bytes, by int64 // change
 	}
 	before, after := p.ByStack(old), p.ByStack(now)

@@ -69,12 +69,12 @@ type Block struct {
 	Stack     int32
 }
 
-// Held is what one stack holds.
-type Held struct{ Count, Requested, Overhead int64 }
+// StackUsage is what one stack holds.
+type StackUsage struct{ Count, Requested, Overhead int64 }
 
 // ByStack sums the blocks of a snapshot: element i is what stack i holds; the last is what has no stack.
-func (p *Process) ByStack(s *Snapshot) []Held {
-	held := make([]Held, len(p.Stacks)+1)
+func (p *Process) ByStack(s *Snapshot) []StackUsage {
+	held := make([]StackUsage, len(p.Stacks)+1)
 	for h := range s.Heaps {
 		for i := range s.Heaps[h].Blocks {
 			b := &s.Heaps[h].Blocks[i]
@@ -91,7 +91,7 @@ func (p *Process) ByStack(s *Snapshot) []Held {
 }
 
 // Total sums what all stacks hold.
-func Total(held []Held) (sum Held) {
+func Total(held []StackUsage) (sum StackUsage) {
 	for _, h := range held {
 		sum.Count += h.Count
 		sum.Requested += h.Requested

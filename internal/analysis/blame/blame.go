@@ -101,8 +101,8 @@ type Mark struct {
 	Rule  string
 }
 
-// A Placed is a stack with every frame's part in it.
-type Placed struct {
+// A MarkedStack is a stack with every frame's part in it.
+type MarkedStack struct {
 	Marks  []Mark
 	Blame  int // index of the frame to blame; −1 for an empty stack
 	Origin int // the first frame behind the allocator's, whoever's it is; −1 for an empty stack

@@ -4,22 +4,22 @@ package blame
 // and that only where the function is not known. It is for one goroutine.
 type Classifier struct {
 	rules *Rules
-	known map[decided]*Decision
+	known map[decisionKey]*Decision
 }
 
-// decided is all of a frame that a Decision depends on.
-type decided struct {
+// decisionKey is all of a frame that a Decision depends on.
+type decisionKey struct {
 	module         *Module
 	function, file string
 	kernel         bool
 }
 
 // Classifier returns a Classifier of the rules.
-func (r *Rules) Classifier() *Classifier { return &Classifier{r, map[decided]*Decision{}} }
+func (r *Rules) Classifier() *Classifier { return &Classifier{r, map[decisionKey]*Decision{}} }
 
 // Class is Rules.Class.
 func (c *Classifier) Class(f *Frame) Class {
-	key := decided{f.Module, f.Function, f.File, f.Kernel}
+	key := decisionKey{f.Module, f.Function, f.File, f.Kernel}
 	d := c.known[key]
 	if d == nil {
 		d = c.rules.decide(f)

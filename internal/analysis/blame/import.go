@@ -2,14 +2,14 @@ package blame
 
 import "strings"
 
-// Imported are the rules that another tool's file was translated to, and the lines of it that have no translation.
-type Imported struct {
+// A RuleImport is the rules that another tool's file was translated to, and the lines of it that have no translation.
+type RuleImport struct {
 	Rules    []string // lines for ParseRules, in the order that gives the other tool's meaning
-	Rejected []Rejected
+	Rejected []RejectedLine
 }
 
-// A Rejected line could not be translated.
-type Rejected struct {
+// A RejectedLine is a line that has no translation.
+type RejectedLine struct {
 	Line         int // from 1
 	Text, Reason string
 }

@@ -4,8 +4,8 @@ import "strings"
 
 // ImportLSan translates suppressions of LeakSanitizer: leak:PATTERN, where PATTERN stands anywhere in the function, module
 // or file of any frame, * is any text, ^ its beginning and $ its end. Here a ? in a pattern stands for any one character.
-func ImportLSan(text string) Imported {
-	var out Imported
+func ImportLSan(text string) RuleImport {
+	var out RuleImport
 	for n, line := range lines(text) {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
@@ -14,11 +14,11 @@ func ImportLSan(text string) Imported {
 		pattern = strings.TrimSpace(pattern)
 		switch {
 		case !ok:
-			out.Rejected = append(out.Rejected, Rejected{n, line, `no ":"; a line reads leak:PATTERN`})
+			out.Rejected = append(out.Rejected, RejectedLine{n, line, `no ":"; a line reads leak:PATTERN`})
 		case kind != "leak":
-			out.Rejected = append(out.Rejected, Rejected{n, line, "not about leaks: only leak: lines are imported"})
+			out.Rejected = append(out.Rejected, RejectedLine{n, line, "not about leaks: only leak: lines are imported"})
 		case strings.Trim(pattern, "*^$") == "":
-			out.Rejected = append(out.Rejected, Rejected{n, line, "the pattern would suppress every leak"})
+			out.Rejected = append(out.Rejected, RejectedLine{n, line, "the pattern would suppress every leak"})
 		default:
 			out.Rules = append(out.Rules, token("frame:", anchored(pattern))+" -> "+token("known=", "suppressed for LeakSanitizer: "+pattern))
 		}

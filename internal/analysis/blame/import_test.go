@@ -83,7 +83,7 @@ func FuzzImport(f *testing.F) {
 	f.Add("leak:a b\nleak:^c\\ $\nleak:\"")
 	f.Add("a!b\\\"=\" -> ")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, imported := range []blame.Imported{blame.ImportTriage(text), blame.ImportLSan(text)} {
+		for _, imported := range []blame.RuleImport{blame.ImportTriage(text), blame.ImportLSan(text)} {
 			for _, rule := range imported.Rules {
 				if _, err := blame.ParseRules(rule); err != nil {
 					t.Errorf("%q: %v", rule, err)

@@ -14,8 +14,8 @@ type ownership struct {
 // ImportTriage translates the owners of WinDbg's triage.ini: Module[!Function]=Owner, where * may end a name and the most
 // complete match wins, as Microsoft documents under "Specifying Module and Function Owners". Rules come most exact first,
 // so that the first match is the most complete one.
-func ImportTriage(text string) Imported {
-	var out Imported
+func ImportTriage(text string) RuleImport {
+	var out RuleImport
 	var list []ownership
 	for n, line := range lines(text) {
 		if line == "" || strings.HasPrefix(line, ";") || strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]") {
@@ -23,7 +23,7 @@ func ImportTriage(text string) Imported {
 		}
 		o, reason := parseOwnership(line)
 		if reason != "" {
-			out.Rejected = append(out.Rejected, Rejected{n, line, reason})
+			out.Rejected = append(out.Rejected, RejectedLine{n, line, reason})
 			continue
 		}
 		list = append(list, o)

@@ -63,14 +63,14 @@ type judge struct {
 
 func newJudge(r *Rules) *judge { return &judge{rules: r, classes: map[*Frame]*Class{}} }
 
-type judged struct {
+type judgedStack struct {
 	signature Signature
 	blame     string
 	layer     Layer
 	known     string
 }
 
-func (j *judge) sign(s Stack) judged {
+func (j *judge) sign(s Stack) judgedStack {
 	j.stack = j.stack[:0]
 	for _, f := range s.Frames {
 		c := j.classes[f]
@@ -83,7 +83,7 @@ func (j *judge) sign(s Stack) judged {
 	}
 	p := PlaceInto(j.marks, j.stack)
 	j.marks = p.Marks
-	out := judged{signature: Sign(s.Kind, j.stack, p), known: p.Attributes(j.stack).Known}
+	out := judgedStack{signature: Sign(s.Kind, j.stack, p), known: p.Attributes(j.stack).Known}
 	if p.Blame >= 0 {
 		out.blame, out.layer = j.stack[p.Blame].Name(), p.Marks[p.Blame].Layer
 	}

@@ -1,7 +1,7 @@
 package blame
 
 // Place says what part each frame of a stack has, innermost first, and which one its memory is counted against.
-func Place(stack []*Class) Placed { return PlaceInto(nil, stack) }
+func Place(stack []*Class) MarkedStack { return PlaceInto(nil, stack) }
 
 // PlaceInto is Place with the memory of marks that are no longer needed.
 //
@@ -9,8 +9,8 @@ func Place(stack []*Class) Placed { return PlaceInto(nil, stack) }
 // plumbing at the inner end. Behind it the first frame of the team's own is to blame; where there is none, the first of a
 // third party, else the first of the system. Plumbing is blamed where there is nothing else, and allocators where there is
 // not even plumbing: the outermost of them, nearest to whoever called.
-func PlaceInto(marks []Mark, stack []*Class) Placed {
-	p := Placed{Marks: marks[:0], Blame: -1, Origin: -1}
+func PlaceInto(marks []Mark, stack []*Class) MarkedStack {
+	p := MarkedStack{Marks: marks[:0], Blame: -1, Origin: -1}
 	if len(stack) == 0 {
 		return p
 	}
@@ -49,7 +49,7 @@ func isInner(l Layer) bool {
 }
 
 // toBlame looks for the frame to blame before the thread's start.
-func (p *Placed) toBlame(outer int) int {
+func (p *MarkedStack) toBlame(outer int) int {
 	thirdParty, system, plumbing, rest := -1, -1, -1, 0
 	for i := range outer {
 		switch p.Marks[i].Layer {

@@ -38,10 +38,12 @@ type Signer struct {
 //
 // The last is for stability: where the compiler inlines such a lambda and the evidence has no inline frames, as the text of
 // UMDH, only the function remains. The frame to blame is still the lambda, because its file and line say more.
-func Sign(kind string, stack []*Class, p Placed) Signature { return new(Signer).Sign(kind, stack, p) }
+func Sign(kind string, stack []*Class, p MarkedStack) Signature {
+	return new(Signer).Sign(kind, stack, p)
+}
 
 // Sign is Sign.
-func (s *Signer) Sign(kind string, stack []*Class, p Placed) Signature {
+func (s *Signer) Sign(kind string, stack []*Class, p MarkedStack) Signature {
 	var out Signature
 	h := &s.h
 	if p.Blame < 0 || p.Blame >= len(stack) || len(p.Marks) != len(stack) {
@@ -64,10 +66,10 @@ func (s *Signer) Sign(kind string, stack []*Class, p Placed) Signature {
 }
 
 // ID is that of Sign alone.
-func ID(kind string, stack []*Class, p Placed) string { return new(Signer).ID(kind, stack, p) }
+func ID(kind string, stack []*Class, p MarkedStack) string { return new(Signer).ID(kind, stack, p) }
 
 // ID is ID.
-func (s *Signer) ID(kind string, stack []*Class, p Placed) string {
+func (s *Signer) ID(kind string, stack []*Class, p MarkedStack) string {
 	if p.Blame < 0 || p.Blame >= len(stack) || len(p.Marks) != len(stack) {
 		return s.h.sum("id", kind, nil)
 	}
@@ -76,7 +78,7 @@ func (s *Signer) ID(kind string, stack []*Class, p Placed) string {
 }
 
 // appendUsed chooses the frames that a signature is made of, in a list that is empty.
-func appendUsed(list []int, stack []*Class, p Placed) []int {
+func appendUsed(list []int, stack []*Class, p MarkedStack) []int {
 	layer := p.Marks[p.Blame].Layer
 	if !layer.isOrigin() {
 		return append(list, p.Blame)
@@ -142,7 +144,7 @@ func foldEnd(list []int, stack []*Class) []int {
 
 // appendFine lists the frames from the allocator's entry, malloc or realloc, to the last before the thread's start. Only what
 // repeats at once is folded: plumbing that several functions use must not hide those between.
-func appendFine(list []int, stack []*Class, p Placed) []int {
+func appendFine(list []int, stack []*Class, p MarkedStack) []int {
 	first := 0
 	for first+1 < len(stack) && isAllocating(p.Marks[first+1].Layer) && isAllocating(p.Marks[first].Layer) {
 		first++

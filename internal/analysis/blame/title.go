@@ -10,7 +10,7 @@ import (
 const maxTitle, maxVia = 255, 3
 
 // title tells people a signature: origin via plumbing | blame. What is the blame frame's own is said once.
-func title(stack []*Class, p Placed, blamed string) string {
+func title(stack []*Class, p MarkedStack, blamed string) string {
 	blamed = escapeTitle(blamed)
 	switch p.Marks[p.Blame].Layer {
 	case LayerApp, LayerThirdParty, LayerSystem:

@@ -1,5 +1,5 @@
-// Package compare sets what two builds, or two runs, have found beside each other: what is new, fixed, grown, shrunk or
-// as it was, and what one of them did not exercise.
+// Package compare sets the findings of two builds, or of two runs, beside each other. In come two Sides, out goes a
+// Comparison: which signatures are new, fixed, grown, shrunk or unchanged, and which of them one side did not exercise.
 package compare
 
 import (
@@ -57,7 +57,7 @@ type Side struct {
 	Power    *analysis.Power   // the best of the runs
 	// Findings are those that leak or grow, here or elsewhere; others are of no interest but for what was Seen.
 	Findings []Finding
-	Seen     []Seen // by run
+	Seen     []FrameCounts // by run
 }
 
 // A Change says what became of a signature from one side to the other.

@@ -35,7 +35,7 @@ func side(build string, findings ...compare.Finding) *compare.Side {
 	for _, f := range findings {
 		shown.Findings = append(shown.Findings, analysis.Finding{Frames: f.Frames, Sites: 1})
 	}
-	return &compare.Side{Build: build, Findings: findings, Seen: []compare.Seen{compare.SeenIn(shown)}}
+	return &compare.Side{Build: build, Findings: findings, Seen: []compare.FrameCounts{compare.SeenIn(shown)}}
 }
 
 func changes(c *compare.Comparison) string {

@@ -1,4 +1,5 @@
-// Package export writes a report in the formats that people and other tools read.
+// Package export writes a report in the formats that people and other tools read. In come a Report and Options, out go
+// the bytes of a file. Find looks a Format up by its name.
 package export
 
 import (

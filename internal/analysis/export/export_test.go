@@ -207,12 +207,12 @@ func TestFind(t *testing.T) {
 
 func TestWriteFails(t *testing.T) {
 	for _, f := range export.Formats {
-		if err := f.Write(broken{}, report(), export.Options{}); err == nil {
+		if err := f.Write(brokenWriter{}, report(), export.Options{}); err == nil {
 			t.Errorf("%s: a writer that fails was not noticed", f.Name)
 		}
 	}
 }
 
-type broken struct{}
+type brokenWriter struct{}
 
-func (broken) Write([]byte) (int, error) { return 0, bytes.ErrTooLarge }
+func (brokenWriter) Write([]byte) (int, error) { return 0, bytes.ErrTooLarge }

@@ -17,8 +17,8 @@ type pooling struct {
 	leak, certain float64
 }
 
-// A Pooled is the judgement on several runs together.
-type Pooled struct {
+// A PooledResult is the judgement on several runs together.
+type PooledResult struct {
 	Runs    int     `json:"runs"`
 	LogOdds float64 `json:"log_odds"` // the mean of what the runs say, each within bounds
 	Score   float64 `json:"score"`
@@ -28,7 +28,7 @@ type Pooled struct {
 
 // Pool judges runs that did the same together. Each element is what one run says; nil of one that shows the signature and nothing that
 // could be a leak. Of fewer than two runs it says nothing: their own judgement stands.
-func Pool(runs []*Evidence) (p Pooled, ok bool) {
+func Pool(runs []*Evidence) (p PooledResult, ok bool) {
 	kind := Traced
 	for _, e := range runs {
 		if e != nil && e.Kind != Traced {

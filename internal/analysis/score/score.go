@@ -1,6 +1,6 @@
-// Package score says how sure it is that what grows is a leak. It knows numbers only: how much of one signature was
-// outstanding at instants, or when the allocations of a trace began and ended. docs/method.md publishes the method and how
-// well it does.
+// Package score estimates how probable it is that growing memory is a leak. In come numbers only: how much of one
+// signature was outstanding at instants, or when the allocations of a trace began and ended. Out go a class, a score
+// and the reasons for it. docs/method.md publishes the method and its measured quality.
 package score
 
 import (

@@ -2,8 +2,8 @@ package score
 
 import "fmt"
 
-// A riddle is what of some growth tells which patterns one run cannot tell from a leak.
-type riddle struct {
+// An ambiguity holds the facts about some growth that tell which patterns one run cannot distinguish from a leak.
+type ambiguity struct {
 	shape  *shape
 	bursts int
 	grown  bool
@@ -23,44 +23,44 @@ const (
 
 // A pattern is growth that one run cannot tell from a leak, and what to record next.
 type pattern struct {
-	looks func(*riddle) bool
-	words func(*riddle) string
+	looks func(*ambiguity) bool
+	words func(*ambiguity) string
 }
 
 // patterns in the order in which they are looked for: the first that fits is said.
 var patterns = []pattern{
 	{
-		func(r *riddle) bool {
+		func(r *ambiguity) bool {
 			return r.shape.once > max(r.shape.leak, r.shape.recent)+tie && r.bursts > 0 && r.bursts < decidingBursts
 		},
-		func(r *riddle) string {
+		func(r *ambiguity) string {
 			return fmt.Sprintf("%s: an outage leaks like this, and so does a program with as many phases; %d or more bursts decide: record longer, or a second run",
 				number(r.bursts, "burst"), decidingBursts)
 		},
 	},
 	{
-		func(r *riddle) bool { return !r.grown && r.deaths > fewDeaths*r.risk },
-		func(*riddle) string {
+		func(r *ambiguity) bool { return !r.grown && r.deaths > fewDeaths*r.risk },
+		func(*ambiguity) string {
 			return "it holds about as much as before and replaces it: a leak beside a large cache that turns over looks like this, and so does the cache alone; " +
 				"record until the cache was replaced several times"
 		},
 	},
 	{
-		func(r *riddle) bool { return r.died*decidingExpiries > 1 },
-		func(r *riddle) string {
+		func(r *ambiguity) bool { return r.died*decidingExpiries > 1 },
+		func(r *ambiguity) string {
 			return fmt.Sprintf("blocks of it are freed when they are as old as %s: sessions that expire look like this until some four expiries are over; record %d times as long as that",
 				r.diedWords, decidingExpiries)
 		},
 	},
 	{
-		func(r *riddle) bool { return r.shape.recent > r.shape.leak+tie },
-		func(*riddle) string {
+		func(r *ambiguity) bool { return r.shape.recent > r.shape.leak+tie },
+		func(*ambiguity) string {
 			return "it grew of late, or ever faster: a queue that is not drained yet and what is in flight while load rises look like this; record until the load has fallen again"
 		},
 	},
 	{
-		func(*riddle) bool { return true },
-		func(*riddle) string {
+		func(*ambiguity) bool { return true },
+		func(*ambiguity) string {
 			return "a cache that is not full yet looks the same: record longer, or mark it as known"
 		},
 	},
@@ -68,14 +68,14 @@ var patterns = []pattern{
 
 // conclusion says what the score is, what one run cannot tell, and what to record next.
 func (v *snapshotView) conclusion(r *Result) []Clause {
-	return conclude(r, &riddle{&v.shape, v.bursts(), v.grown > 0, v.cohorts.died, v.age(v.cohorts.died), v.cohorts.deaths, v.cohorts.risk})
+	return conclude(r, &ambiguity{&v.shape, v.bursts(), v.grown > 0, v.cohorts.died, v.age(v.cohorts.died), v.cohorts.deaths, v.cohorts.risk})
 }
 
 func (t *traceView) conclusion(r *Result) []Clause {
-	return conclude(r, &riddle{&t.shape, t.bins, true, t.ages.died, seconds(t.ages.died * t.window), t.ages.deaths, t.ages.risk})
+	return conclude(r, &ambiguity{&t.shape, t.bins, true, t.ages.died, seconds(t.ages.died * t.window), t.ages.deaths, t.ages.risk})
 }
 
-func conclude(r *Result, of *riddle) []Clause {
+func conclude(r *Result, of *ambiguity) []Clause {
 	list := []Clause{{Rule: "score", Text: fmt.Sprintf("of generated stacks that look like this %s leaked", percent(r.Score))}}
 	if !r.Class.IsSuspect() {
 		return list

@@ -1,4 +1,5 @@
-// Package blobtest has an S3 server for tests and tools: it keeps what it is given in memory, and others may meddle with its requests.
+// Package blobtest is an S3 server for tests and tools. It keeps objects in memory, and a test may intercept its
+// requests, to delay, fail or change them.
 package blobtest
 
 import (
@@ -23,7 +24,7 @@ import (
 )
 
 // An S3 is gofakes3 and what it lacks: signed chunks in parts and in empty bodies, If-Match on GET, copying of parts.
-// It remembers the requests, and others may come between.
+// It remembers the requests, and Meddle may answer them instead.
 type S3 struct {
 	// Inner is gofakes3.
 	Inner http.Handler

@@ -1,5 +1,5 @@
-// Package ci knows the systems that run CI jobs: what their environment says of a build, and how a job says something to them. One row of Systems is one
-// system.
+// Package ci knows the systems that run CI jobs. In comes the environment of a job, out go the build that it describes,
+// and notes and summaries in the form that the system shows. One row of Systems is one system.
 package ci
 
 import (

@@ -23,7 +23,7 @@ func (f *File) Open() (io.ReadCloser, error) {
 	var u unpacker
 	switch folder.method & 15 {
 	case 0:
-		u = stored{}
+		u = storedMethod{}
 	case 1:
 		u = newMSZIP()
 	case 2:
@@ -46,10 +46,10 @@ type unpacker interface {
 	unpack(data []byte, size int) ([]byte, error)
 }
 
-// stored is the method that does nothing.
-type stored struct{}
+// storedMethod unpacks blocks that are stored uncompressed.
+type storedMethod struct{}
 
-func (stored) unpack(data []byte, size int) ([]byte, error) {
+func (storedMethod) unpack(data []byte, size int) ([]byte, error) {
 	if len(data) != size {
 		return nil, errors.New("a stored block has another size than it claims")
 	}

@@ -20,10 +20,10 @@ type Builder struct {
 	locationAt map[record]uint32
 	last       uint32 // location of the last segment
 	end        uint32 // of the last segment
-	typed      []typed
+	typed      []returnType
 }
 
-type typed struct{ ret, text uint32 }
+type returnType struct{ ret, text uint32 }
 
 // NewBuilder starts an index of the PDB with a debug id.
 func NewBuilder(debugID string) *Builder {
@@ -94,7 +94,7 @@ func (b *Builder) text(s string) uint32 {
 // AddType says what the call before a return address of the image allocates. They may come in any order; the first
 // one at an address stays.
 func (b *Builder) AddType(ret uint32, name string) {
-	b.typed = append(b.typed, typed{ret, b.text(name)})
+	b.typed = append(b.typed, returnType{ret, b.text(name)})
 }
 
 // AddOMAP says from which address on the image came from which address before it was reordered; to is 0 where it
@@ -115,7 +115,7 @@ func (b *Builder) Write(w io.Writer) error {
 	if b.last != 0 {
 		b.segment(b.end, 0)
 	}
-	slices.SortStableFunc(b.typed, func(a, b typed) int { return cmp.Compare(a.ret, b.ret) })
+	slices.SortStableFunc(b.typed, func(a, b returnType) int { return cmp.Compare(a.ret, b.ret) })
 	for i, t := range b.typed {
 		if i == 0 || b.typed[i-1].ret != t.ret {
 			b.types = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(b.types, t.ret), t.text)

@@ -110,7 +110,7 @@ func (in *inlines) paint() {
 		order[i] = int32(i)
 	}
 	slices.SortStableFunc(order, func(a, b int32) int { return compareUint32(in.ranges[a].start, in.ranges[b].start) })
-	q := &deepest{in: in, owner: owner}
+	q := &depthHeap{in: in, owner: owner}
 	set := func(at uint32) { // the innermost site from at on
 		for len(q.ranges) > 0 && in.ranges[q.ranges[0]].end <= at {
 			heap.Pop(q)
@@ -140,24 +140,24 @@ func (in *inlines) paint() {
 	}
 }
 
-// deepest is a heap of ranges: deep sites first, then those that come first.
-type deepest struct {
+// depthHeap is a heap of ranges: deep sites first, then those that come first.
+type depthHeap struct {
 	in     *inlines
 	owner  []int32
 	ranges []int32
 }
 
-func (q *deepest) Len() int { return len(q.ranges) }
-func (q *deepest) Less(i, j int) bool {
+func (q *depthHeap) Len() int { return len(q.ranges) }
+func (q *depthHeap) Less(i, j int) bool {
 	a, b := q.owner[q.ranges[i]], q.owner[q.ranges[j]]
 	if da, db := q.in.sites[a].depth, q.in.sites[b].depth; da != db {
 		return da > db
 	}
 	return a < b
 }
-func (q *deepest) Swap(i, j int) { q.ranges[i], q.ranges[j] = q.ranges[j], q.ranges[i] }
-func (q *deepest) Push(x any)    { q.ranges = append(q.ranges, x.(int32)) }
-func (q *deepest) Pop() any {
+func (q *depthHeap) Swap(i, j int) { q.ranges[i], q.ranges[j] = q.ranges[j], q.ranges[i] }
+func (q *depthHeap) Push(x any)    { q.ranges = append(q.ranges, x.(int32)) }
+func (q *depthHeap) Pop() any {
 	last := q.ranges[len(q.ranges)-1]
 	q.ranges = q.ranges[:len(q.ranges)-1]
 	return last

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// Plain is an MSFZ file as the MSF 7.00 file that every debugger reads. Its pages are made when they are read:
+// PlainMSF is an MSFZ file as the MSF 7.00 file that every debugger reads. Its pages are made when they are read:
 //
 //	page 0           header, as msf has it
 //	pages k×size+1   free map, which says that all pages are used; and another one at k×size+2
 //	the others       streams in their order, the directory, the map of the directory, each on pages of its own
-type Plain struct {
+type PlainMSF struct {
 	z         *msfz
 	shift     uint    // pages have 1<<shift bytes
 	starts    []int64 // of the streams among the pages that are no free map; then the directory, the map, the end
@@ -36,12 +36,12 @@ func IsMSFZ(r io.ReaderAt) bool {
 
 // OpenPlain reads the directory of an MSFZ file. r must stay readable for as long as the result is read, which takes memory for
 // the last few chunks.
-func OpenPlain(r io.ReaderAt, size int64) (*Plain, error) {
+func OpenPlain(r io.ReaderAt, size int64) (*PlainMSF, error) {
 	z, err := openMSFZ(newBlockSource(r, size))
 	if err != nil {
 		return nil, err
 	}
-	p := &Plain{z: z, shift: minPageShift}
+	p := &PlainMSF{z: z, shift: minPageShift}
 	for !p.layOut() {
 		if p.shift++; p.shift > maxPageShift {
 			return nil, fail(CodeUnsupported, -1, 0, "unpacked, the file has more pages than readers of PDBs take")
@@ -57,7 +57,7 @@ func OpenPlain(r io.ReaderAt, size int64) (*Plain, error) {
 }
 
 // layOut finds the places of the streams. It fails where there are too many pages, or the directory too long for its header.
-func (p *Plain) layOut() bool {
+func (p *PlainMSF) layOut() bool {
 	n, next := len(p.z.table), int64(1)
 	p.starts = make([]int64, 0, n+3)
 	for i := range p.z.table {
@@ -76,7 +76,7 @@ func (p *Plain) layOut() bool {
 	return p.pages <= maxPages && 52+4*p.count(list) <= p.size()
 }
 
-func (p *Plain) writeDirectory() {
+func (p *PlainMSF) writeDirectory() {
 	n := len(p.z.table)
 	p.directory = le.AppendUint32(nil, uint32(n))
 	for i := range p.z.table {
@@ -90,13 +90,13 @@ func (p *Plain) writeDirectory() {
 	}
 }
 
-func (p *Plain) size() int64 { return 1 << p.shift }
+func (p *PlainMSF) size() int64 { return 1 << p.shift }
 
 // count is how many pages so many bytes take.
-func (p *Plain) count(n int64) int64 { return (n + p.size() - 1) >> p.shift }
+func (p *PlainMSF) count(n int64) int64 { return (n + p.size() - 1) >> p.shift }
 
 // place is the number of the i-th page that is no free map.
-func (p *Plain) place(i int64) int64 {
+func (p *PlainMSF) place(i int64) int64 {
 	interval, at := i/(p.size()-2), i%(p.size()-2)
 	if at > 0 {
 		at += 2
@@ -105,10 +105,10 @@ func (p *Plain) place(i int64) int64 {
 }
 
 // Size is the size of the plain file in bytes.
-func (p *Plain) Size() int64 { return p.pages << p.shift }
+func (p *PlainMSF) Size() int64 { return p.pages << p.shift }
 
 // ReadAt reads the plain file. Its error is an *evidence.Error where the container is damaged.
-func (p *Plain) ReadAt(b []byte, off int64) (n int, err error) {
+func (p *PlainMSF) ReadAt(b []byte, off int64) (n int, err error) {
 	for n < len(b) && off < p.Size() {
 		in := off & (p.size() - 1)
 		part := b[n:min(len(b), n+int(p.size()-in))]
@@ -124,7 +124,7 @@ func (p *Plain) ReadAt(b []byte, off int64) (n int, err error) {
 }
 
 // page fills b with what a page holds from in on.
-func (p *Plain) page(number, in int64, b []byte) error {
+func (p *PlainMSF) page(number, in int64, b []byte) error {
 	clear(b)
 	interval, at := number>>p.shift, number&(p.size()-1)
 	switch {
@@ -159,7 +159,7 @@ func (p *Plain) page(number, in int64, b []byte) error {
 // copyFrom copies what stands at an offset, if anything does.
 func copyFrom(b, from []byte, off int64) { copy(b, from[min(off, int64(len(from))):]) }
 
-func (p *Plain) header() []byte {
+func (p *PlainMSF) header() []byte {
 	h := []byte(magicMSF)
 	for _, v := range []uint32{uint32(p.size()), 1, uint32(p.pages), uint32(len(p.directory)), 0} {
 		h = le.AppendUint32(h, v)
@@ -172,7 +172,7 @@ func (p *Plain) header() []byte {
 }
 
 // freeMap fills b with a page of the free map, which has a bit for each page of the file: 0 where it is used.
-func (p *Plain) freeMap(interval, in int64, b []byte) {
+func (p *PlainMSF) freeMap(interval, in int64, b []byte) {
 	first := (interval<<p.shift + in) * 8 // page of the first bit
 	for i := range b {
 		if used := p.pages - first - int64(i)*8; used < 8 {

@@ -29,9 +29,9 @@ func subfolders(name string) [][]string {
 
 // directory searches a plain directory: files that have the name, then the directory taken as a store. Dbghelp takes
 // the file that comes first; here it must be the right one, if that can be checked.
-func (s *search) directory(ctx context.Context, root string, stores []string) (Found, bool) {
+func (s *search) directory(ctx context.Context, root string, stores []string) (LocalFile, bool) {
 	if !s.exists(root, filepath.Join(root, s.want.Name)) {
-		return Found{}, false
+		return LocalFile{}, false
 	}
 	from := origin{stores: stores}
 	noted := len(s.attempts)
@@ -39,11 +39,11 @@ func (s *search) directory(ctx context.Context, root string, stores []string) (F
 		for _, name := range []string{s.want.Name, CompressedName(s.want.Name)} {
 			for path, err := range s.folders.files(root, append(way[:len(way):len(way)], name)...) {
 				if ctx.Err() != nil {
-					return Found{}, false
+					return LocalFile{}, false
 				}
 				if err != nil {
 					s.note(root, Failed, err.Error())
-					return Found{}, false
+					return LocalFile{}, false
 				}
 				if found, ok := s.accept(ctx, candidate{place: path, path: path, loose: true}, from); ok {
 					return found, true
@@ -55,7 +55,7 @@ func (s *search) directory(ctx context.Context, root string, stores []string) (F
 		s.note(filepath.Join(root, s.want.Name), Absent, "nor below dll, symbols/dll and the like")
 	}
 	if s.searched[root] {
-		return Found{}, false
+		return LocalFile{}, false
 	}
 	s.searched[root] = true
 	return s.store(ctx, root, from)

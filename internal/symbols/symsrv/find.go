@@ -33,14 +33,14 @@ type Attempt struct {
 	Detail string
 }
 
-// Found is a file on this machine.
-type Found struct {
+// LocalFile is a file on this machine.
+type LocalFile struct {
 	Path  string // the file itself, decompressed; an MSFZ container stays one
 	Place string // where it came from: Path itself, or what it was copied from
 }
 
 type outcome struct {
-	found    Found
+	found    LocalFile
 	attempts []Attempt
 	waits    []string // servers for which the run that began the search had no more time
 	err      error
@@ -51,13 +51,13 @@ type outcome struct {
 //
 // The error is the context's, or an *Error: of code CodeNotFound where no place has the file, of CodeBadIdentity where
 // the identity is none.
-func (p *Path) Find(ctx context.Context, want Identity) (Found, []Attempt, error) {
+func (p *Path) Find(ctx context.Context, want Identity) (LocalFile, []Attempt, error) {
 	if ctx.Err() != nil {
-		return Found{}, nil, context.Cause(ctx)
+		return LocalFile{}, nil, context.Cause(ctx)
 	}
 	want, err := want.checked()
 	if err != nil {
-		return Found{}, nil, err
+		return LocalFile{}, nil, err
 	}
 	for {
 		out, err := p.finds.do(ctx, want.Path(), func(ctx context.Context) outcome {
@@ -66,7 +66,7 @@ func (p *Path) Find(ctx context.Context, want Identity) (Found, []Attempt, error
 			return outcome{found, s.attempts, s.waits, err}
 		})
 		if err != nil {
-			return Found{}, nil, err
+			return LocalFile{}, nil, err
 		}
 		hasTime := func(server string) bool { return !ledgerOf(ctx).isOver(server, p.opt.Limits.Wait) }
 		if out.err == nil || !slices.ContainsFunc(out.waits, hasTime) { // else another run's time was used up, not this one's
@@ -89,11 +89,11 @@ func (s *search) note(place string, result Result, detail string) {
 	s.attempts = append(s.attempts, Attempt{place, result, detail})
 }
 
-func (s *search) run(ctx context.Context) (Found, error) {
+func (s *search) run(ctx context.Context) (LocalFile, error) {
 	for _, e := range s.path.elements {
 		found, ok := s.element(ctx, e)
 		if ctx.Err() != nil {
-			return Found{}, context.Cause(ctx)
+			return LocalFile{}, context.Cause(ctx)
 		}
 		if ok {
 			return found, nil
@@ -103,11 +103,11 @@ func (s *search) run(ctx context.Context) (Found, error) {
 	if len(s.attempts) > 0 {
 		where = "none of the places on the symbol path has it"
 	}
-	return Found{}, &Error{Code: CodeNotFound, Message: fmt.Sprintf("%s (%s) was not found: %s", s.want.Name, s.want.Key(), where)}
+	return LocalFile{}, &Error{Code: CodeNotFound, Message: fmt.Sprintf("%s (%s) was not found: %s", s.want.Name, s.want.Key(), where)}
 }
 
 // element searches the caches before an element, then its own levels from left to right.
-func (s *search) element(ctx context.Context, e element) (Found, bool) {
+func (s *search) element(ctx context.Context, e element) (LocalFile, bool) {
 	levels := slices.Concat(e.caches, e.levels)
 	if e.kind == cacheElement {
 		levels = e.levels // each cache to its left has been an element itself
@@ -116,9 +116,9 @@ func (s *search) element(ctx context.Context, e element) (Found, bool) {
 	var stores []string // to the left of the level: what is found further right is copied there
 	for i, lv := range levels {
 		if ctx.Err() != nil {
-			return Found{}, false
+			return LocalFile{}, false
 		}
-		var found Found
+		var found LocalFile
 		var ok bool
 		root, why := s.root(lv)
 		switch {
@@ -151,7 +151,7 @@ func (s *search) element(ctx context.Context, e element) (Found, bool) {
 			return found, true
 		}
 	}
-	return Found{}, false
+	return LocalFile{}, false
 }
 
 // root returns a level's directory on this machine, or why it has none.
@@ -184,16 +184,16 @@ type candidate struct {
 }
 
 // accept checks a candidate and brings it to where it can stay. It notes what came of it.
-func (s *search) accept(ctx context.Context, c candidate, from origin) (Found, bool) {
+func (s *search) accept(ctx context.Context, c candidate, from origin) (LocalFile, bool) {
 	form, err := FormOf(c.path)
 	if err != nil {
 		s.note(c.place, Failed, err.Error())
-		return Found{}, false
+		return LocalFile{}, false
 	}
 	if c.loose && s.path.opt.Check == nil {
 		if form == Compressed {
 			s.note(c.place, Refused, "it has the right name only, and nothing is configured that could check its identity")
-			return Found{}, false
+			return LocalFile{}, false
 		}
 		from = origin{}
 	}
@@ -203,30 +203,30 @@ func (s *search) accept(ctx context.Context, c candidate, from origin) (Found, b
 	kept, err := s.keep(ctx, c, form, from)
 	switch {
 	case ctx.Err() != nil:
-		return Found{}, false
+		return LocalFile{}, false
 	case err == nil:
 		s.note(c.place, Present, "kept as "+kept)
-		return Found{Path: kept, Place: c.place}, true
+		return LocalFile{Path: kept, Place: c.place}, true
 	case isMismatch(err):
 		s.note(c.place, Mismatch, err.Error())
-		return Found{}, false
+		return LocalFile{}, false
 	case form != Compressed && c.home == "":
 		// A store that cannot be written to is passed over: the file is there all the same.
 		s.path.opt.Log.WarnContext(ctx, "symbol file not copied into its store", slog.String("file", c.path), slog.Any("error", err))
 		return s.direct(ctx, c, "not kept: "+err.Error())
 	}
 	s.note(c.place, Failed, err.Error())
-	return Found{}, false
+	return LocalFile{}, false
 }
 
 // direct takes a file where it lies.
-func (s *search) direct(ctx context.Context, c candidate, detail string) (Found, bool) {
+func (s *search) direct(ctx context.Context, c candidate, detail string) (LocalFile, bool) {
 	if err := s.check(ctx, c.path); err != nil {
 		s.note(c.place, Mismatch, err.Error())
-		return Found{}, false
+		return LocalFile{}, false
 	}
 	s.note(c.place, Present, detail)
-	return Found{Path: c.path, Place: c.place}, true
+	return LocalFile{Path: c.path, Place: c.place}, true
 }
 
 // A mismatchError is what Options.Check said.

@@ -67,8 +67,8 @@ func (p *Path) waitedFor() reply {
 		detail: fmt.Sprintf("a run waits %v for a server (HEAPDRIFT_SYMBOL_WAIT), and this one has had them", p.opt.Limits.Wait)}
 }
 
-// A waiting is one request that takes a run's time.
-type waiting struct {
+// A timedRequest is one request that takes a run's time.
+type timedRequest struct {
 	ledger *ledger
 	server string
 	since  time.Time
@@ -80,8 +80,8 @@ type waiting struct {
 }
 
 // wait begins to count the time of a request; end is called with errWaited when there is no more.
-func (p *Path) wait(ctx context.Context, server string, end context.CancelCauseFunc) *waiting {
-	q := &waiting{ledger: ledgerOf(ctx), server: server, since: time.Now(), limit: p.opt.Limits.Wait}
+func (p *Path) wait(ctx context.Context, server string, end context.CancelCauseFunc) *timedRequest {
+	q := &timedRequest{ledger: ledgerOf(ctx), server: server, since: time.Now(), limit: p.opt.Limits.Wait}
 	if q.ledger == nil {
 		return q
 	}
@@ -103,15 +103,15 @@ func (p *Path) wait(ctx context.Context, server string, end context.CancelCauseF
 }
 
 // received counts bytes that came.
-func (q *waiting) received(n int) { q.bytes.Add(int64(n)) }
+func (q *timedRequest) received(n int) { q.bytes.Add(int64(n)) }
 
 // earned is the time that a server's bytes are worth.
-func (q *waiting) earned() time.Duration {
+func (q *timedRequest) earned() time.Duration {
 	return time.Duration(float64(q.bytes.Load()) / pace * float64(time.Second))
 }
 
 // done ends the counting and tells whether the time was used up.
-func (q *waiting) done(answered bool) bool {
+func (q *timedRequest) done(answered bool) bool {
 	if q.ledger == nil {
 		return false
 	}

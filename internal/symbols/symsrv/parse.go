@@ -24,7 +24,7 @@ type Path struct {
 	client   *http.Client
 	slots    chan struct{} // one per request that is under way
 	folders  folders
-	missing  missing
+	missing  missCache
 	servers  map[string]*server
 	finds    flights[outcome]
 	indexes  flights[tiers]
@@ -68,7 +68,7 @@ func Parse(text string, opt Options) (*Path, error) {
 		opt:     opt,
 		slots:   make(chan struct{}, max(opt.Limits.Parallel, 1)),
 		servers: make(map[string]*server),
-		missing: missing{directory: opt.Missing, keep: opt.Limits.Missing},
+		missing: missCache{directory: opt.Missing, keep: opt.Limits.Missing},
 	}
 	var err error
 	if p.client, err = newClient(&p.opt); err != nil {

@@ -55,18 +55,18 @@ func readPointer(file string) (pointer, error) {
 
 // follow goes where a file.ptr of a store points. remote says that a server sent it: what a server says is followed
 // into mapped directories and to allowed servers, never to any other file of this machine.
-func (s *search) follow(ctx context.Context, place, file string, remote bool, from origin) (Found, bool) {
+func (s *search) follow(ctx context.Context, place, file string, remote bool, from origin) (LocalFile, bool) {
 	ptr, err := readPointer(file)
 	switch {
 	case err != nil:
 		s.note(place, Failed, err.Error())
-		return Found{}, false
+		return LocalFile{}, false
 	case !ptr.isPath:
 		s.note(place, Message, ptr.message)
-		return Found{}, false
+		return LocalFile{}, false
 	case ptr.path == "":
 		s.note(place, Failed, "the pointer is empty")
-		return Found{}, false
+		return LocalFile{}, false
 	}
 	name := BaseName(ptr.path)
 	if isURL(ptr.path) {
@@ -74,7 +74,7 @@ func (s *search) follow(ctx context.Context, place, file string, remote bool, fr
 	}
 	if !strings.EqualFold(name, s.want.Name) && !strings.EqualFold(name, CompressedName(s.want.Name)) {
 		s.note(place, Refused, "it points to another file, "+shorten(ptr.path))
-		return Found{}, false
+		return LocalFile{}, false
 	}
 	if isURL(ptr.path) {
 		return s.followURL(ctx, place, ptr.path, from)
@@ -82,7 +82,7 @@ func (s *search) follow(ctx context.Context, place, file string, remote bool, fr
 	target, why := s.target(ptr.path, place, remote)
 	if why != "" {
 		s.note(place, Refused, why)
-		return Found{}, false
+		return LocalFile{}, false
 	}
 	for found, err := range s.folders.files(filepath.Dir(target), filepath.Base(target)) {
 		if err != nil {
@@ -92,19 +92,19 @@ func (s *search) follow(ctx context.Context, place, file string, remote bool, fr
 		return s.accept(ctx, candidate{place: found, path: found}, from)
 	}
 	s.note(place, Absent, "it points to "+shorten(ptr.path)+", where there is no file")
-	return Found{}, false
+	return LocalFile{}, false
 }
 
 // followURL fetches what a file.ptr points to.
-func (s *search) followURL(ctx context.Context, place, address string, from origin) (Found, bool) {
+func (s *search) followURL(ctx context.Context, place, address string, from origin) (LocalFile, bool) {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
 		s.note(place, Refused, "it points to a URL that cannot be asked")
-		return Found{}, false
+		return LocalFile{}, false
 	}
 	if !s.path.opt.allowed(u) {
 		s.note(shown(u), Offline, "it was not asked: "+notAllowed(u.Host))
-		return Found{}, false
+		return LocalFile{}, false
 	}
 	r, home := s.ask(ctx, u, Plain, from.stores)
 	if r.result != Present {
@@ -112,7 +112,7 @@ func (s *search) followURL(ctx context.Context, place, address string, from orig
 			s.waits = append(s.waits, u.Host)
 		}
 		s.note(shown(u), r.result, r.detail)
-		return Found{}, false
+		return LocalFile{}, false
 	}
 	return s.received(ctx, u, Plain, r.file, home, from.stores)
 }

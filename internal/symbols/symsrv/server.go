@@ -32,22 +32,22 @@ const (
 
 // server asks a server for the file and keeps it in the leftmost of the stores that can be written to, or in the
 // default downstream store.
-func (s *search) server(ctx context.Context, sv *server, stores []string) (Found, bool) {
+func (s *search) server(ctx context.Context, sv *server, stores []string) (LocalFile, bool) {
 	place := sv.at(s.want.Name, s.want.Key())
 	if !s.path.opt.allowed(sv.base) {
 		s.note(shown(place), Offline, "it was not asked: "+notAllowed(sv.base.Host))
-		return Found{}, false
+		return LocalFile{}, false
 	}
 	layout := s.tiersOf(ctx, sv)
 	if because, down := sv.down(); down {
 		s.note(shown(place), Failed, "the server could not be reached and is left alone for a while: "+because)
-		return Found{}, false
+		return LocalFile{}, false
 	}
-	misses := missesOf{s: s}
+	misses := folderMisses{s: s}
 	defer misses.flush()
 	for _, q := range s.questions(layout) {
 		if ctx.Err() != nil {
-			return Found{}, false
+			return LocalFile{}, false
 		}
 		u := sv.at(q.way...)
 		r, home := s.ask(ctx, u, q.form, stores)
@@ -61,7 +61,7 @@ func (s *search) server(ctx context.Context, sv *server, stores []string) (Found
 				s.waits = append(s.waits, u.Host)
 			}
 			if r.giveUp {
-				return Found{}, false
+				return LocalFile{}, false
 			}
 			continue
 		}
@@ -73,18 +73,18 @@ func (s *search) server(ctx context.Context, sv *server, stores []string) (Found
 			return found, true
 		}
 	}
-	return Found{}, false
+	return LocalFile{}, false
 }
 
-// missesOf gathers what a server said of the files in one folder, to note it as one attempt.
-type missesOf struct {
+// folderMisses gathers what a server said of the files in one folder, to note it as one attempt.
+type folderMisses struct {
 	s       *search
 	folder  string
 	result  Result
 	details []string
 }
 
-func (m *missesOf) add(folder, file string, r reply) {
+func (m *folderMisses) add(folder, file string, r reply) {
 	if folder != m.folder || r.result != m.result {
 		m.flush()
 	}
@@ -92,7 +92,7 @@ func (m *missesOf) add(folder, file string, r reply) {
 	m.details = append(m.details, file+": "+r.detail)
 }
 
-func (m *missesOf) flush() {
+func (m *folderMisses) flush() {
 	if len(m.details) > 0 {
 		m.s.note(m.folder, m.result, strings.Join(m.details, ", "))
 	}
@@ -124,7 +124,7 @@ func (s *search) ask(ctx context.Context, u *url.URL, form Form, stores []string
 }
 
 // received judges a file that came from a server.
-func (s *search) received(ctx context.Context, u *url.URL, form Form, file, home string, stores []string) (Found, bool) {
+func (s *search) received(ctx context.Context, u *url.URL, form Form, file, home string, stores []string) (LocalFile, bool) {
 	defer func() { _ = os.Remove(file) }() // gone, if it was kept
 	if form == Pointer {
 		return s.follow(ctx, shown(u), file, true, origin{stores: stores})

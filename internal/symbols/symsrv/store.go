@@ -9,10 +9,10 @@ import (
 
 // store searches a store on this machine: per folder of the key the file itself, an MSFZ container, a compressed file
 // and a pointer.
-func (s *search) store(ctx context.Context, root string, from origin) (Found, bool) {
+func (s *search) store(ctx context.Context, root string, from origin) (LocalFile, bool) {
 	place := s.place(root)
 	if !s.exists(root, place) {
-		return Found{}, false
+		return LocalFile{}, false
 	}
 	noted := len(s.attempts)
 	for _, way := range s.keyFolders(root) {
@@ -23,7 +23,7 @@ func (s *search) store(ctx context.Context, root string, from origin) (Found, bo
 	if len(s.attempts) == noted {
 		s.note(place, Absent, "")
 	}
-	return Found{}, false
+	return LocalFile{}, false
 }
 
 // keyFolders returns the ways from a store's root to the folder of the key. The layout that index2.txt announces comes
@@ -37,19 +37,19 @@ func (s *search) keyFolders(root string) [][]string {
 	return [][]string{flat, tiered}
 }
 
-func (s *search) keyFolder(ctx context.Context, root string, way []string, from origin) (Found, bool) {
+func (s *search) keyFolder(ctx context.Context, root string, way []string, from origin) (LocalFile, bool) {
 	name := s.want.Name
 	for _, file := range [][]string{{name}, {msfzName, name}, {CompressedName(name)}, {pointerName}} {
 		for path, err := range s.folders.files(root, append(way[:len(way):len(way)], file...)...) {
 			if ctx.Err() != nil {
-				return Found{}, false
+				return LocalFile{}, false
 			}
-			var found Found
+			var found LocalFile
 			var ok bool
 			switch {
 			case err != nil:
 				s.note(s.place(root), Failed, err.Error())
-				return Found{}, false
+				return LocalFile{}, false
 			case file[0] == pointerName:
 				found, ok = s.follow(ctx, path, path, false, from)
 			default:
@@ -60,7 +60,7 @@ func (s *search) keyFolder(ctx context.Context, root string, way []string, from 
 			}
 		}
 	}
-	return Found{}, false
+	return LocalFile{}, false
 }
 
 // exists tells whether a root is there, and notes at place that it is not. A downstream store is made when it is

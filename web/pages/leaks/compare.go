@@ -130,7 +130,7 @@ func compareParam(c echo.Context, name string) string {
 }
 
 // titlesOf are the titles of the signatures that may be one leak.
-func titlesOf(c *leaks.Compared) map[string]string {
+func titlesOf(c *leaks.RunComparison) map[string]string {
 	titles := map[string]string{}
 	for _, r := range c.Renames {
 		titles[r.Base], titles[r.Head] = r.Base, r.Head

@@ -81,12 +81,12 @@ type signatureView struct {
 	commits   templ.SafeURL    // what lies between the last clean build and the first bad one; "" where nobody says
 	trend     *ui.Trend        // nil where there is nothing to draw
 	changes   bool             // the reader may change what the team says
-	saying    *saying          // the form that is open; nil for none
+	saying    *openForm        // the form that is open; nil for none
 	actor     string
 	wrong     *refusal
 }
 
-func readSignature(ctx context.Context, from store.View, project, text string, say *saying) (signatureView, error) {
+func readSignature(ctx context.Context, from store.View, project, text string, say *openForm) (signatureView, error) {
 	v := signatureView{project: project}
 	var err error
 	if v.history, err = from.SignatureHistory(ctx, project, text); err != nil {

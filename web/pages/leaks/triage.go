@@ -29,11 +29,11 @@ const (
 	sayOpen    = "open"
 )
 
-// sayWords are what opens the form of a change, and what sends it.
-type sayWords struct{ what, text, save string }
+// formWords are the labels of the button that opens the form of a change and of the button that sends it.
+type formWords struct{ what, text, save string }
 
 // sayable are those that have a form of their own on the page of a leak, in the order of the bar.
-var sayable = []sayWords{
+var sayable = []formWords{
 	{sayAssign, "Assign…", "Assign"},
 	{sayKnown, "Known until…", "Tolerate it"},
 	{sayNotLeak, "Not a leak…", "It is not a leak"},
@@ -112,8 +112,8 @@ func changeOf(what string, field func(name string) (value string, there bool)) (
 	return change, err
 }
 
-// A saying is the form that is open on the page of a leak, as it is filled in, and what it would do.
-type saying struct {
+// An openForm is the form that is open on the page of a leak: what is filled in, and what sending it would do.
+type openForm struct {
 	what   string
 	fields map[string]string // what was typed, else what is stored
 	owners []string          // that can be proposed
@@ -122,13 +122,13 @@ type saying struct {
 }
 
 // sayingOf reads which form is open; nil for none. A form that was refused stays open as it was sent.
-func sayingOf(c echo.Context) *saying {
+func sayingOf(c echo.Context) *openForm {
 	what := cmp.Or(c.FormValue("do"), c.QueryParam("say"))
 	for _, s := range sayable {
 		if s.what != what {
 			continue
 		}
-		made := &saying{what: what, fields: map[string]string{}}
+		made := &openForm{what: what, fields: map[string]string{}}
 		field := fieldOf(c)
 		for _, name := range []string{"assignee", "ticket", "reason", "until", "until_build", "fixed_in"} {
 			if value, there := field(name); there {
@@ -141,7 +141,7 @@ func sayingOf(c echo.Context) *saying {
 }
 
 // begin fills in what is stored where nothing was typed.
-func (s *saying) begin(t *leaks.Triage) {
+func (s *openForm) begin(t *leaks.Triage) {
 	stored := map[string]string{"assignee": t.Assignee, "ticket": t.Ticket}
 	switch k := t.Known; {
 	case s.what == sayNotLeak:
@@ -163,7 +163,7 @@ func (s *saying) begin(t *leaks.Triage) {
 }
 
 // untilType is what the field of the last day is: one of dates, unless it holds an instant.
-func (s *saying) untilType() string {
+func (s *openForm) untilType() string {
 	if until := s.fields["until"]; until != "" {
 		if _, err := time.Parse(time.DateOnly, until); err != nil {
 			return "text"
@@ -176,7 +176,7 @@ func (s *saying) untilType() string {
 const notSaidYet = "to be said"
 
 // tell finds what the open form would do to gates.
-func (p *pages) tell(c echo.Context, project, signature string, s *saying) error {
+func (p *pages) tell(c echo.Context, project, signature string, s *openForm) error {
 	change, err := changeOf(s.what, func(name string) (string, bool) {
 		value, there := s.fields[name]
 		if name == "reason" {
@@ -214,7 +214,7 @@ func (v signatureView) sayURL(what string) templ.SafeURL {
 }
 
 // words are what opens the form, and what sends it.
-func (s *saying) words() (words sayWords) {
+func (s *openForm) words() (words formWords) {
 	for _, known := range sayable {
 		if known.what == s.what {
 			words = known

@@ -342,7 +342,7 @@ func sayButtons(v signatureView) templ.Component {
 }
 
 // sayForm is what is asked for a change, and what the change does to the gate.
-func sayForm(v signatureView, s *saying) templ.Component {
+func sayForm(v signatureView, s *openForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -713,7 +713,7 @@ func sayForm(v signatureView, s *saying) templ.Component {
 }
 
 // effectOf says what the open form does to the gate before it is saved.
-func effectOf(s *saying) templ.Component {
+func effectOf(s *openForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

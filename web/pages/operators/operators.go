@@ -1,5 +1,7 @@
-// Package operators serves the page for those who run the installation: the queue, servers and workers, what takes room, what symbol
-// servers answer, and what failed last.
+// Package operators serves the page for the people who run the installation.
+//
+// In come figures of the store. Out goes one page: the queue, servers and workers, what takes up disk space, the
+// answers of symbol servers, and the last failures.
 package operators
 
 import (
@@ -45,7 +47,7 @@ type view struct {
 	onDisk   bool // free is known
 	queue    []store.QueueFigure
 	stuck    int64
-	nodes    []store.SeenNode
+	nodes    []store.NodeRecord
 	projects []store.ProjectFigure
 	places   []store.PlaceAnswer
 	failed   []store.FailedJob
@@ -92,7 +94,7 @@ func (v *view) read(ctx context.Context, now store.View) (err error) {
 const silent = 20 * time.Second
 
 // state says how a node is.
-func (v *view) state(n *store.SeenNode) string {
+func (v *view) state(n *store.NodeRecord) string {
 	switch {
 	case v.now.Sub(n.SeenAt) > silent:
 		return fmt.Sprintf("silent for %v", v.now.Sub(n.SeenAt).Round(time.Second))
@@ -105,7 +107,7 @@ func (v *view) state(n *store.SeenNode) string {
 }
 
 // isBad reports whether somebody should look at a node.
-func (v *view) isBad(n *store.SeenNode) bool { return v.now.Sub(n.SeenAt) > silent || n.Says != "" }
+func (v *view) isBad(n *store.NodeRecord) bool { return v.now.Sub(n.SeenAt) > silent || n.Says != "" }
 
 // age is a time in seconds for people.
 func age(seconds float64) string {

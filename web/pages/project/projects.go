@@ -56,7 +56,7 @@ func (p *pages) projects(c echo.Context) error {
 type projectsView struct {
 	ui.Frame
 	all  []boardRow
-	show shown
+	show boardFilter
 	curl string
 	// makes and uploads say what the reader may do somewhere.
 	makes, uploads bool
@@ -99,13 +99,13 @@ func (r boardRow) stale(now time.Time) int {
 	return n
 }
 
-// A shown is a part of the board.
-type shown struct {
+// A boardFilter selects a part of the board.
+type boardFilter struct {
 	name, text string
 	has        func(boardRow) bool
 }
 
-var showns = []shown{
+var boardFilters = []boardFilter{
 	{"", "all", func(boardRow) bool { return true }},
 	{"failing", "failing", func(r boardRow) bool { return r.gate() == domain.GateFailed }},
 	{"undecided", "undecided", func(r boardRow) bool { return r.gate() != domain.GateFailed && r.gate() != domain.GatePassed }},
@@ -114,13 +114,13 @@ var showns = []shown{
 }
 
 // shownOf is the part that an address asks for; all of it where it names none.
-func shownOf(name string) shown {
-	at := slices.IndexFunc(showns, func(s shown) bool { return s.name == name })
-	return showns[max(at, 0)]
+func shownOf(name string) boardFilter {
+	at := slices.IndexFunc(boardFilters, func(s boardFilter) bool { return s.name == name })
+	return boardFilters[max(at, 0)]
 }
 
 // rows are the projects of a part.
-func (v projectsView) rows(s shown) []boardRow {
+func (v projectsView) rows(s boardFilter) []boardRow {
 	var list []boardRow
 	for _, r := range v.all {
 		if s.has(r) {
@@ -130,7 +130,7 @@ func (v projectsView) rows(s shown) []boardRow {
 	return list
 }
 
-func (s shown) url() templ.SafeURL {
+func (s boardFilter) url() templ.SafeURL {
 	if s.name == "" {
 		return "/"
 	}

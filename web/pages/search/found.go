@@ -26,14 +26,14 @@ type hit struct {
 }
 
 // groupsOf lists what was found, without kinds of which there is nothing.
-func groupsOf(f *store.Found) []group {
+func groupsOf(f *store.SearchHits) []group {
 	var list []group
 	add := func(name string, hits []hit) {
 		if len(hits) > 0 {
 			list = append(list, group{name, hits})
 		}
 	}
-	add("Leaks", each(f.Leaks, func(l store.FoundLeak) hit {
+	add("Leaks", each(f.Leaks, func(l store.LeakHit) hit {
 		about := l.Project
 		if place := ui.BlamePlace(l.Blame); place != "" {
 			about = place + " · " + about
@@ -41,16 +41,16 @@ func groupsOf(f *store.Found) []group {
 		return hit{to: ui.SignatureURL(l.Project, l.Signature), function: ui.TitleOf(l.Title).Blame, about: about + ", last bad in " + ui.OrDash(l.LastBad), state: l.State}
 	}))
 	add("Projects", each(f.Projects, func(name string) hit { return hit{to: ui.ProjectURL(name), text: name} }))
-	add("Modules", each(f.Modules, func(m store.FoundModule) hit {
+	add("Modules", each(f.Modules, func(m store.ModuleHit) hit {
 		return hit{to: ui.WithFields(ui.ProjectURL(m.Project), []ui.Field{{Name: "q", Value: m.Module}}), text: m.Module, about: ui.Counted(m.Leaks, "leak") + " in " + m.Project}
 	}))
-	add("Builds", each(f.Builds, func(b store.FoundBuild) hit {
+	add("Builds", each(f.Builds, func(b store.BuildHit) hit {
 		return hit{to: ui.CompareURL(b.Project, "", "", b.Build), text: b.Build, about: b.Project + " " + b.Branch + ": compare it with its baseline"}
 	}))
-	add("Runs", each(f.Runs, func(r store.FoundRun) hit {
+	add("Runs", each(f.Runs, func(r store.RunHit) hit {
 		return hit{to: ui.RunURL(r.ID), text: r.Scenario + ", run " + r.Name, about: r.Project + " " + r.Build + " " + ui.StatusText(r.Status) + " #" + strconv.FormatInt(r.ID, 10)}
 	}))
-	add("Files", each(f.Files, func(e store.FoundFile) hit {
+	add("Files", each(f.Files, func(e store.FileHit) hit {
 		return hit{to: ui.RunURL(e.Run), text: e.Name, about: e.Project + " " + e.Build}
 	}))
 	return list

@@ -36,7 +36,7 @@ func (p *pages) search(c echo.Context) error {
 	view.Crumbs = []ui.Crumb{{Text: "Search"}}
 	if text != "" {
 		ctx := c.Request().Context()
-		found, err := store.Read(ctx, p.store, func(v store.View) (*store.Found, error) { return v.Search(ctx, accounts.From(ctx), queryOf(text)) })
+		found, err := store.Read(ctx, p.store, func(v store.View) (*store.SearchHits, error) { return v.Search(ctx, accounts.From(ctx), queryOf(text)) })
 		if err != nil {
 			return err
 		}

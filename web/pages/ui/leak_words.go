@@ -98,7 +98,7 @@ var stateShapes = map[leaks.State]string{
 }
 
 // KnownText says why and how long it is tolerated.
-func KnownText(k *leaks.Known) string {
+func KnownText(k *leaks.Toleration) string {
 	text := k.Reason
 	if k.Rule {
 		text += " (by the project’s rules)"

@@ -1,5 +1,6 @@
-// Package outcome writes the outcome of a run in the forms that CI systems read: JUnit, SARIF 2.1.0, Code Climate and Markdown. What is written is the same
-// whether the verdict comes from a server or from an analysis on this machine.
+// Package outcome writes the outcome of a run in the forms that CI systems read. In comes an Outcome, out goes a file
+// in JUnit, SARIF 2.1.0, Code Climate or Markdown. The file is the same whether the verdict comes from a server or from
+// an analysis on this machine.
 package outcome
 
 import (

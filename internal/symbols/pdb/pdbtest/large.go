@@ -13,8 +13,8 @@ type Size struct {
 	PageSize int   // 0: 4096
 }
 
-// A Synthetic is a program that Large has written. What it knows is worked out again when it is asked.
-type Synthetic struct {
+// A SyntheticProgram is a program that Large has written. Its methods compute each fact anew instead of keeping it.
+type SyntheticProgram struct {
 	program Program
 	modules int
 	last    Module // the module that was asked for last
@@ -31,9 +31,9 @@ const (
 )
 
 // Large writes a PDB of many modules, functions, lines, inline sites, types and publics.
-func Large(out io.WriterAt, size Size) (*Synthetic, error) {
+func Large(out io.WriterAt, size Size) (*SyntheticProgram, error) {
 	modules := int(max(1, size.Bytes/bytesPerModule))
-	s := &Synthetic{modules: modules, number: -1}
+	s := &SyntheticProgram{modules: modules, number: -1}
 	s.program = Program{
 		GUID: [16]byte{'l', 'a', 'r', 'g', 'e'}, Age: 1, PageSize: size.PageSize,
 		Sections: Standard(uint32(modules) * moduleSpan),
@@ -55,7 +55,7 @@ func Large(out io.WriterAt, size Size) (*Synthetic, error) {
 
 // At returns the truth about an RVA; false between functions. It is quickest for addresses in ascending order, and not
 // for concurrent use.
-func (s *Synthetic) At(rva uint32) (Truth, bool) {
+func (s *SyntheticProgram) At(rva uint32) (Truth, bool) {
 	text := s.program.Sections[0]
 	if rva < text.RVA || rva-text.RVA >= uint32(s.modules)*moduleSpan {
 		return Truth{}, false
@@ -70,13 +70,13 @@ func (s *Synthetic) At(rva uint32) (Truth, bool) {
 }
 
 // Random returns an RVA in a function.
-func (s *Synthetic) Random(r *rand.Rand) uint32 {
+func (s *SyntheticProgram) Random(r *rand.Rand) uint32 {
 	slot := r.Uint32N(uint32(s.modules) * functionsPerModule)
 	return s.program.Sections[0].RVA + slot*functionSlot + r.Uint32N(functionMin)
 }
 
 // Functions is how many functions there are.
-func (s *Synthetic) Functions() int { return s.modules * functionsPerModule }
+func (s *SyntheticProgram) Functions() int { return s.modules * functionsPerModule }
 
 // module invents a module; the same number always gives the same one.
 func module(number int) Module {

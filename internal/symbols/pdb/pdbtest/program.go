@@ -81,7 +81,7 @@ type Module struct {
 	Functions   []Function
 	Thunks      []Thunk
 	Trampolines []Trampoline
-	Separated   []Separated
+	Separated   []SeparatedPart
 	Structs     []Struct // types that its code uses, beside the program's
 	Exports     []string // functions whose ids other modules import; see Inline.From
 	NoStream    bool     // nothing is known of the module but what it contributes
@@ -154,8 +154,8 @@ type Trampoline struct {
 	Target Address
 }
 
-// Separated is a cold part of a function that the linker moved away.
-type Separated struct {
+// A SeparatedPart is a cold part of a function that the linker moved away.
+type SeparatedPart struct {
 	Address
 	Length uint32
 	Parent Address // of the function

@@ -35,7 +35,7 @@ func Sample() *Program {
 					Inlines: []Inline{{Function: "help", File: header, Line: 300, Ranges: []Range{{0x8, 8, 301, ""}, {0x10, 4, 5, ""}, {0x30, 6, 9000, source}}}},
 				}},
 				Thunks:    []Thunk{{Name: "jump", Address: at(0x900), Length: 6}},
-				Separated: []Separated{{Address: at(0xA00), Length: 16, Parent: at(0x800)}},
+				Separated: []SeparatedPart{{Address: at(0xA00), Length: 16, Parent: at(0x800)}},
 			},
 			{Name: "* Linker *", Trampolines: []Trampoline{{Address: at(0xB00), Length: 5, Target: at(0x800)}}},
 			{Name: "import.lib", NoStream: true},

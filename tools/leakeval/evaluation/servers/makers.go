@@ -82,11 +82,11 @@ type expiry struct {
 
 // play keeps a block of each member that visits until it expires. A member who comes later gets another one.
 func (e expiry) play(s *behaviour.Stack, at []float64, who []int, size func() int) {
-	type kept struct {
+	type cachedBlock struct {
 		block behaviour.Block
 		due   float64
 	}
-	members := map[int]kept{}
+	members := map[int]cachedBlock{}
 	for i, t := range at {
 		k, isThere := members[who[i]]
 		if isThere && k.due < t {
@@ -95,7 +95,7 @@ func (e expiry) play(s *behaviour.Stack, at []float64, who []int, size func() in
 		}
 		switch {
 		case !isThere:
-			k = kept{s.Alloc(t, size()), t + e.seconds}
+			k = cachedBlock{s.Alloc(t, size()), t + e.seconds}
 		case e.sliding:
 			k.due = t + e.seconds
 		}

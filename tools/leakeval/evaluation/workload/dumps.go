@@ -22,7 +22,7 @@ func (p *Process) Dumps(ctx context.Context, n int) (*Evidence, error) {
 // dump is the process at an instant. What it keeps in its variables is left out: behaviours say which blocks live, not what points
 // to them, and that of all or of none would be told of leaks and innocents alike.
 func (p *Process) dump(seconds float64, reserved [len(handles)]uint64) minidumptest.Dump {
-	made := ntheaptest.Placed{Windows: windows, Seed: p.Seed<<32 | p.Number<<8 | p.Run}
+	made := ntheaptest.PlacedRecipe{Windows: windows, Seed: p.Seed<<32 | p.Number<<8 | p.Run}
 	program := dumptest.Program{PID: pid, Time: clock(seconds), Modules: map[string]minidumptest.Module{}, NoVariables: true}
 	for i, path := range imagePaths {
 		made.Images = append(made.Images, ntheaptest.Image{Name: path, Base: address(i, 0), Size: imageSize})

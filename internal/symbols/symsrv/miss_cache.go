@@ -13,9 +13,9 @@ import (
 // maxMissing bounds what is remembered in memory; a run has some hundred modules.
 const maxMissing = 1 << 16
 
-// missing remembers what servers said they do not have, or have wrong, by URL. On disk each is a file whose name is the
-// URL's SHA-256, whose time is that of the answer, and which holds an answer's result and detail, a line each.
-type missing struct {
+// missCache remembers, by URL, the files that servers do not have or have wrong. Each entry is a file on disk. Its name is the SHA-256
+// of the URL and its time is that of the answer; it holds the answer's result and detail, a line each.
+type missCache struct {
 	directory string // or empty
 	keep      time.Duration
 	mu        sync.Mutex
@@ -31,7 +31,7 @@ type answer struct {
 }
 
 // add remembers an answer. That it cannot be written down costs a question later, no more.
-func (m *missing) add(url string, result Result, detail string) {
+func (m *missCache) add(url string, result Result, detail string) {
 	a := answer{time.Now(), result, detail}
 	m.mu.Lock()
 	if m.answers == nil || len(m.answers) >= maxMissing {
@@ -47,7 +47,7 @@ func (m *missing) add(url string, result Result, detail string) {
 }
 
 // when returns the answer to a URL, if it still holds.
-func (m *missing) when(url string) (answer, bool) {
+func (m *missCache) when(url string) (answer, bool) {
 	m.mu.Lock()
 	a, ok := m.answers[url]
 	m.mu.Unlock()
@@ -65,7 +65,7 @@ func (m *missing) when(url string) (answer, bool) {
 }
 
 // read reads an answer from disk. Only the two results that are written are believed.
-func (m *missing) read(file string) (answer, bool) {
+func (m *missCache) read(file string) (answer, bool) {
 	info, err := os.Stat(file)
 	if err != nil || info.Size() > maxPointer {
 		return answer{}, false
@@ -80,7 +80,7 @@ func (m *missing) read(file string) (answer, bool) {
 }
 
 // removeOld removes the answers that hold no longer. Files of other kinds of name are somebody else's.
-func (m *missing) removeOld() {
+func (m *missCache) removeOld() {
 	entries, err := os.ReadDir(m.directory)
 	if err != nil {
 		return
@@ -93,7 +93,7 @@ func (m *missing) removeOld() {
 	}
 }
 
-func (m *missing) forget(url string) {
+func (m *missCache) forget(url string) {
 	m.mu.Lock()
 	delete(m.answers, url)
 	m.mu.Unlock()
@@ -102,7 +102,7 @@ func (m *missing) forget(url string) {
 	}
 }
 
-func (m *missing) file(url string) string {
+func (m *missCache) file(url string) string {
 	sum := sha256.Sum256([]byte(url))
 	return filepath.Join(m.directory, hex.EncodeToString(sum[:]))
 }

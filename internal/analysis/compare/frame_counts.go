@@ -11,18 +11,18 @@ import (
 	"heapdrift/internal/analysis"
 )
 
-// Seen is every frame that the signatures of a run are made of, leaking or not, with how many of its stacks hold it: whether a leak that
-// is gone would have been seen. Frames are kept as hashes, because a run has tens of thousands. It is empty for a run that proves nothing
-// by what it does not show.
-type Seen struct {
+// FrameCounts are the frames that the signatures of a run are made of, leaking or not, and how many stacks of the run hold each. They tell
+// whether the run would have shown a leak that is gone. Frames are kept as hashes, because a run has tens of thousands. FrameCounts are empty
+// for a run that proves nothing by what it does not show.
+type FrameCounts struct {
 	stacks map[uint64]uint32
 	total  uint32 // stacks of the run
 }
 
 // SeenIn is what a report shows. By what is missing a report proves something only if its evidence lists all live blocks, or all allocations of
 // its time, lost none of them, and decides: a difference, damaged evidence and too few snapshots prove nothing.
-func SeenIn(r *analysis.Report) Seen {
-	s := Seen{stacks: map[uint64]uint32{}}
+func SeenIn(r *analysis.Report) FrameCounts {
+	s := FrameCounts{stacks: map[uint64]uint32{}}
 	lossy := slices.ContainsFunc(r.Warnings, func(w analysis.Warning) bool { return w.Code.Lossy() })
 	if lossy || !r.ListsAll() || r.Verdict.Status == analysis.StatusInconclusive {
 		return s
@@ -40,7 +40,7 @@ func SeenIn(r *analysis.Report) Seen {
 }
 
 // Stacks is how many stacks hold a frame.
-func (s Seen) Stacks(frame string) int { return int(s.stacks[hash(frame)]) }
+func (s FrameCounts) Stacks(frame string) int { return int(s.stacks[hash(frame)]) }
 
 // A Caller is a frame of a leak that ran in a build which shows nothing of the leak.
 type Caller struct {
@@ -73,7 +73,7 @@ const (
 // Ran returns the frame by which code of a leak ran that a run shows nothing of: the one to blame, else the one that called it; nil for none.
 // Frames further out run for many reasons, and so do entry points, the frame that a thread begins with, and one that most stacks hold. A frame without
 // a name is another function in another build.
-func (s Seen) Ran(frames []string) *Caller {
+func (s FrameCounts) Ran(frames []string) *Caller {
 	for i, frame := range frames[:min(2, len(frames))] {
 		begins := i == len(frames)-1 && len(frames) < uncut
 		n := s.Stacks(frame)
@@ -106,7 +106,7 @@ func hash(frame string) uint64 {
 const entry = 12
 
 // Bytes are the count of stacks, then hash and count of each frame, by hash ascending; all little-endian. They are empty for nothing seen.
-func (s Seen) Bytes() []byte {
+func (s FrameCounts) Bytes() []byte {
 	if len(s.stacks) == 0 {
 		return []byte{}
 	}
@@ -118,8 +118,8 @@ func (s Seen) Bytes() []byte {
 }
 
 // SeenOf reads what Bytes gave.
-func SeenOf(b []byte) (Seen, error) {
-	s := Seen{stacks: make(map[uint64]uint32, len(b)/entry)}
+func SeenOf(b []byte) (FrameCounts, error) {
+	s := FrameCounts{stacks: make(map[uint64]uint32, len(b)/entry)}
 	if len(b) == 0 {
 		return s, nil
 	}

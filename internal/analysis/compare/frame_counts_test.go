@@ -30,7 +30,7 @@ func TestSeen(t *testing.T) {
 			t.Errorf("%d %d %d", a, main, c)
 		}
 	}
-	if b := (compare.Seen{}).Bytes(); b == nil || len(b) != 0 || mustSeen(t, b).Stacks("app!A") != 0 {
+	if b := (compare.FrameCounts{}).Bytes(); b == nil || len(b) != 0 || mustSeen(t, b).Stacks("app!A") != 0 {
 		t.Errorf("of nothing: %v", b)
 	}
 	for _, b := range []string{"sevenby", "eight by", "a frame's hash + count, and one"} {
@@ -40,7 +40,7 @@ func TestSeen(t *testing.T) {
 	}
 }
 
-func mustSeen(t *testing.T, b []byte) compare.Seen {
+func mustSeen(t *testing.T, b []byte) compare.FrameCounts {
 	t.Helper()
 	seen, err := compare.SeenOf(b)
 	if err != nil {

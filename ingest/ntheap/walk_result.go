@@ -54,8 +54,8 @@ const (
 	ExtentPageHeap = "page heap range"
 )
 
-// Walked is what a walk has found beside the blocks that it handed out.
-type Walked struct {
+// WalkResult is what a walk has found beside the blocks that it handed out.
+type WalkResult struct {
 	Facts    capture.HeapFacts
 	Places   [places]capture.Usage // busy blocks by Place; together they are Facts.Busy
 	Internal capture.Usage         // blocks that the heap made for itself; Bytes without their headers
@@ -96,7 +96,7 @@ type walk struct {
 	seq   *window // for what lies in order
 	near  *window // for everything else
 	steps int
-	out   *Walked
+	out   *WalkResult
 
 	lost     int64 // bytes in gaps
 	moreGaps capture.Gap

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// An ahead loads the buffers of a trace in their order, some of them ahead of time and in parallel.
-type ahead struct {
+// A prefetcher loads the buffers of a trace in their order, some of them ahead of time and in parallel.
+type prefetcher struct {
 	refs   []ref
 	ready  []chan *block // ready[i % len] passes on buffer i
 	tokens chan struct{} // one per buffer that was begun and not taken
@@ -22,12 +22,12 @@ type ahead struct {
 // maxWorkers bounds how many buffers are decoded at once: the merge behind them is one thread.
 const maxWorkers = 4
 
-func newAhead(ctx context.Context, t *Trace, keep KindSet, prepare preparer) *ahead {
+func newPrefetcher(ctx context.Context, t *Trace, keep KindSet, prepare preparer) *prefetcher {
 	workers := min(runtime.GOMAXPROCS(0), maxWorkers)
 	if t.workers > 0 {
 		workers = min(t.workers, maxWorkers)
 	}
-	a := &ahead{refs: t.refs, ready: make([]chan *block, 2*workers+2), tokens: make(chan struct{}, 2*workers+2)}
+	a := &prefetcher{refs: t.refs, ready: make([]chan *block, 2*workers+2), tokens: make(chan struct{}, 2*workers+2)}
 	a.free.New = func() any { return new(block) }
 	for i := range a.ready {
 		a.ready[i] = make(chan *block, 1)
@@ -45,7 +45,7 @@ func newAhead(ctx context.Context, t *Trace, keep KindSet, prepare preparer) *ah
 }
 
 // work loads one buffer after the other until there are none or the pass ends.
-func (a *ahead) work(ctx context.Context, rd *reader) {
+func (a *prefetcher) work(ctx context.Context, rd *reader) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -63,7 +63,7 @@ func (a *ahead) work(ctx context.Context, rd *reader) {
 }
 
 // take returns the next buffer, which must be there.
-func (a *ahead) take(ctx context.Context) (*block, error) {
+func (a *prefetcher) take(ctx context.Context) (*block, error) {
 	select {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
@@ -75,10 +75,10 @@ func (a *ahead) take(ctx context.Context) (*block, error) {
 }
 
 // recycle takes a block back whose events were all delivered.
-func (a *ahead) recycle(b *block) { a.free.Put(b) }
+func (a *prefetcher) recycle(b *block) { a.free.Put(b) }
 
 // close ends the workers.
-func (a *ahead) close() {
+func (a *prefetcher) close() {
 	a.stop()
 	a.done.Wait()
 }
