@@ -71,7 +71,7 @@ func optionsOf(in store.Input, names *capture.Names) (analysis.Options, error) {
 	}
 	var err error
 	if opt.Rules, err = blame.ParseRules(in.Rules.Text); err != nil {
-		return opt, &analysis.Error{Code: "bad-rules", Message: fmt.Sprintf("version %d of the project's rules: %v; mend them on the page of rules", in.Rules.Version, err)}
+		return opt, &analysis.Error{Code: "bad-rules", Message: fmt.Sprintf("version %d of the project's rules: %v; correct them on the page of rules", in.Rules.Version, err)}
 	}
 	return opt, nil
 }

@@ -132,7 +132,7 @@ func ended(err error, name string) error {
 	}
 	var exceeded *memory.LimitError
 	if errors.As(err, &exceeded) {
-		return &evidence.Error{Code: memory.Code, File: name, Message: fmt.Sprintf("to unpack it takes more memory than the %s that the door has for a file", exceeded.Limit), Do: "unpack it and send what is in it"}
+		return &evidence.Error{Code: memory.Code, File: name, Message: fmt.Sprintf("unpacking it takes more memory than the %s that the server allows for one file", exceeded.Limit), Do: "unpack it and send what is in it"}
 	}
 	return err
 }

@@ -110,7 +110,7 @@ func (u *contextReader) Read(p []byte) (int, error) {
 func (s *sorting) identify(ctx context.Context, member, name string, r apart.Content, file *os.File) error {
 	name, err := cleanName(name)
 	if err != nil {
-		return &evidence.Error{Code: CodeNoName, File: member, Message: "its name has nothing that can be kept"}
+		return &evidence.Error{Code: CodeNoName, File: member, Message: "its name has no character that can be kept"}
 	}
 	id, err := symbols.Identify(ctx, name, r, r.Size())
 	refused := evidence.Refusal(err)

@@ -113,7 +113,7 @@ func (c *Client) once(ctx context.Context, r request) (*answer, error) {
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil && r.method != http.MethodHead {
-		return nil, fmt.Errorf("the answer did not come whole: %w", err)
+		return nil, fmt.Errorf("the answer was cut short: %w", err)
 	}
 	a := &answer{response.StatusCode, response.Header, text}
 	if a.status < 200 || a.status > 299 {
@@ -138,7 +138,7 @@ func (c *Client) request(ctx context.Context, method, path string, body io.Reade
 // decode reads the JSON of an answer. Fields that this version does not know are those of a newer server.
 func (a *answer) decode(into any) error {
 	if err := json.Unmarshal(a.body, into); err != nil {
-		return &Error{Code: CodeNotHeapdrift, Message: "the server answers what is not understood", Do: "check that --url is the address of a heapdrift server", Err: err}
+		return &Error{Code: CodeNotHeapdrift, Message: "the server's answer is not understood", Do: "check that --url is the address of a heapdrift server", Err: err}
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ func (u *tusUpload) send(ctx context.Context) (*answer, error) {
 func (u *tusUpload) patch(ctx context.Context) (*answer, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	stalled := time.AfterFunc(stall, func() { cancel(errors.New("the connection takes nothing any more")) })
+	stalled := time.AfterFunc(stall, func() { cancel(errors.New("the connection accepts no more data")) })
 	defer stalled.Stop()
 	to := min(u.at+maxChunk, u.source.size)
 	body := &section{source: u.source, ctx: ctx, at: u.at, to: to}

@@ -32,7 +32,7 @@ type Table struct {
 
 // errUnread fails a job that had nothing to read because another job has replaced the stored captures; the job is tried
 // again.
-var errUnread = errors.New("what was read of the trace was replaced meanwhile")
+var errUnread = errors.New("the captures of the trace were replaced meanwhile")
 
 // SaveCaptures stores what a read job found in a piece of evidence, ends the job and queues the naming of the run's
 // frames, in one transaction. together are other pieces of evidence of the run that were read with it as one trace: the

@@ -13,8 +13,8 @@ import (
 	"heapdrift/web/problem"
 )
 
-// A body is a request's body as Bodies hands it to handlers. It remembers that reading failed, so that the client's
-// fault is told from the server's.
+// A body is a request's body as Bodies hands it to handlers. It remembers that reading failed, so that errors of the
+// client can be distinguished from errors of the server.
 type body struct {
 	io.ReadCloser
 	control *http.ResponseController
@@ -108,7 +108,7 @@ func (b *body) Read(p []byte) (int, error) {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		b.err = shuttingDown()
 	default:
-		b.err = problem.New(http.StatusBadRequest, problem.CodeBroken, "the connection broke before all had come")
+		b.err = problem.New(http.StatusBadRequest, problem.CodeBroken, "the connection broke before the whole body arrived")
 	}
 	if b.err != nil {
 		err = b.err
@@ -116,13 +116,14 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// slowest is how many bytes a second a client has to send, on average over the time that it may stand still: one that sends a byte
-// now and then would hold what others wait for.
+// slowest is how many bytes a second a client has to send, on average over the time that it may stand still: a client
+// that sends a byte now and then would hold slots that others wait for.
 const slowest = 1 << 10
 
 var errTooSlow = errors.New("api: the client is too slow")
 
-// fastEnough counts what came and how long it was waited for; what the server takes to store it does not count.
+// fastEnough compares the bytes that came with the time spent waiting for them; the time that the server takes to store
+// them does not count.
 func (b *body) fastEnough(n int, waited time.Duration) error {
 	b.came, b.waited = b.came+int64(n), b.waited+waited
 	if b.waited < b.idle {
