@@ -24,7 +24,7 @@ func (s *Server) access(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// answered turns errors into answers.
+// answered turns errors of handlers into answers.
 func (s *Server) answered(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if err := next(c); err != nil {

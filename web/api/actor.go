@@ -8,10 +8,12 @@ import (
 	"heapdrift/internal/leaks"
 )
 
-// headerActor says who changes something where the server does not know it: it is taken at its word and kept in the audit, unverified.
+// headerActor is the header that names the actor of a change where the server does not know the client. The name is not
+// verified, and the audit says so.
 const headerActor = "X-Heapdrift-Actor"
 
-// actorOf is who a request comes from, or says that it does where the server is open.
+// actorOf is the actor of a request: the account that it comes from, or, where the server is open, the name that it
+// claims.
 func actorOf(r *http.Request) (string, error) {
 	if a := accounts.From(r.Context()); a.Known() {
 		return a.Name, nil

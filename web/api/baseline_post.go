@@ -11,8 +11,8 @@ import (
 	"heapdrift/web/problem"
 )
 
-// baselinePost handles POST /api/v1/projects/:project/baseline: it pins the build that newer ones are compared with, or lets
-// go of it. It answers with the one that is chosen then.
+// baselinePost handles POST /api/v1/projects/:project/baseline: it pins the build that newer ones are compared with, or
+// lets go of it. It answers with the build that is the baseline afterwards.
 func (a *API) baselinePost(c echo.Context) error {
 	project, err := pathText(c, "project")
 	if err != nil {

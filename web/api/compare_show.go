@@ -15,7 +15,7 @@ import (
 	"heapdrift/web/problem"
 )
 
-// comparisonView is what became of leaks from one side to the other.
+// comparisonView is how leaks changed from one side to the other.
 type comparisonView struct {
 	Project      string       `json:"project"`
 	Scenario     string       `json:"scenario"`

@@ -10,7 +10,7 @@ import (
 	"heapdrift/web/etag"
 )
 
-// Spec is the description of this API in OpenAPI 3.
+// Spec is the OpenAPI 3 description of this API.
 //
 //go:embed openapi.yaml
 var Spec []byte

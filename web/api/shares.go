@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// maxSlots is how many of the slots one client may take: others get in however many it opens.
+// maxSlots is how many of the slots one client may take, so that others get in however many requests it opens.
 const maxSlots = maxReceiving / 4
 
 // shares are the slots that each client holds. The zero value is ready for use.

@@ -64,7 +64,7 @@ type outcomeView struct {
 	Seen      int    `json:"seen"` // runs that show it
 	Run       int64  `json:"run"`
 	Exercised bool   `json:"exercised"`
-	// Absent is by what it is known to be gone where no run shows it; null where it is not.
+	// Absent is the frame that proves that the leak is gone where no run shows it; null where nothing proves it.
 	Absent *absentView `json:"absent"`
 	figuresView
 }

@@ -92,8 +92,8 @@ func announced(header http.Header) (pendingUpload, error) {
 	return upload, err
 }
 
-// byBrowser reports whether a page has sent a request: browsers say where a request comes from, and no page can change that (Fetch
-// Metadata, W3C). What somebody waits for goes before what programs send.
+// byBrowser reports whether a page has sent a request: browsers say where a request comes from, and no page can change
+// that (Fetch Metadata, W3C). Evidence that a person waits for is read before evidence that programs send.
 func byBrowser(header http.Header) bool { return header.Get("Sec-Fetch-Site") != "" }
 
 // parseMetadata reads an Upload-Metadata header: keys and base64 values, "filename ZHVtcC50eHQ=,project Yg==".

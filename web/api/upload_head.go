@@ -19,7 +19,8 @@ func (a *API) uploadHead(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	// Who asks after breaking off must hear of all that came. Where somebody goes on writing, any answer is old at once.
+	// A client that asks after a broken connection must hear of all bytes that came. Where another request goes on
+	// writing, any answer is outdated at once.
 	if release, err := a.claims.take(ctx, id); err == nil {
 		release()
 	}

@@ -1,8 +1,9 @@
 // Package compress sends answers in the coding that suits their client best: zstd, brotli or gzip.
 //
-// In comes what handlers write, out goes the same in fewer bytes, while it is written: nothing is kept whole. Sent as they
-// are: what is shorter than a packet, what is compressed already, streams of events, parts of files, and answers to HTTP/1.0,
-// whose caches know no Vary. A handler that codes its answer itself asks Of and sets Content-Encoding.
+// In come the bodies that handlers write, out go the same bodies in fewer bytes, while they are written: none is kept
+// whole. Some bodies are sent as they are: those shorter than a packet or compressed already, streams of events, parts
+// of files, and answers to HTTP/1.0, whose caches know no Vary. A handler that codes its answer itself asks Of and sets
+// Content-Encoding.
 //
 // The length of a compressed answer tells whether a text that a request chose occurs beside a secret of the page (BREACH).
 // So a handler whose page shows a secret says "Cache-Control: no-transform", which ends compression here and in proxies, and

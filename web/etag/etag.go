@@ -1,4 +1,6 @@
-// Package etag makes the tags by which clients ask whether what they have is still the same, and reads those that they send.
+// Package etag makes the tags by which clients ask whether a body that they have is still the same, and reads those
+// that they send. In come a name or a body, or the header of a request; out go a tag, or whether the client has the
+// tagged body already.
 //
 // Tags are weak where the server codes a body on its way: they stand for what it says, not for its bytes (RFC 9110, 8.8.3).
 // Files that are sent byte for byte, in parts if wanted, have strong ones by their digests.

@@ -1,8 +1,8 @@
 // Package guard lets requests in. It finds out who asks, by a session or a token, looks up in one table what a route needs, and
 // asks package accounts whether that may be. A route that the table does not name is not served.
 //
-// In come requests before their handlers. What passes carries its Actor in the context. What does not is answered alike whether the thing
-// asked for is not there or is not the asker's.
+// In come requests before their handlers. A request that passes carries its Actor in the context. A request that does
+// not pass gets the same answer whether the thing that it asks for does not exist or belongs to others.
 package guard
 
 import (
@@ -46,7 +46,7 @@ func New(s *store.Store, access Access) *Guard {
 	return &Guard{store: s, access: access, sessions: newSessions(s)}
 }
 
-// Check is middleware: it answers what may not be and passes on what may.
+// Check is middleware: it answers requests that are not allowed and passes on the others.
 func (g *Guard) Check(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()

@@ -16,7 +16,7 @@ import (
 	"heapdrift/web/api"
 )
 
-// A need is what a route asks of whoever calls it: a right in a project, which the finder knows.
+// A need is what a route requires of its caller: a right in a project, which the finder finds.
 type need struct {
 	right accounts.Right
 	in    finder // nil: the route is public

@@ -1,6 +1,7 @@
-// Package pages puts the HTML pages together: each room registers its own pages, this package what none of them owns.
-// A page reads whole without scripts; its address holds all that it shows. A room has one file per page or action, with
-// its markup in the .templ file of the same name.
+// Package pages puts the HTML pages together. In come Options and a router; out go the routes of all rooms, each of
+// which registers its own pages, and of the files that no room owns. A page is complete without scripts, and its
+// address holds all choices that it shows. A room has one file per page or action, with its markup in the .templ file
+// of the same name.
 package pages
 
 import (

@@ -36,7 +36,7 @@ type Problem struct {
 	State    string `json:"state,omitempty"`    // of the run that is asked for
 	// Lines are what is wrong in a body of lines.
 	Lines []LineProblem `json:"lines,omitempty"`
-	// RetryAfter is when it is worth to ask again; 0 where that is not known.
+	// RetryAfter is the time after which another request may succeed; 0 where that is not known.
 	RetryAfter time.Duration `json:"-"`
 }
 
@@ -141,8 +141,8 @@ func Invalid(field, format string, args ...any) *Problem {
 	return p
 }
 
-// Of is the one table from errors to statuses and codes. What it does not know is the server's fault: it
-// becomes "internal" and its text stays in the log.
+// Of is the one table from errors to statuses and codes. An error that the table does not know is the server's fault:
+// it becomes "internal" and its text stays in the log.
 func Of(err error) *Problem {
 	p := translate(err)
 	p.Type = "urn:heapdrift:problem:" + p.Code

@@ -11,7 +11,7 @@ import (
 	"heapdrift/web/pages/ui"
 )
 
-// A changeGroup is what became of some of the rows of a comparison.
+// A changeGroup is a group of rows of a comparison with one kind of change.
 type changeGroup struct {
 	change compare.Change
 	word   string
@@ -95,8 +95,8 @@ func (m moduleChange) change() ui.Change {
 	return ui.BytesChange(&grown)
 }
 
-// modulesOf adds the rows of a comparison up by the module to blame, those that changed most first. What nothing is known of on a side holds
-// nothing there.
+// modulesOf adds the rows of a comparison up by the module to blame, those that changed most first. A leak that is not
+// known on a side holds nothing there.
 func modulesOf(c *compare.Comparison) []moduleChange {
 	at := map[string]int{}
 	var list []moduleChange
@@ -158,8 +158,8 @@ func sideRate(f *compare.Finding) ui.Change {
 	return ui.NoChange("no growth to speak of")
 }
 
-// difference is the head's growth less the base's, as far as the two are in one unit. What one side does not have did not
-// grow there.
+// difference is the head's growth less the base's, as far as the two are in one unit. A leak that one side does not
+// have counts there as growth of zero.
 func difference(r compare.Row) ui.Change {
 	unit, base, head := "", 0.0, 0.0
 	switch {

@@ -13,7 +13,8 @@ import (
 // courseBuilds is how many builds, the newest ones, the chart of a signature has.
 const courseBuilds = 40
 
-// courseOf draws how fast the leak grows, by build. A build that did not exercise it has no point: nothing is known of it there.
+// courseOf draws how fast the leak grows, by build. A build that did not exercise the leak has no point, because
+// nothing is known of the leak there.
 func (v signatureView) courseOf(c echo.Context) *ui.Trend {
 	coverage := &store.Coverage{Builds: v.history.Builds[max(len(v.history.Builds)-courseBuilds, 0):], Scenarios: v.history.Scenarios}
 	for i := range v.history.Outcomes {

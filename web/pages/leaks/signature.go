@@ -43,7 +43,7 @@ func signatureInPath(c echo.Context) (project, signature string, err error) {
 	return project, signature, err
 }
 
-// sendSignature answers with the page of a signature. wrong is what a form of it could not do, nil for nothing.
+// sendSignature answers with the page of a signature. wrong is the refusal of a form of the page, nil for none.
 func (p *pages) sendSignature(c echo.Context, status int, project, text string, wrong *refusal) error {
 	ctx, say := c.Request().Context(), sayingOf(c)
 	view, err := store.Read(ctx, p.store, func(v store.View) (signatureView, error) { return readSignature(ctx, v, project, text, say) })
@@ -210,7 +210,7 @@ func (v signatureView) cameURL() templ.SafeURL {
 	return ui.CompareURL(v.project, scenario, v.LastClean, v.FirstBad)
 }
 
-// whatChanged is an audit row in words.
+// whatChanged describes an audit row in words.
 func whatChanged(r store.AuditRow) string {
 	before, after := fieldsOf(r.Before), fieldsOf(r.After)
 	names := map[string]bool{}

@@ -35,7 +35,8 @@ func standsIn(list []leaks.ScenarioState, fixed, newest string) string {
 	return text
 }
 
-// shownGrowth is how fast a leak grows in the newest build that shows it. Of one that is fixed or tolerated it is what it was, and not in red.
+// shownGrowth is how fast a leak grows in the newest build that shows it. For a leak that is fixed or tolerated, it is
+// the former growth, and not in red.
 func shownGrowth(s *store.SignatureRow) ui.Change {
 	figure := &s.Latest
 	if s.State == leaks.StateFixed {

@@ -228,7 +228,7 @@ func swapTriage(to templ.SafeURL) templ.Attributes {
 	return templ.Attributes{"hx-get": string(to), "hx-target": "#triage", "hx-select": "#triage", "hx-swap": "outerHTML", "hx-push-url": "true"}
 }
 
-// retell has what a field changes told anew. Without scripts a button does.
+// retell lets scripts ask for the effect anew when a field changes. Without scripts, a button does so.
 func (v signatureView) retell() templ.Attributes {
 	return templ.Attributes{
 		"hx-get": string(v.sayURL("")), "hx-trigger": "change", "hx-include": "closest form", "hx-target": "#effect", "hx-select": "#effect", "hx-swap": "outerHTML",
@@ -250,7 +250,7 @@ func (v signatureView) newestBuilds() []string {
 	return names
 }
 
-// me is who changes something on this page: who is logged in, or who is remembered; "" for nobody.
+// me is the actor of changes on this page: the user who is logged in, or the remembered name; "" for nobody.
 func (v signatureView) me() string { return cmp.Or(v.Me(), v.actor) }
 
 // maySay reports whether a change has a form here: what is said already has none, and only what was said can be taken back.

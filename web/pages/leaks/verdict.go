@@ -31,7 +31,7 @@ func (v signatureView) word() leakWord {
 	return leakWord{"Quiet", "empty"}
 }
 
-// does is what the memory does, as a verb behind its name.
+// does says in a verb what the memory does: it leaks, grows or only holds blocks.
 func (v signatureView) does() string {
 	switch {
 	case v.Latest.Class.IsLeak():

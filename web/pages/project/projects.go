@@ -78,7 +78,7 @@ func boardRowOf(ctx context.Context, v store.View, p *store.Project) (boardRow, 
 	return boardRow{*p, s}, err
 }
 
-// boardOrder puts first what fails, then what cannot be told.
+// boardOrder puts projects that fail first, then those whose gate is not decided.
 var boardOrder = map[domain.Gate]int{domain.GateFailed: 0, domain.GateError: 1, domain.GateInconclusive: 2, domain.GatePending: 3, domain.GatePassed: 4, "": 5}
 
 func compareBoardRows(a, b boardRow) int {

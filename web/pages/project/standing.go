@@ -11,8 +11,8 @@ import (
 	"heapdrift/web/pages/ui"
 )
 
-// decidedSites is up to how many sites in all of a build's runs its gates are asked while the page waits. Of more, what they answered last is
-// shown, with its time.
+// decidedSites is up to how many sites in all of a build's runs its gates are asked while the page waits. With more
+// sites, the page shows the last answers of the gates, with their time.
 const decidedSites = 2000
 
 // A standing is what the newest builds say of a project.
@@ -140,7 +140,7 @@ func (s *standing) reason() string {
 	return ""
 }
 
-// A gateWord is how a page says what a gate says.
+// A gateWord is how a page shows the answer of a gate.
 type gateWord struct{ word, class, shape string }
 
 var gateWords = map[domain.Gate]gateWord{

@@ -58,7 +58,7 @@ func expiry(name string, now time.Time) (*time.Time, error) {
 	return nil, &leaks.FieldError{Field: "expires", Message: "is none of the choices"}
 }
 
-// tokenRevoke handles POST /projects/:project/settings/tokens/:number: the token is good no more.
+// tokenRevoke handles POST /projects/:project/settings/tokens/:number: it revokes the token.
 func (p *pages) tokenRevoke(c echo.Context) error {
 	project, err := ui.NameInPath(c, "project")
 	if err != nil {

@@ -16,7 +16,7 @@ type symbolState struct {
 	title string
 	shape string // outlined
 	solid string // filled
-	// lacking says that symbols would tell more about the code than what there is.
+	// lacking says that better symbols would tell more about the code than the present ones.
 	lacking bool
 }
 

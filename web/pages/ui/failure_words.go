@@ -30,7 +30,7 @@ var failureWords = map[string]failureWord{
 	"no-heaps":           {true, "was read; no heap was found in it", "", "Make a full dump (procdump -ma) while the process runs, not while it starts or ends."},
 	"no-evidence":        {true, "was unpacked; no file in it is evidence", "", "Pack the log, the trace or the dump itself, not the folder of a tool."},
 
-	// It is something else than evidence.
+	// The file is no evidence.
 	"empty-file":              {false, "is empty", "", "See whether the tool that made it ran to its end, and upload it again."},
 	"unknown-format":          {false, "is not evidence that heapdrift knows", "", "Upload the trace, the dump or the log of a tool that the upload page names."},
 	"unsupported-format":      {false, "is of a kind that heapdrift does not read", "", "Symbols go to the page of symbols; archives are read as zip, 7z, gz or zst."},
@@ -41,7 +41,7 @@ var failureWords = map[string]failureWord{
 	"other-system":            {false, "is a dump of another system than Windows", "", "heapdrift analyses processes of Windows."},
 	"unsupported-compression": {false, "is a trace compressed in a way that is not read", "", "Record without compression, or pack the .etl file as zip, gz or zst."},
 
-	// It is damaged, or the parts do not belong together.
+	// The file is damaged, or the parts do not belong together.
 	"truncated":       {false, "ends before what it says it holds", "", "Copy it again and compare the sizes; a disk may have been full while it was made."},
 	"bad-header":      {false, "has a header that leads nowhere", "", "Copy it again, or make the dump anew."},
 	"bad-log-header":  {false, "has a header that is cut short", "", "Copy the trace again after the session was stopped."},
@@ -50,7 +50,7 @@ var failureWords = map[string]failureWord{
 	"damaged-archive": {false, "is an archive that is damaged", "", "Pack it again, or upload the file as it is."},
 	"archive-bomb":    {false, "unpacks to far more than it holds", "", "Upload the file itself, or pack it as gz or zst."},
 
-	// It is larger than what is read.
+	// The file is larger than the limit.
 	"too-many-buffers": {false, "has more buffers than are read of one trace", "", "Record a shorter time."},
 	"too-many-blocks":  {false, "has more living blocks than are followed", "", "Record a shorter time, or one process alone."},
 

@@ -21,8 +21,8 @@ func (s Source) URL(f *analysis.Frame) templ.SafeURL {
 	return templ.SafeURL(s.Links.URL(f.File, f.Line, s.Build, s.Branch)) // the domain lets no other scheme than http through
 }
 
-// CommitsBetween is where what lies between two builds can be read; "" where uploads do not say of which commits they are, or the project
-// does not say where they can be read.
+// CommitsBetween is the address that shows the changes between two builds; "" where uploads do not name their commits,
+// or the project does not say where commits can be read.
 func CommitsBetween(ctx context.Context, from store.View, links leaks.SourceLinks, project, base, head string) (templ.SafeURL, error) {
 	if links.Commits() == "" || base == "" || head == "" {
 		return "", nil
