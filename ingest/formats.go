@@ -17,8 +17,8 @@ import (
 	"heapdrift/ingest/windbg"
 )
 
-// A format is one row: what there is to know about a format, and its reader. Nothing outside of the row and the reader's
-// package names a format; docs/adding-a-format.md says how a row comes in.
+// A format is one row of the table: the facts about a format, and its reader. Nothing outside of the row and the
+// reader's package names a format; docs/adding-a-format.md says how a row comes in.
 type format struct {
 	evidence.Format
 	// read makes captures of one file. Formats whose files are read Together have none: those of an archive are one trace.

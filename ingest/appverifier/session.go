@@ -60,7 +60,7 @@ func newSession(attributes []xml.Attr, room *int) *session {
 	return s
 }
 
-// at moves the instant of the session to a later one: what is logged was still so then.
+// at moves the instant of the session to a later one: an entry that is logged at that time still held then.
 func (s *session) at(t time.Time) {
 	if t.After(s.c.Snapshots[0].TakenAt) {
 		s.c.Snapshots[0].TakenAt = t

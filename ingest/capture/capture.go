@@ -57,7 +57,7 @@ type Process struct {
 // were UTC; it is zero where the evidence does not say.
 type Snapshot struct {
 	TakenAt time.Time
-	// LowerBound says that the evidence ends early: what it lists was there, but not everything is listed.
+	// LowerBound says that the evidence ends early: its list is right, but not complete.
 	LowerBound bool
 }
 
@@ -113,7 +113,7 @@ type Heap struct {
 // NoHeap is the heap index of a site whose evidence does not name the heap.
 const NoHeap = int32(-1)
 
-// A SiteKind says by what means memory was allocated.
+// A SiteKind is the way in which memory was allocated.
 type SiteKind uint8
 
 // Heap memory comes from HeapAlloc and its kin, virtual memory from VirtualAlloc.

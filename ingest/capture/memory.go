@@ -226,7 +226,7 @@ type ManagedHeap struct {
 	Large    int64  `json:"large_objects,omitempty"`
 	Pinned   int64  `json:"pinned_objects,omitempty"`
 	Segments int64  `json:"segments,omitempty"`
-	// Guess says that it was recognised by what it looks like, and nothing that the runtime says.
+	// Guess says that the memory was recognised by its content alone, and not by data of the runtime.
 	Guess bool `json:"guess,omitempty"`
 }
 

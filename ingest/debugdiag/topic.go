@@ -29,7 +29,7 @@ const (
 	topicLeakHandles
 )
 
-// sections knows the topics by what the ids of sections begin with, before the UID of the section around them.
+// sections maps the beginning of a section's id, before the UID of the section around it, to its topic.
 var sections = map[string]topic{
 	"erroranalysissummarysection": topicErrors, "errorsanalysissummarysection": topicErrors,
 	"warninganalysissummarysection": topicWarnings, "warningsanalysissummarysection": topicWarnings,

@@ -217,7 +217,7 @@ func (b *builder) where() func(uint64) string {
 	}
 }
 
-// takeGroups counts the blocks by what they have in common.
+// takeGroups counts the blocks in groups.
 func (b *builder) takeGroups(ctx context.Context) error {
 	g := &grouper{memory: b.memory, bits: b.bits(), blocks: b.blocks, owners: b.owners, modules: capture.NewModuleMap(b.c.Modules), reach: b.reach}
 	for _, m := range b.c.Modules {

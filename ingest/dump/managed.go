@@ -20,8 +20,8 @@ const segmentHeader = 5
 // regionsRange is the least that .NET 7 and later reserve at once for the regions of all heaps; nothing else reserves as much.
 const regionsRange = 64 << 30
 
-// managed finds the memory of the garbage collector by what it looks like: a dump does not say, and the runtime's own tables need
-// a library of its version. It returns nothing where no runtime is loaded.
+// managed finds the memory of the garbage collector by its content: a dump does not say, and the runtime's own tables
+// need a library of its version. It returns nothing where no runtime is loaded.
 func (p *process) managed(taken []mark) (marks []mark, heaps []capture.ManagedHeap, notes []capture.Note) {
 	var loaded []string
 	for _, m := range p.modules {

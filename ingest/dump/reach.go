@@ -178,7 +178,7 @@ func (r *reach) scan(ctx context.Context, v *view, next []uint32, s span) ([]uin
 	return v.pointers.mark(r, next), nil
 }
 
-// following is the next address behind one that is not there, at which there is memory; the end of all where there is none.
+// following is the next address with memory behind an address without; the end of all memory where there is none.
 func (r *reach) following(at uint64) uint64 {
 	at = at&^(pageBytes-1) + pageBytes
 	i, ok := slices.BinarySearchFunc(r.ranges, at, func(s span, a uint64) int { return cmp.Compare(s.end()-1, a) })

@@ -98,7 +98,7 @@ func (b *block) size() int64 {
 	return int64(cap(b.body)) + int64(cap(b.packed)) + int64(unsafe.Sizeof(frame{}))*int64(cap(b.frames))
 }
 
-// compare orders buffers whose next events have the same time stamp, by what does not depend on where they lie in
+// compare orders buffers whose next events have the same time stamp, by facts that do not depend on where they lie in
 // their files.
 func (r *ref) compare(s *ref) int {
 	return cmp.Or(cmp.Compare(r.source, s.source), cmp.Compare(r.cpu, s.cpu), cmp.Compare(r.logger, s.logger),

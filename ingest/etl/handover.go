@@ -34,7 +34,7 @@ func (h *handover) put(o *Operation) error {
 	return h.flush()
 }
 
-// flush passes on what there is.
+// flush passes on the batch.
 func (h *handover) flush() error {
 	if len(h.batch) == 0 {
 		return nil

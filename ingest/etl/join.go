@@ -61,8 +61,8 @@ const stackWindow = 5
 // Operations calls fn with everything that changes what processes hold, in the order of time, each with its process and
 // its stack. It holds back operations until their stacks have come. The Operation is re-used.
 //
-// What is returned is complete as far as the pass came, beside an error too, which may be a little further than fn did.
-// What the trace says of itself, as Info and Warnings, is for after the pass, not for fn.
+// The result is complete as far as the pass came, also beside an error, which may be a little further than the last
+// call of fn. Facts about the trace itself, Info and Warnings, are complete only after the pass, and not within fn.
 func (t *Trace) Operations(ctx context.Context, opt JoinOptions, fn func(*Operation) error) (*JoinResult, error) {
 	return t.OperationBatches(ctx, opt, func(batch []Operation) error {
 		for i := range batch {

@@ -76,7 +76,7 @@ func Sniff(head []byte) bool {
 	return payload != 0
 }
 
-// Lacks says why a file that is named as a trace, and that Sniff does not take for one, is none.
+// Lacks explains why a file that has the name of a trace, but that Sniff refuses, is no trace.
 func Lacks(head []byte) *evidence.Error {
 	e := &evidence.Error{Code: CodeNotETL, Message: "this is named as an ETW trace and is none: "}
 	switch {

@@ -8,7 +8,7 @@ import (
 	"heapdrift/ingest/capture"
 )
 
-// What a lost event does to the numbers, and what helps, in the words of whoever reads a report.
+// These sentences say what a lost event does to the numbers, and what helps, for the readers of a report.
 const (
 	upper  = "a lost free looks like a leak, so what is outstanding is an upper bound"
 	larger = "record again with more or larger buffers (xperf -BufferSize 1024 -MinBuffers 128)"

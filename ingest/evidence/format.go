@@ -9,7 +9,7 @@ import (
 // A Kind is a format of evidence that there is a reader for.
 type Kind string
 
-// A Format is what there is to know about a format but how it is read.
+// A Format holds the facts about a format, except for its reader.
 type Format struct {
 	Kind       Kind
 	Name       string   // with its article: "a trace"

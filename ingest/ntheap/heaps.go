@@ -25,8 +25,8 @@ type Heaps struct {
 	keyed    bool
 }
 
-// LFHKey is the number with which ntdll disguises where blocks of the low-fragmentation heap lie (RtlpLFHKey, its low half), as the
-// heaps themselves give it away. ok is false where there are none that are disguised, or they do not agree.
+// LFHKey is the number with which ntdll disguises where blocks of the low-fragmentation heap lie (RtlpLFHKey, its low
+// half), as the heaps themselves give it away. ok is false where no heap is disguised, or the heaps do not agree.
 func (hs *Heaps) LFHKey() (key uint32, ok bool) { return hs.lfhKey, hs.keyed }
 
 // A Heap is one heap of a process.

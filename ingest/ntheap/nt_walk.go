@@ -167,7 +167,7 @@ func (n *ntWalk) compare(segments []segment) {
 		f.Reserved, f.Committed, f.Segments, f.UncommittedRanges = reserved, committed, int64(len(segments)), holes
 		return
 	}
-	// What is given back inside free blocks the heap does not subtract, and neither did the walk.
+	// The heap does not subtract pages that are decommitted inside of free blocks, and the walk does not either.
 	counted := n.counts.committed - n.counts.front
 	if counted != uint64(f.Walked) && n.lost == 0 {
 		n.warn(capture.Inconsistent, 1, n.handle, "heap %#x counts %d committed bytes, the walk found %d", n.handle, counted, f.Walked)

@@ -95,7 +95,7 @@ func (o *opening) isSegment(handle uint64) bool {
 	return false
 }
 
-// addHeap completes an NT heap by what its header says.
+// addHeap completes an NT heap from its header.
 func (o *opening) addHeap(heap *ntHeap, layout string) {
 	h := &Heap{Handle: heap.handle, Kind: KindNT, Layout: layout, heaps: o.hs, kind: heap}
 	h.facts = capture.HeapFacts{Handle: capture.Address(heap.handle), Kind: KindNT, Bits: uint8(o.p.Bits), Layout: layout}

@@ -99,8 +99,8 @@ func splitPath(path string) (dir, file string) {
 	return "", path
 }
 
-// applyBanners puts what the banners say into the modules, or adds modules where there are none. A banner with a base
-// is for the module that lies there, one without for the first of its name.
+// applyBanners enters the facts of the banners into the modules, and adds modules that are missing. A banner with a
+// base is for the module that lies there, one without for the first of its name.
 func (d *draft) applyBanners() {
 	if len(d.banners) == 0 {
 		return

@@ -76,7 +76,7 @@ func (f *difference) settle(forced Base) Base {
 	return forced
 }
 
-// fill makes the sites, and says what each holds. Entries whose numbers are none in the base are left out.
+// fill makes the sites with what each holds. Entries whose numbers are not valid in the base are left out.
 func (f *difference) fill(base Base) (holdings []holding) {
 	c := f.d.c
 	usage := make([]capture.Usage, 2*len(f.deltas))

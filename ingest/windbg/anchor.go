@@ -12,7 +12,8 @@ var anchors = [][]byte{
 	[]byte("--- Usage Summary ---"), []byte("-------------------- Usage SUMMARY ---"), []byte("Entry     User      Heap"), []byte("Entry             User              Heap"),
 }
 
-// anchorIn is the place of what only the debugger writes, or of a prompt with a command that is read; −1 where there is none.
+// anchorIn is the place of text that only the debugger writes, or of a prompt with a command whose output is read; −1
+// where there is none.
 func anchorIn(text []byte) int {
 	if len(text) < 8 {
 		return -1

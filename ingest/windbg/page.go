@@ -63,7 +63,7 @@ func isFragment(head []byte) bool {
 	return false
 }
 
-// What a tag does to the text.
+// The effects of a tag on the text.
 const (
 	inline = iota
 	breaks // begins a line

@@ -101,7 +101,8 @@ type adder struct {
 	window    *Window
 	survivals *survivalAdder
 	samples   *Samples // nil for none
-	// What peaks need, nil where none are wanted: what is alive as the window begins, by site, and when there are changes.
+	// These fields serve peaks and are nil where none are wanted: the blocks that are alive as the window begins, by
+	// site, and the times of changes.
 	start []Usage
 	times *timeCounts
 }

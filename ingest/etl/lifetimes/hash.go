@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// Whoever writes a trace chooses the addresses and handles in it, and thereby the ids of stacks and owners. What these
+// The author of a trace chooses the addresses and handles in it, and thereby the ids of stacks and owners. What these
 // numbers are differs from one run to the next, so that nobody can choose keys that fall together in a table.
 var (
 	seed   = rand.Uint64()

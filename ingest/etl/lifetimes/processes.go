@@ -66,7 +66,7 @@ type processTable struct {
 
 const smallInstance = 1 << 16
 
-// What is in the place of a number plus one while an instance has no events of memory.
+// This value stands in place of a number plus one while an instance has no events of memory.
 const (
 	unmet   uint32 = 0
 	started uint32 = math.MaxUint32 - 1

@@ -45,9 +45,9 @@ func failure(code string, input, output int) error {
 	return &evidence.Error{Code: code, Offset: int64(input), Message: fmt.Sprintf("%s; the output has %d bytes", messages[code], output)}
 }
 
-// Decode fills dst from a plain LZ77 stream and returns how many bytes it made: all of dst, or fewer beside an *evidence.Error.
-// What was made before the error is what the stream says. Bytes of dst behind it may have been written to, bytes of
-// src behind the last item that was needed are not looked at.
+// Decode fills dst from a plain LZ77 stream and returns how many bytes it made: all of dst, or fewer beside an
+// *evidence.Error. The bytes that were made before the error are right. Bytes of dst behind them may have been written
+// to, bytes of src behind the last item that was needed are not looked at.
 func Decode(dst, src []byte) (int, error) {
 	p := plainDecoder{dst: dst, src: src}
 	if err := p.run(); err != nil {
