@@ -53,7 +53,8 @@ func (p *Postgres) findBinaries(ctx context.Context) (err error) {
 		}
 		return ctx.Err() != nil
 	}
-	// Who names a directory means it: another version would make a cluster that the named one cannot open.
+	// A directory that somebody names is used as it is: programs of another version would make a cluster that its
+	// programs cannot open.
 	named := cmp.Or(p.opt.BinDir, os.Getenv("HEAPDRIFT_PG_BIN"))
 	if named != "" {
 		try(named)

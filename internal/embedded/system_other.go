@@ -14,7 +14,7 @@ import (
 // heapdrift up is made for Linux. Elsewhere it is for trying out: an account of its own, its end together with ours
 // and the lock are missing. PostgreSQL itself refuses root, and a directory whose server still runs.
 
-// What there is of the signals that Linux has a file for; Windows knows only one.
+// The signals that every system has; system_linux.go has them for Linux. Windows knows only one.
 var fastShutdown, immediateShutdown = interruptOrKill(), os.Kill
 
 func interruptOrKill() os.Signal {

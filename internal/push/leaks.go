@@ -57,7 +57,8 @@ type figure struct {
 	Growth  *analysis.Amount `json:"growth"`
 }
 
-// Outcome puts a verdict into words: each of its leaks with what the server knows of it. root is the folder of the sources, "" where there is none.
+// Outcome makes the outcome of a verdict: each of its leaks with the facts that the server has about it. root is the
+// folder of the sources, "" where there is none.
 func (c *Client) Outcome(ctx context.Context, run *Run, v *Verdict, root string) (*outcome.Outcome, error) {
 	o := &outcome.Outcome{
 		Project: run.Project, Build: run.Build, Scenario: run.Scenario, Gate: v.Gate, Why: v.Why, Sentence: v.Sentence, Power: v.Power, URL: c.Page(v.URL),

@@ -66,7 +66,7 @@ func (p *Plan) Bytes() (n int64) {
 // An Outcome is what became of a file.
 type Outcome string
 
-// What may become of a file.
+// The outcomes of a file.
 const (
 	OutcomeSent    Outcome = "sent"
 	OutcomeKnown   Outcome = "known"   // the server had it

@@ -71,7 +71,7 @@ func (c *Client) uploadOnce(ctx context.Context, s *source, metadata map[string]
 	return last, err
 }
 
-// uploadPath is where an upload lies, by what the server answered: on this server, or it is not believed.
+// uploadPath is the path of an upload, from the server's answer. An address on another server is refused.
 func (c *Client) uploadPath(location string) (string, error) {
 	path := strings.TrimPrefix(location, c.root)
 	if !strings.HasPrefix(path, "/api/v1/evidence/") {

@@ -107,7 +107,7 @@ func (s *search) expand(ctx context.Context, w *writtenModule) error {
 			found = append(found, image)
 		}
 	}
-	if len(found) == 1 { // of several builds that fit nobody knows which was loaded
+	if len(found) == 1 { // where several builds fit, it is not known which one was loaded
 		*s.out = found[0]
 	}
 	return nil

@@ -47,7 +47,7 @@ func (i Identity) Key() string {
 	return i.DebugID
 }
 
-// Identify reads what a symbol file is. Its error is an *evidence.Error where the file is none that can be used, else one
+// Identify reads the identity of a symbol file. Its error is an *evidence.Error where the file cannot be used, else one
 // of reading it.
 func Identify(ctx context.Context, name string, r io.ReaderAt, size int64) (Identity, error) {
 	if err := ctx.Err(); err != nil {

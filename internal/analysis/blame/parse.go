@@ -67,7 +67,7 @@ func ParseRules(text string) (*Rules, error) {
 	return r, nil
 }
 
-// RuleErrors takes the error of ParseRules apart; nil where it is none.
+// RuleErrors splits the error of ParseRules into the errors of its lines; nil for any other error.
 func RuleErrors(err error) []*RuleError {
 	var list []*RuleError
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {

@@ -79,7 +79,7 @@ const (
 type Row struct {
 	Change     Change
 	Base, Head *Finding // nil where that side does not have it
-	// Why says by what the change was decided.
+	// Why is the fact that decided the change.
 	Why string
 
 	chance float64 // that it did not become faster or slower

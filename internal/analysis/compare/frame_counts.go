@@ -49,7 +49,7 @@ type Caller struct {
 	Stacks int  // that hold it
 }
 
-// Says says it: by what a leak is known to be gone.
+// Says writes the proof that a leak is gone as a sentence.
 func (c *Caller) Says(build string) string {
 	who := "its caller " + c.Frame
 	if c.Blamed {

@@ -61,7 +61,7 @@ func renames(rows []Row) []Rename {
 // surelyDrifted is how likely two signatures are one leak of which one lacks a frame that compilers leave out.
 const surelyDrifted = 0.95
 
-// drifted pairs leaks whose frames differ by what compilers leave out.
+// drifted pairs leaks whose frames differ only by frames that compilers leave out.
 func drifted(rows []Row) []Rename {
 	var list []Rename
 	vanished, appeared := map[string][]blame.Signature{}, map[string][]blame.Signature{} // by kind

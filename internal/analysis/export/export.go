@@ -77,7 +77,7 @@ var Formats = []Format{
 	{"junit", "application/xml", ".junit.xml", false, nil, junit},
 }
 
-// Find returns the format of that name; its error lists what there is.
+// Find returns the format of that name; its error lists the formats that exist.
 func Find(name string) (Format, error) {
 	var names []string
 	for _, f := range Formats {

@@ -14,7 +14,7 @@ const (
 // and nothing that another says makes up for it.
 type Condition string
 
-// The conditions, by what a leak does.
+// The conditions, named after the behaviour of a leak.
 const (
 	Steady     Condition = "steady"     // its count rises with the work or the time, not in bursts and not ever slower
 	Everywhere Condition = "everywhere" // every part of the run left blocks behind

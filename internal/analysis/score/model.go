@@ -10,7 +10,7 @@ type penalty struct {
 	weights [3]float64
 }
 
-// mostBroken is how many scales below a knot count: what is broken is broken.
+// mostBroken is how many scales below a knot count: a condition that is further from being met costs no more.
 const mostBroken = 6
 
 // Shortfall is by how many scales a value lies below a knot: what a weight of the model is for.

@@ -27,7 +27,8 @@ func (p Power) String() string {
 	return s
 }
 
-// What a leak has to add to be found in 9 of 10 runs, from simulated Poisson leaks and rounded up. TestPower simulates it again.
+// The growth by which a leak is found in 9 of 10 runs, from simulated Poisson leaks and rounded up. TestPower simulates
+// it again.
 const (
 	// powerTrace is how many survivors are to be expected.
 	powerTrace = 20

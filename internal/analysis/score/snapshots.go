@@ -42,8 +42,9 @@ type snapshotView struct {
 	logOdds    float64
 }
 
-// Snapshots judges one signature over snapshots; load is how much work was done between them, nil where nobody knows. It makes no
-// texts: a run has tens of thousands of signatures and shows few. ExplainSnapshots gives the same result with Clauses.
+// Snapshots judges one signature over snapshots; load is how much work was done between them, nil where that is not
+// known. It makes no texts: a run has tens of thousands of signatures and shows few. ExplainSnapshots gives the same
+// result with Clauses.
 func Snapshots(s *Series, a *Axis, load []float64) Result {
 	v, ok := viewSnapshots(s, a, load)
 	if !ok {

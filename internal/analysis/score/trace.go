@@ -43,8 +43,8 @@ type traceView struct {
 	logOdds    float64
 }
 
-// Trace judges one site over a window of a trace; load is how much work was done in each bin, nil where nobody knows. Like Snapshots
-// it makes no texts; ExplainTrace does.
+// Trace judges one site over a window of a trace; load is how much work was done in each bin, nil where that is not
+// known. Like Snapshots it makes no texts; ExplainTrace does.
 func Trace(v *allocations.Survival, load []float64) Result {
 	t, ok := viewTrace(v, load)
 	if !ok {
