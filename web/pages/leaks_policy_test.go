@@ -18,7 +18,7 @@ func TestPolicyPage(t *testing.T) {
 	if status != http.StatusOK {
 		t.Fatalf("preview: %d %.300s", status, page)
 	}
-	has(t, words(page), "All other scenarios", "Canary::Leak must be found in each run", "Scenario soak", "What this would change", "Verdicts that turn", "failed", "inconclusive")
+	has(t, words(page), "All other scenarios", "Canary::Leak must be found in each run", "Scenario soak", "What this would change", "Verdicts that change", "failed", "inconclusive")
 	if file := must[store.PolicyFile](t)(storetest.Now(t, s.store).Policy(t.Context(), "shopd")); file.Version != 0 {
 		t.Errorf("a preview saved %+v", file)
 	}
@@ -52,5 +52,5 @@ func TestRulesPageSaysWhatFallsSilent(t *testing.T) {
 	if status != http.StatusOK {
 		t.Fatalf("%d %.300s", status, page)
 	}
-	has(t, words(page), "Fall silent", "known-by-rule", "Verdicts that turn", "passed", "Nothing: every stack keeps its signature.")
+	has(t, words(page), "Silenced", "known-by-rule", "Verdicts that change", "passed", "Nothing: every stack keeps its signature.")
 }

@@ -18,14 +18,14 @@ func TestSearch(t *testing.T) {
 		"RECEIPT.CPP":     {"Leaks", "AppendLine"},
 		leak.Text:         {"Leaks", "AppendLine"},
 		"owner:bob":       {"Leaks", "AppendLine"},
-		"owner:bob+xyzzy": {"Nothing that you may see is called so."},
+		"owner:bob+xyzzy": {"Nothing that you may see has this name."},
 		"file:receipt":    {"Leaks", "AppendLine"},
 		"build:4812":      {"Leaks", "AppendLine", "Builds", "4812", "Runs", "soak-60min, run 1"},
 		"481":             {"Builds", "4813", "4812", "4811"},
 		"soak":            {"Runs", "soak-60min, run 1", "shopd 4813 Leaking #"},
 		"shop":            {"Leaks", "Projects", "shopd", "Modules", "shopd", "in shopd"},
 		".log":            {"Files"},
-		"%25":             {"Nothing that you may see is called so."},
+		"%25":             {"Nothing that you may see has this name."},
 	} {
 		has(t, found(q), want...)
 	}

@@ -153,7 +153,7 @@ func logInPage(v *logInView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<p class=\"hint\">A build server does not log in: it sends a token. Who forgot the password asks an admin for a new link.</p></form></section></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<p class=\"hint\">A build server does not log in: it sends a token. If you forgot your password, ask an admin for a new link.</p></form></section></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -723,7 +723,7 @@ func accountsPage(v *accountsView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "</pre></div><p class=\"note\">Who opens it chooses the password of the account.</p></section>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "</pre></div><p class=\"note\">Whoever opens the link chooses the password of the account.</p></section>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -764,7 +764,7 @@ func accountsPage(v *accountsView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(v.list) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<p class=\"note\">Nobody has an account: the server is open to whoever reaches it.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<p class=\"note\">Nobody has an account: the server is open to everybody who reaches it.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -790,7 +790,7 @@ func accountsPage(v *accountsView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "\" autocomplete=\"off\"> <span class=\"hint\">to know whose it is; nothing is sent</span></div><label class=\"opt\"><input type=\"checkbox\" name=\"admin\" value=\"1\"> administers the server</label> <button class=\"btn primary\">Make the account</button><p class=\"hint\">The answer is a link for its owner. What they may do in a project its admins say.</p></form></section></aside></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "\" autocomplete=\"off\"> <span class=\"hint\">to know whose it is; nothing is sent</span></div><label class=\"opt\"><input type=\"checkbox\" name=\"admin\" value=\"1\"> administers the server</label> <button class=\"btn primary\">Make the account</button><p class=\"hint\">You get a link for the owner of the account. The admins of a project decide what the account may do there.</p></form></section></aside></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -56,12 +56,12 @@ func impactCard(project string, m *leaks.Impact) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(m.Silenced)+len(m.Heard)+len(m.Turned) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<p class=\"note\">Nothing: no leak falls silent, and no recent verdict turns.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<p class=\"note\">Nothing: no leak is silenced, and no recent verdict changes.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = silencings(project, "Fall silent", m.Silenced).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = silencings(project, "Silenced", m.Silenced).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -70,7 +70,7 @@ func impactCard(project string, m *leaks.Impact) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(m.Turned) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<table class=\"moved\"><caption class=\"note\">Verdicts that turn</caption> <thead><tr><th>Run</th><th>Now</th><th>Then</th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<table class=\"moved\"><caption class=\"note\">Verdicts that change</caption> <thead><tr><th>Run</th><th>Now</th><th>Then</th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

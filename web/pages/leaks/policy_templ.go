@@ -215,7 +215,7 @@ func policyPage(v policyView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "\"><div class=\"field\"><label for=\"text\">As the API has them; a scenario’s own policy stands in the place of the default</label> <textarea class=\"mono\" id=\"text\" name=\"text\" rows=\"18\" spellcheck=\"false\" autocomplete=\"off\" aria-invalid=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "\"><div class=\"field\"><label for=\"text\">In the JSON of the API; a scenario’s own policy replaces the default</label> <textarea class=\"mono\" id=\"text\" name=\"text\" rows=\"18\" spellcheck=\"false\" autocomplete=\"off\" aria-invalid=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -298,7 +298,7 @@ func policyPage(v policyView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "</pre></div><p class=\"note\">A call’s fail_on adds to fail_on here. What rules and people call known, and what is quarantined, fails nothing, and each gate names it.</p></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "</pre></div><p class=\"note\">A call’s fail_on adds to fail_on here. Leaks that rules or people call known, and quarantined ones, fail no gate; each gate names them.</p></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -190,7 +190,7 @@ func foundList(v searchView) templ.Component {
 			}
 		}
 		if v.text != "" && len(v.groups) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<p class=\"muted\">Nothing that you may see is called so. <b>owner:</b>, <b>file:</b> and <b>build:</b> narrow a search.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<p class=\"muted\">Nothing that you may see has this name. <b>owner:</b>, <b>file:</b> and <b>build:</b> narrow a search.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -844,7 +844,7 @@ func sourcesCard(v *settingsView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "</div><div class=\"field wide\"><label for=\"commits\">Address of what lies between two commits</label> <input id=\"commits\" name=\"commits\" type=\"text\" value=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "</div><div class=\"field wide\"><label for=\"commits\">Address of the changes between two commits</label> <input id=\"commits\" name=\"commits\" type=\"text\" value=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1135,7 +1135,7 @@ func deleteCard(v *settingsView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 94, "</div><button class=\"btn\">Delete the build</button><p class=\"note\">Its runs and their files go. States and figures of leaks follow from the other builds; what the team said of them stays.</p></form><form class=\"row-form\" method=\"post\" action=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 94, "</div><button class=\"btn\">Delete the build</button><p class=\"note\">This deletes its runs and their files. States and figures of leaks then follow from the other builds; the team’s words on them stay.</p></form><form class=\"row-form\" method=\"post\" action=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1184,7 +1184,7 @@ func deleteCard(v *settingsView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 99, "</div><button class=\"btn\">Delete the project</button><p class=\"note\">Its builds, runs, leaks, comments, tokens and files go. The audit of the server keeps that, and who did it.</p></form></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 99, "</div><button class=\"btn\">Delete the project</button><p class=\"note\">This deletes its builds, runs, leaks, comments, tokens and files. The audit of the server records the deletion, and who did it.</p></form></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
