@@ -8,6 +8,8 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -28,6 +30,17 @@ func Example() { // a snapshot of one process, written and read back
 	read, err := capture.Read(&artifact)
 	fmt.Println(read.Total(0).Bytes, len(read.Stacks.Stack(read.Sites[0].Stack)), err)
 	// Output: 200 2 <nil>
+}
+
+// BenchmarkWrite writes a small artifact.
+func BenchmarkWrite(b *testing.B) {
+	b.ReportAllocs()
+	c := sample()
+	for b.Loop() {
+		if err := c.Write(io.Discard); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 // sample has every part filled.
@@ -60,6 +73,46 @@ func artifact(t testing.TB, c *capture.Capture) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// What compresses artifacts is used again: nothing of one shows in the next, nor does an error of its writer.
+func TestArtifactsAreIndependent(t *testing.T) {
+	want := artifact(t, sample())
+	var all sync.WaitGroup
+	for k := range 4 {
+		all.Go(func() {
+			for i := range 8 {
+				if err := sample().Write(&cutting{room: 3 + i}); !errors.Is(err, io.ErrShortWrite) {
+					t.Errorf("to a writer with room for %d bytes: %v", 3+i, err)
+				}
+				other := sample()
+				other.Process.Name = strings.Repeat(fmt.Sprint("another ", k), 30_000*i)
+				var b bytes.Buffer
+				if err := other.Write(&b); err != nil {
+					t.Error(err)
+				}
+				if read, err := capture.Read(&b); err != nil || read.Process.Name != other.Process.Name {
+					t.Errorf("another: %v", err)
+				}
+				b.Reset()
+				if err := sample().Write(&b); err != nil || !bytes.Equal(b.Bytes(), want) {
+					t.Errorf("%v, or %d other bytes", err, b.Len())
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// cutting is a writer with room for so many bytes.
+type cutting struct{ room int }
+
+func (c *cutting) Write(p []byte) (int, error) {
+	n := min(c.room, len(p))
+	if c.room -= n; n < len(p) {
+		return n, io.ErrShortWrite
+	}
+	return n, nil
 }
 
 func TestRoundTrip(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -20,15 +21,31 @@ type section struct {
 	put func(*encoder)
 }
 
+// compressors are encoders of zstd that are not in use. Making one costs more than compressing a small artifact: it clears megabytes.
+var compressors sync.Pool
+
+// compressor is an encoder that writes to w.
+func compressor(w io.Writer) (*zstd.Encoder, error) {
+	if z, ok := compressors.Get().(*zstd.Encoder); ok {
+		z.Reset(w)
+		return z, nil
+	}
+	return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+}
+
 // writeArtifact writes sections in the framing that the artifacts of this package share.
 func writeArtifact(w io.Writer, magic string, sections []section) error {
 	if _, err := io.WriteString(w, magic+string(rune(artifactVersion))); err != nil {
 		return fmt.Errorf("capture: write artifact: %w", err)
 	}
-	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+	z, err := compressor(w)
 	if err != nil {
 		return fmt.Errorf("capture: write artifact: %w", err)
 	}
+	defer func() {
+		z.Reset(nil) // it must not keep w
+		compressors.Put(z)
+	}()
 	var e encoder
 	for _, s := range sections {
 		e.b = e.b[:0]

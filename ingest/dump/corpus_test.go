@@ -232,10 +232,17 @@ func offsetIn(t *testing.T, data []byte, address uint64) uint64 {
 
 func stackOf(c *capture.Capture, id capture.StackID) string {
 	var frames []capture.Address
-	for _, f := range c.Stacks.Stack(id) {
-		frames = append(frames, capture.Address(c.Stacks.Frame(f).Address))
+	for _, a := range addressesOf(c, id) {
+		frames = append(frames, capture.Address(a))
 	}
 	return fmt.Sprint(frames)
+}
+
+func addressesOf(c *capture.Capture, id capture.StackID) (list []uint64) {
+	for _, f := range c.Stacks.Stack(id) {
+		list = append(list, c.Stacks.Frame(f).Address)
+	}
+	return list
 }
 
 // Wine's heaps are none that Windows has, which is said; everything else is shown.

@@ -131,13 +131,17 @@ func compareBlocks(t *testing.T, got, want []ntheaptest.Block) {
 	}
 	wrong := 0
 	for i := range min(len(got), len(want)) {
-		if fmt.Sprintf("%x", got[i]) != fmt.Sprintf("%x", want[i]) {
+		if !same(got[i], want[i]) {
 			if wrong++; wrong > 3 {
 				return
 			}
 			t.Errorf("block %x, want %x", got[i], want[i])
 		}
 	}
+}
+
+func same(a, b ntheaptest.Block) bool {
+	return a.Heap == b.Heap && a.Address == b.Address && a.Size == b.Size && a.Place == b.Place && slices.Equal(a.Stack, b.Stack)
 }
 
 // TestTwoSides walks both sides of a process that runs under WOW64 in one address space.

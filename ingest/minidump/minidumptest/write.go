@@ -11,8 +11,13 @@ import (
 
 // Bytes is the dump in memory.
 func (d Dump) Bytes() []byte {
-	var b memoryFile
-	if _, err := d.WriteTo(&b); err != nil {
+	head, at := d.head()
+	size := max(at, int64(len(head)))
+	for _, m := range d.Memory {
+		size += int64(m.size())
+	}
+	b := make(memoryFile, 0, size)
+	if _, err := d.write(&b, head, at); err != nil {
 		panic(err) // of a description that cannot be a dump: an error of the test
 	}
 	return b
@@ -31,12 +36,21 @@ func (d Dump) Create(path string) (int64, error) {
 // WriteTo writes the dump and returns its size. Zeros of memory are not written, but the last.
 func (d Dump) WriteTo(w io.WriterAt) (int64, error) {
 	head, at := d.head()
+	return d.write(w, head, at)
+}
+
+// write writes the dump with its head; the bytes of memory begin at at.
+func (d Dump) write(w io.WriterAt, head []byte, at int64) (int64, error) {
 	if _, err := w.WriteAt(head, 0); err != nil {
 		return 0, err
 	}
 	end, last := int64(len(head)), int64(len(head))
+	var buf []byte // of all copies: a dump has hundreds of ranges
 	for _, m := range d.Memory {
-		written, err := copyMemory(w, at, m)
+		if m.Bytes == nil && m.From != nil && uint64(len(buf)) < min(m.Size, copied) {
+			buf = make([]byte, min(m.Size, copied))
+		}
+		written, err := copyMemory(w, at, m, buf)
 		if err != nil {
 			return 0, err
 		}
@@ -64,8 +78,11 @@ func (d Dump) head() (head []byte, memory int64) {
 	return b.bytes, memory
 }
 
-// copyMemory writes the bytes of a range, and reports whether there were any.
-func copyMemory(w io.WriterAt, at int64, m Memory) (bool, error) {
+// copied is how many bytes of memory are copied at a time, at most.
+const copied = 1 << 20
+
+// copyMemory writes the bytes of a range through buf, and reports whether there were any.
+func copyMemory(w io.WriterAt, at int64, m Memory, buf []byte) (bool, error) {
 	switch {
 	case m.Bytes != nil:
 		_, err := w.WriteAt(m.Bytes, at)
@@ -73,7 +90,6 @@ func copyMemory(w io.WriterAt, at int64, m Memory) (bool, error) {
 	case m.From == nil || m.Size == 0:
 		return false, nil
 	}
-	buf := make([]byte, min(m.Size, 1<<20))
 	for done := uint64(0); done < m.Size; {
 		p := buf[:min(uint64(len(buf)), m.Size-done)]
 		if n, err := m.From.ReadAt(p, int64(done)); n < len(p) {
@@ -200,12 +216,10 @@ func filetime(t time.Time) uint64 {
 	return uint64(t.Unix()+11644473600)*10_000_000 + uint64(t.Nanosecond()/100)
 }
 
-// A memoryFile grows with what is written to it.
+// A memoryFile is what is written to it, for which its capacity has room; that holds zeros.
 type memoryFile []byte
 
 func (f *memoryFile) WriteAt(p []byte, at int64) (int, error) {
-	if grow := at + int64(len(p)) - int64(len(*f)); grow > 0 {
-		*f = append(*f, make([]byte, grow)...)
-	}
+	*f = (*f)[:max(len(*f), int(at)+len(p))]
 	return copy((*f)[at:], p), nil
 }
