@@ -4,6 +4,8 @@
 .PHONY: help run build test lint generate bench fuzz chaos mutate mutate-diff
 
 # Modules with tests: the product, and the tools that keep their dependencies to themselves (docs/adr/0002).
+# Packages whose tests take longest.
+LONG := ./web/pages,./internal/store,./cmd/heapdrift
 TOOL_MODULES := tools/testsummary tools/deploycheck
 GOLANGCI := go tool -modfile=$(CURDIR)/tools/lint/go.mod golangci-lint
 
@@ -17,9 +19,10 @@ run: ## build, then start everything on this machine with a demo project
 build: ## write the programs of a release for Linux, Windows and macOS, and their sums, to dist/
 	go run ./tools/build
 
-# -count=1: a cached result would not notice another corpus, browser or server, nor files outside a module.
+# -count=1: a cached result would not notice another corpus, browser or server, nor files outside a module. The longest packages
+# begin first, so that none runs alone at the end.
 test: ## run every test under the race detector; skips and a count close the output
-	@go run tools/testsummary/main.go . $(TOOL_MODULES) -- -race -count=1 ./...
+	@go run tools/testsummary/main.go .:$(LONG) $(TOOL_MODULES) -- -race -count=1 ./...
 
 lint: ## go vet, golangci-lint (the first time builds it, about a minute), templ's formatting, the CI client on other systems
 	go vet ./...

@@ -1,6 +1,8 @@
 // Command testsummary runs "go test -json" in one module after another and prints a readable account as the tests go:
 //
-//	go run tools/testsummary/main.go DIR... -- [go test arguments]
+//	go run tools/testsummary/main.go DIR[:PACKAGE,...]... -- [go test arguments]
+//
+// The packages that stand behind a module begin before those of "./...": a long one that begins last runs alone at the end.
 //
 // A failing test's output appears when it fails, a report of the race detector when it is complete, a package's result
 // when go test prints it. The end lists what failed and what was skipped, with reasons, and closes with a line
@@ -43,7 +45,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		dirs, testArgs = args[:i], args[i+1:]
 	}
 	if len(dirs) == 0 {
-		fmt.Fprintln(stderr, "usage: testsummary DIR... -- [go test arguments]")
+		fmt.Fprintln(stderr, "usage: testsummary DIR[:PACKAGE,...]... -- [go test arguments]")
 		return 2
 	}
 	s := &summary{out: stdout, packages: map[string]*pkg{}}
@@ -97,7 +99,11 @@ type test struct {
 }
 
 // test runs go test in the module at dir and reads its events to the end.
-func (s *summary) test(ctx context.Context, dir string, args []string, stderr io.Writer) error {
+func (s *summary) test(ctx context.Context, module string, args []string, stderr io.Writer) error {
+	dir, long, hasLong := strings.Cut(module, ":")
+	if all := slices.Index(args, "./..."); hasLong && all >= 0 {
+		args = slices.Insert(slices.Clone(args), all, strings.Split(long, ",")...)
+	}
 	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json"}, args...)...)
 	cmd.Dir, cmd.Stderr = dir, stderr
 	// go test ends its children itself when interrupted; what ran until then is still worth its summary.

@@ -194,6 +194,22 @@ func TestRunModules(t *testing.T) {
 	}
 }
 
+// A long package begins before those whose names come first.
+func TestRunLongFirst(t *testing.T) {
+	t.Parallel()
+	dir := module(t, map[string]string{
+		"a/a_test.go": "package a\nimport \"testing\"\nfunc TestA(t *testing.T) {}",
+		"z/z_test.go": "package z\nimport \"testing\"\nfunc TestZ(t *testing.T) {}",
+	})
+	var stdout, stderr bytes.Buffer
+	if got := run(t.Context(), []string{dir + ":./z", "--", "-p=1", "./..."}, &stdout, &stderr); got != 0 {
+		t.Errorf("exit status %d; stderr: %s", got, &stderr)
+	}
+	if !regexp.MustCompile(`(?s)^ok\s+\S+/z\b.*\nok\s+\S+/a\b.*\n2 passed`).MatchString(stdout.String()) {
+		t.Errorf("output\n%s", &stdout)
+	}
+}
+
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	var stdout, stderr bytes.Buffer
