@@ -10,32 +10,32 @@ import (
 // A namesake has the id 1; the others are 2, 3 …, of leaks of their own.
 func TestNamesake(t *testing.T) {
 	const mine = 1
-	type others = []leaks.OutlinedSignature
+	type outlinedList = []leaks.OutlinedSignature
 	for name, test := range map[string]struct {
 		root     int64 // of the namesake; 0 for itself
 		joined   bool
-		others   others
+		others   outlinedList
 		mistaken bool
 		other    int64 // that it is to become part of; 0 for nothing
 	}{
 		"of nothing":                            {0, false, nil, false, 0},
-		"of one":                                {0, false, others{{ID: 2, Root: 2}}, false, 2},
-		"of a leak and its part":                {0, false, others{{ID: 2, Root: 2}, {ID: 3, Root: 2}}, false, 2},
-		"of parts of one leak":                  {0, false, others{{ID: 3, Root: 9}, {ID: 4, Root: 9}}, false, 3},
-		"of two leaks":                          {0, false, others{{ID: 2, Root: 2}, {ID: 3, Root: 3}}, false, 0},
-		"of its own part":                       {0, false, others{{ID: 2, Root: mine}}, false, 0},
-		"of its own part and another":           {0, false, others{{ID: 2, Root: mine}, {ID: 3, Root: 3}}, false, 0},
-		"beside it in a run":                    {0, false, others{{ID: 2, Root: 2, Beside: true}}, false, 0},
-		"beside its part in a run":              {0, false, others{{ID: 2, Root: 2}, {ID: 3, Root: 2, Beside: true}}, false, 0},
-		"taken out by a person":                 {0, false, others{{ID: 2, Root: 2, Left: true}}, false, 0},
-		"of which a person took one part out":   {0, false, others{{ID: 2, Root: 2}, {ID: 3, Root: 2, Left: true}}, false, 0},
+		"of one":                                {0, false, outlinedList{{ID: 2, Root: 2}}, false, 2},
+		"of a leak and its part":                {0, false, outlinedList{{ID: 2, Root: 2}, {ID: 3, Root: 2}}, false, 2},
+		"of parts of one leak":                  {0, false, outlinedList{{ID: 3, Root: 9}, {ID: 4, Root: 9}}, false, 3},
+		"of two leaks":                          {0, false, outlinedList{{ID: 2, Root: 2}, {ID: 3, Root: 3}}, false, 0},
+		"of its own part":                       {0, false, outlinedList{{ID: 2, Root: mine}}, false, 0},
+		"of its own part and another":           {0, false, outlinedList{{ID: 2, Root: mine}, {ID: 3, Root: 3}}, false, 0},
+		"beside it in a run":                    {0, false, outlinedList{{ID: 2, Root: 2, Beside: true}}, false, 0},
+		"beside its part in a run":              {0, false, outlinedList{{ID: 2, Root: 2}, {ID: 3, Root: 2, Beside: true}}, false, 0},
+		"taken out by a person":                 {0, false, outlinedList{{ID: 2, Root: 2, Left: true}}, false, 0},
+		"of which a person took one part out":   {0, false, outlinedList{{ID: 2, Root: 2}, {ID: 3, Root: 2, Left: true}}, false, 0},
 		"joined, and of nothing any more":       {2, true, nil, false, 0},
-		"joined":                                {2, true, others{{ID: 2, Root: 2}}, false, 0},
-		"joined, and of a second leak":          {2, true, others{{ID: 2, Root: 2}, {ID: 3, Root: 3}}, true, 0},
-		"joined, and of another leak alone":     {2, true, others{{ID: 3, Root: 3}}, true, 0},
-		"joined, and beside it by now":          {2, true, others{{ID: 2, Root: 2, Beside: true}}, true, 0},
-		"joined, though a person took it out":   {2, true, others{{ID: 2, Root: 2, Left: true}}, false, 0},
-		"part of it by hand, which is no error": {2, false, others{{ID: 2, Root: 2}}, false, 0},
+		"joined":                                {2, true, outlinedList{{ID: 2, Root: 2}}, false, 0},
+		"joined, and of a second leak":          {2, true, outlinedList{{ID: 2, Root: 2}, {ID: 3, Root: 3}}, true, 0},
+		"joined, and of another leak alone":     {2, true, outlinedList{{ID: 3, Root: 3}}, true, 0},
+		"joined, and beside it by now":          {2, true, outlinedList{{ID: 2, Root: 2, Beside: true}}, true, 0},
+		"joined, though a person took it out":   {2, true, outlinedList{{ID: 2, Root: 2, Left: true}}, false, 0},
+		"part of it by hand, which is no error": {2, false, outlinedList{{ID: 2, Root: 2}}, false, 0},
 	} {
 		n := leaks.Namesake{ID: mine, Root: mine, Joined: test.joined, Others: test.others}
 		if test.root != 0 {

@@ -16,15 +16,15 @@ type Calendar struct {
 
 // NewCalendar orders builds, which may come in any order.
 func NewCalendar(builds []Build) *Calendar {
-	type placed struct {
+	type placedBuild struct {
 		*Build
 		Place
 	}
-	list := make([]placed, len(builds))
+	list := make([]placedBuild, len(builds))
 	for i, place := range Places(builds) {
-		list[i] = placed{&builds[i], place}
+		list[i] = placedBuild{&builds[i], place}
 	}
-	slices.SortFunc(list, func(a, b placed) int { return ComparePlaces(a.Place, b.Place) })
+	slices.SortFunc(list, func(a, b placedBuild) int { return ComparePlaces(a.Place, b.Place) })
 	c := &Calendar{places: map[int64]int{}, names: map[string]int{}}
 	c.shape, c.natural = shapeOfUndeclared(builds)
 	for at, b := range list {

@@ -41,15 +41,15 @@ func built(t *testing.T, texts ...string) (builds []leaks.Build) {
 
 // inOrder are the names of builds, the oldest first.
 func inOrder(builds []leaks.Build) []string {
-	type placed struct {
+	type buildPlace struct {
 		name  string
 		place leaks.Place
 	}
-	var list []placed
+	var list []buildPlace
 	for i, place := range leaks.Places(builds) {
-		list = append(list, placed{builds[i].Name, place})
+		list = append(list, buildPlace{builds[i].Name, place})
 	}
-	slices.SortFunc(list, func(a, b placed) int { return leaks.ComparePlaces(a.place, b.place) })
+	slices.SortFunc(list, func(a, b buildPlace) int { return leaks.ComparePlaces(a.place, b.place) })
 	var names []string
 	for i, p := range list {
 		if names = append(names, p.name); i > 0 && leaks.ComparePlaces(list[i-1].place, p.place) == 0 {

@@ -146,7 +146,7 @@ func TestSuspects(t *testing.T) {
 }
 
 func TestOutcomeOfABuild(t *testing.T) {
-	type taken struct {
+	type takenFinding struct {
 		run    int64
 		class  analysis.Class
 		status analysis.Status
@@ -154,27 +154,27 @@ func TestOutcomeOfABuild(t *testing.T) {
 		speaks bool // now
 	}
 	for name, test := range map[string]struct {
-		taken       []taken
+		taken       []takenFinding
 		run         int64
 		class       analysis.Class
 		clean, bad  bool
 		isExercised bool
 	}{
 		"not shown":                      {nil, 7, "", false, false, false},
-		"clean":                          {[]taken{{3, stable, noLeak, 0, true}}, 3, stable, true, false, true},
-		"clean beside a leak":            {[]taken{{3, stable, leaky, 0, true}}, 3, stable, true, false, true},
-		"not to be told":                 {[]taken{{3, stable, inconclusive, 0, true}}, 3, stable, false, false, true},
-		"undecided":                      {[]taken{{3, unknown, noLeak, 0, true}}, 3, unknown, false, false, true},
-		"growing":                        {[]taken{{3, grows, inconclusive, 1, true}}, 3, grows, false, true, true},
-		"the gravest speaks":             {[]taken{{3, stable, noLeak, 9, true}, {4, leak, leaky, 1, true}, {5, stable, noLeak, 9, false}}, 4, leak, false, true, true},
-		"the larger growth speaks":       {[]taken{{3, leak, leaky, 9, true}, {4, leak, leaky, 8, false}, {5, leak, leaky, 10, true}}, 5, leak, false, true, true},
-		"of equals the newest run":       {[]taken{{3, leak, leaky, 9, true}, {4, leak, leaky, 9, true}}, 4, leak, false, true, true},
-		"of equal parts in one run one":  {[]taken{{3, leak, leaky, 9, true}, {3, leak, leaky, 9, false}}, 3, leak, false, true, true},
-		"whichever comes first":          {[]taken{{4, leak, leaky, 9, true}, {3, leak, leaky, 9, false}}, 4, leak, false, true, true},
-		"one that could not tell":        {[]taken{{3, stable, noLeak, 0, true}, {4, stable, inconclusive, 0, true}}, 4, stable, true, false, true},
-		"unknown is graver than stable":  {[]taken{{3, stable, noLeak, 0, true}, {4, unknown, noLeak, 0, true}}, 4, unknown, true, false, true},
-		"none of several tells":          {[]taken{{3, unknown, noLeak, 0, true}, {4, stable, inconclusive, 0, false}}, 3, unknown, false, false, true},
-		"clean, but growing in the next": {[]taken{{3, cache, noLeak, 0, true}, {4, grows, inconclusive, 0, true}}, 4, grows, false, true, true},
+		"clean":                          {[]takenFinding{{3, stable, noLeak, 0, true}}, 3, stable, true, false, true},
+		"clean beside a leak":            {[]takenFinding{{3, stable, leaky, 0, true}}, 3, stable, true, false, true},
+		"not to be told":                 {[]takenFinding{{3, stable, inconclusive, 0, true}}, 3, stable, false, false, true},
+		"undecided":                      {[]takenFinding{{3, unknown, noLeak, 0, true}}, 3, unknown, false, false, true},
+		"growing":                        {[]takenFinding{{3, grows, inconclusive, 1, true}}, 3, grows, false, true, true},
+		"the gravest speaks":             {[]takenFinding{{3, stable, noLeak, 9, true}, {4, leak, leaky, 1, true}, {5, stable, noLeak, 9, false}}, 4, leak, false, true, true},
+		"the larger growth speaks":       {[]takenFinding{{3, leak, leaky, 9, true}, {4, leak, leaky, 8, false}, {5, leak, leaky, 10, true}}, 5, leak, false, true, true},
+		"of equals the newest run":       {[]takenFinding{{3, leak, leaky, 9, true}, {4, leak, leaky, 9, true}}, 4, leak, false, true, true},
+		"of equal parts in one run one":  {[]takenFinding{{3, leak, leaky, 9, true}, {3, leak, leaky, 9, false}}, 3, leak, false, true, true},
+		"whichever comes first":          {[]takenFinding{{4, leak, leaky, 9, true}, {3, leak, leaky, 9, false}}, 4, leak, false, true, true},
+		"one that could not tell":        {[]takenFinding{{3, stable, noLeak, 0, true}, {4, stable, inconclusive, 0, true}}, 4, stable, true, false, true},
+		"unknown is graver than stable":  {[]takenFinding{{3, stable, noLeak, 0, true}, {4, unknown, noLeak, 0, true}}, 4, unknown, true, false, true},
+		"none of several tells":          {[]takenFinding{{3, unknown, noLeak, 0, true}, {4, stable, inconclusive, 0, false}}, 3, unknown, false, false, true},
+		"clean, but growing in the next": {[]takenFinding{{3, cache, noLeak, 0, true}, {4, grows, inconclusive, 0, true}}, 4, grows, false, true, true},
 	} {
 		o := leaks.Outcome{Build: "1", Runs: 9, Run: 7}
 		for _, s := range test.taken {

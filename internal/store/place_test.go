@@ -238,11 +238,11 @@ func TestBuildsThatComeAtOnce(t *testing.T) {
 		})
 	}
 	uploading.Wait()
-	type stored struct {
+	type storedPlace struct {
 		leaks.Build
 		Place []byte
 	}
-	list := query(l, pgx.RowToStructByName[stored], `select `+store.BuildColumns+`, place from builds`)
+	list := query(l, pgx.RowToStructByName[storedPlace], `select `+store.BuildColumns+`, place from builds`)
 	var builds []leaks.Build
 	for _, b := range list {
 		builds = append(builds, b.Build)

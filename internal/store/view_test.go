@@ -15,13 +15,13 @@ import (
 func TestViewIsOfOneInstant(t *testing.T) {
 	l := newLab(t)
 	id := l.run("1", leaksReport(finding{signature: "A", class: leak}))
-	type seen struct {
+	type runSnapshot struct {
 		run       store.Run
 		jobs      []store.Job
 		signature store.Signature
 		builds    int
 	}
-	look := func(v store.View) (s seen, err error) {
+	look := func(v store.View) (s runSnapshot, err error) {
 		if s.run, err = v.Run(t.Context(), id); err != nil {
 			return s, err
 		}
@@ -60,7 +60,7 @@ func TestViewIsOfOneInstant(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := must[seen](t)(look(l.now()))
+	now := must[runSnapshot](t)(look(l.now()))
 	if now.run.CompletedAt == nil || now.run.Pending != 1 || len(now.jobs) != 2 || now.builds != 2 || now.signature.State != leaks.StateKnown {
 		t.Errorf("the next View shows %+v", now)
 	}
